@@ -1,0 +1,403 @@
+//! Agents: who is here, and the rules of joining and ending.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::ids::{AgentId, Principal, TokenHash};
+use crate::limits::{AGENTS_MAX, ENDED_AGENTS_MAX, NAME_CHARS_MAX, NOTICES_MAX, TOKENS_PER_AGENT_MAX};
+use crate::locks::{ReleaseCause, WaitEnding};
+use crate::notices::Notice;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// What an agent says of itself when it joins.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Profile {
+    /// Unique among the living.
+    pub name: Box<str>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Box<str>>,
+    /// The team it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<Box<str>>,
+    /// The agent that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AgentId>,
+    /// The model it runs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Box<str>>,
+    /// Where it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Box<str>>,
+    /// Its process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+    /// The session id that its program gave itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Box<str>>,
+}
+
+/// A process that cannot be mistaken for a later one with the same number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in the kernel's ticks since boot.
+    pub start: u64,
+}
+
+/// How an agent ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ending {
+    /// Its work was done.
+    Completed,
+    /// It crashed.
+    Failed,
+    /// Somebody ended it.
+    Terminated,
+    /// It went away.
+    Exited,
+}
+
+/// Where an agent is in its life.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum Life {
+    /// It joined, and has not done anything yet.
+    Starting,
+    /// It works.
+    Running,
+    /// It waits for something to do.
+    Idle,
+    /// It is no more. This state is final.
+    Ended {
+        /// How.
+        ending: Ending,
+        /// Why, in words.
+        cause: Box<str>,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// One agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Agent {
+    /// Its id.
+    pub id: AgentId,
+    /// What is known of it.
+    pub profile: Profile,
+    /// The hashes of its tokens.
+    pub tokens: Vec<TokenHash>,
+    /// When it joined.
+    pub joined: Timestamp,
+    /// Its last sign of life.
+    pub seen: Timestamp,
+    /// When its own connection closed, if it did.
+    pub disconnected: Option<Timestamp>,
+    /// Where it is in its life.
+    pub life: Life,
+    /// What it has not been told yet.
+    pub notices: Vec<Notice>,
+}
+
+/// All agents: the living, and the newest of the ended.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Agents {
+    pub(crate) by_id: BTreeMap<AgentId, Agent>,
+    live_names: BTreeMap<Box<str>, AgentId>,
+    tokens: BTreeMap<TokenHash, AgentId>,
+    children: BTreeMap<AgentId, BTreeSet<AgentId>>,
+    ended: BTreeSet<(Timestamp, AgentId)>,
+}
+
+/// Names that would be mistaken for somebody else.
+const RESERVED_NAMES: [&str; 6] = ["human", "you", "me", "comity", "all", "everyone"];
+
+impl Life {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Life::Starting => "starting",
+            Life::Running => "running",
+            Life::Idle => "idle",
+            Life::Ended { ending, .. } => ending.word(),
+        }
+    }
+}
+
+impl Ending {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Ending::Completed => "completed",
+            Ending::Failed => "failed",
+            Ending::Terminated => "terminated",
+            Ending::Exited => "exited",
+        }
+    }
+}
+
+impl Agent {
+    /// Whether it has not ended.
+    pub fn is_live(&self) -> bool {
+        !matches!(self.life, Life::Ended { .. })
+    }
+}
+
+impl Agents {
+    /// The agent with this id.
+    pub fn get(&self, agent: AgentId) -> Option<&Agent> {
+        self.by_id.get(&agent)
+    }
+
+    /// All that are known, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Agent> {
+        self.by_id.values()
+    }
+
+    /// All that have not ended.
+    pub fn live(&self) -> impl Iterator<Item = &Agent> {
+        self.live_names.values().filter_map(|id| self.by_id.get(id))
+    }
+
+    /// The live agent with this name or id.
+    pub fn find(&self, name: &str) -> Result<&Agent, Refusal> {
+        let by_id =
+            name.parse().ok().and_then(|id: AgentId| self.by_id.get(&id)).filter(|agent| agent.is_live());
+        let found = by_id.or_else(|| self.by_id.get(self.live_names.get(name)?));
+        found.ok_or_else(|| Refusal::UnknownAgent {
+            name: name.into(),
+            live: self.live_names.keys().take(20).map(ToString::to_string).collect(),
+        })
+    }
+
+    /// The live agent that this token belongs to.
+    pub fn by_token(&self, token: &TokenHash) -> Result<&Agent, Refusal> {
+        let agent = self.tokens.get(token).and_then(|id| self.by_id.get(id)).ok_or(Refusal::BadToken)?;
+        must_live(agent)
+    }
+
+    /// The live agent, or why it cannot act.
+    pub fn living(&self, agent: AgentId) -> Result<&Agent, Refusal> {
+        let unknown = || Refusal::UnknownAgent { name: agent.to_string(), live: vec![] };
+        self.by_id.get(&agent).ok_or_else(unknown).and_then(must_live)
+    }
+
+    /// The agent and all below it, the topmost first; a cycle of parents ends the walk.
+    pub fn with_descendants(&self, top: AgentId) -> Vec<AgentId> {
+        let mut family = vec![top];
+        let mut seen = BTreeSet::from([top]);
+        let mut next = 0;
+        while let Some(parent) = family.get(next) {
+            for child in self.children.get(parent).into_iter().flatten() {
+                if seen.insert(*child) {
+                    family.push(*child);
+                }
+            }
+            next += 1;
+        }
+        family
+    }
+
+    /// Whether `above` is the parent of `below`, or a parent's parent.
+    pub fn is_ancestor(&self, above: AgentId, below: AgentId) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut at = below;
+        while let Some(parent) = self.by_id.get(&at).and_then(|agent| agent.profile.parent) {
+            if parent == above {
+                return true;
+            }
+            if !seen.insert(parent) {
+                return false;
+            }
+            at = parent;
+        }
+        false
+    }
+
+    pub(crate) fn insert(&mut self, agent: Agent) {
+        for token in &agent.tokens {
+            self.tokens.insert(*token, agent.id);
+        }
+        if let Some(parent) = agent.profile.parent {
+            self.children.entry(parent).or_default().insert(agent.id);
+        }
+        match &agent.life {
+            Life::Ended { at, .. } => {
+                self.ended.insert((*at, agent.id));
+            }
+            Life::Starting | Life::Running | Life::Idle => {
+                self.live_names.insert(agent.profile.name.clone(), agent.id);
+            }
+        }
+        self.by_id.insert(agent.id, agent);
+    }
+
+    pub(crate) fn add_token(&mut self, id: AgentId, token: TokenHash) {
+        if let Some(agent) = self.by_id.get_mut(&id) {
+            agent.tokens.push(token);
+            self.tokens.insert(token, id);
+        }
+    }
+
+    pub(crate) fn notify(&mut self, id: AgentId, notice: Notice) {
+        if let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) {
+            agent.notices.push(notice);
+            if agent.notices.len() > NOTICES_MAX {
+                agent.notices.remove(0);
+            }
+        }
+    }
+
+    pub(crate) fn end(&mut self, id: AgentId, ending: Ending, cause: &str, at: Timestamp) {
+        let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
+        agent.life = Life::Ended { ending, cause: cause.into(), at };
+        agent.notices.clear();
+        self.live_names.remove(&agent.profile.name);
+        self.ended.insert((at, id));
+        while self.ended.len() > ENDED_AGENTS_MAX
+            && let Some((_, oldest)) = self.ended.pop_first()
+        {
+            self.forget(oldest);
+        }
+    }
+
+    fn forget(&mut self, id: AgentId) {
+        let Some(agent) = self.by_id.remove(&id) else { return };
+        for token in &agent.tokens {
+            self.tokens.remove(token);
+        }
+        if let Some(siblings) = agent.profile.parent.and_then(|parent| self.children.get_mut(&parent)) {
+            siblings.remove(&id);
+        }
+        self.children.remove(&id);
+    }
+}
+
+fn must_live(agent: &Agent) -> Result<&Agent, Refusal> {
+    match &agent.life {
+        Life::Starting | Life::Running | Life::Idle => Ok(agent),
+        Life::Ended { cause, .. } => {
+            Err(Refusal::AgentEnded { name: agent.profile.name.to_string(), cause: cause.to_string() })
+        }
+    }
+}
+
+/// Checks a name, role or team: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let good = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(plain)
+        && name.len() <= NAME_CHARS_MAX;
+    if good {
+        return Ok(());
+    }
+    Err(Refusal::bad_input(
+        format!("{name:?} cannot be {what}"),
+        format!(
+            "use 1 to {NAME_CHARS_MAX} letters, digits, '.', '_' or '-', beginning with a letter or digit"
+        ),
+    ))
+}
+
+pub(crate) fn join(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    token: TokenHash,
+    profile: &Profile,
+) -> Result<Vec<Event>, Refusal> {
+    check_name("an agent's name", &profile.name)?;
+    if RESERVED_NAMES.contains(&&*profile.name) || profile.name.starts_with("agent_") {
+        return Err(Refusal::bad_input(
+            format!("{:?} is a reserved name", &*profile.name),
+            "choose another name",
+        ));
+    }
+    profile.role.as_deref().map_or(Ok(()), |role| check_name("a role", role))?;
+    profile.team.as_deref().map_or(Ok(()), |team| check_name("a team", team))?;
+    if let Some(taken) = world.agents.live_names.get(&profile.name) {
+        return Err(Refusal::NameTaken { name: profile.name.to_string(), agent: *taken });
+    }
+    if world.agents.live_names.len() >= AGENTS_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("{AGENTS_MAX} agents are here already"),
+            hint: "end agents that are not needed with: comity agent bye NAME".into(),
+        });
+    }
+    if world.agents.by_id.contains_key(&agent) || world.agents.tokens.contains_key(&token) {
+        return Err(Refusal::bad_input("this id was given out before", "ask again"));
+    }
+    let parent = match who {
+        Principal::Agent(parent) => Some(world.agents.living(parent)?.id),
+        Principal::Human | Principal::System => None,
+    };
+    let profile = Box::new(Profile { parent, ..profile.clone() });
+    Ok(vec![Event::AgentJoined { agent, profile, token }])
+}
+
+pub(crate) fn add_token(world: &World, agent: AgentId, token: TokenHash) -> Result<Vec<Event>, Refusal> {
+    if world.agents.living(agent)?.tokens.len() >= TOKENS_PER_AGENT_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("this agent has {TOKENS_PER_AGENT_MAX} tokens already"),
+            hint: "give its token to its processes in COMITY_TOKEN".into(),
+        });
+    }
+    Ok(vec![Event::AgentTokenAdded { agent, token }])
+}
+
+/// Ends an agent and all below it, and releases whatever they hold. What has ended already stays as it is.
+pub(crate) fn end(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    ending: Ending,
+    cause: &str,
+) -> Result<Vec<Event>, Refusal> {
+    let may = match who {
+        Principal::System | Principal::Human => true,
+        Principal::Agent(caller) => caller == agent || world.agents.is_ancestor(caller, agent),
+    };
+    if !may {
+        return Err(Refusal::NotAllowed {
+            problem: format!("you may not end {}", world.name_of(Principal::Agent(agent))),
+            hint: "an agent is ended by itself, by an agent above it, or by the human".into(),
+        });
+    }
+    world.agents.living(agent)?;
+    Ok(ending_events(world, agent, ending, cause))
+}
+
+/// The end of an agent of which nothing was heard for too long.
+pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
+    let disconnected = world.agents.get(agent).is_some_and(|agent| agent.disconnected.is_some());
+    let cause = if disconnected { "its connection closed" } else { "no sign of life" };
+    ending_events(world, agent, Ending::Exited, cause)
+}
+
+fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    for agent in world.agents.with_descendants(top) {
+        if !world.agents.get(agent).is_some_and(Agent::is_live) {
+            continue;
+        }
+        let who = Principal::Agent(agent);
+        let waits = world.locks.waits_of(who);
+        events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
+        let locks = world.locks.live_of(who).map(|lock| lock.fence);
+        events.extend(locks.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::HolderEnded }));
+        let (ending, cause) = match agent == top {
+            true => (ending, cause.into()),
+            false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),
+        };
+        events.push(Event::AgentEnded { agent, ending, cause });
+    }
+    events
+}

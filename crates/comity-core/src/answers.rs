@@ -1,0 +1,37 @@
+//! Remembers what was answered to an ask with an idempotency key, so that a repeat gets the same.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::ids::{Key, Principal};
+use crate::limits::ANSWERS_MAX;
+
+/// The events of recent asks by key. Bounded: the oldest is forgotten first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Answers {
+    order: VecDeque<(Principal, Key)>,
+    #[serde(with = "crate::snapshot::pairs")]
+    events: BTreeMap<(Principal, Key), Vec<Event>>,
+}
+
+impl Answers {
+    /// What the ask of `who` with this key led to, if it is remembered.
+    pub fn get(&self, who: Principal, key: &Key) -> Option<&[Event]> {
+        self.events.get(&(who, key.clone())).map(Vec::as_slice)
+    }
+
+    pub(crate) fn remember(&mut self, who: Principal, key: &Key, event: &Event) {
+        let entry = (who, key.clone());
+        if !self.events.contains_key(&entry) {
+            if self.order.len() >= ANSWERS_MAX
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.events.remove(&oldest);
+            }
+            self.order.push_back(entry.clone());
+        }
+        self.events.entry(entry).or_default().push(event.clone());
+    }
+}

@@ -1,0 +1,147 @@
+//! What can be asked of the rules. Operations are made of these; who asks comes beside them.
+
+use crate::agents::{Ending, Process, Profile};
+use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
+use crate::locks::{LockMode, Wanted};
+use crate::paths::{CaseRule, PathPattern};
+use crate::time::Millis;
+
+/// One ask. Whatever is random or comes from outside was added before.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ask {
+    /// A server starts to write the log.
+    Start {
+        /// No fence at or below this one may be given again.
+        fence_floor: Fence,
+        /// The program's version.
+        version: Box<str>,
+    },
+    /// A repository is used.
+    AddProject {
+        /// Its id.
+        project: ProjectId,
+        /// Its common git directory.
+        common_dir: Box<str>,
+        /// Whether its file system folds case.
+        case: CaseRule,
+    },
+    /// Registers an agent; the caller becomes its parent if the caller is an agent.
+    Join {
+        /// The new id.
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+        /// What it says of itself; `parent` is ignored and set from the caller.
+        profile: Box<Profile>,
+    },
+    /// Gives a further process of a live agent a token of its own.
+    AddToken {
+        /// Whose, proven by the kernel.
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+    },
+    /// Tells which process the agent is.
+    KnowProcess {
+        /// Whose.
+        agent: AgentId,
+        /// The process.
+        process: Process,
+    },
+    /// A sign of life.
+    Seen {
+        /// Of whom.
+        agent: AgentId,
+    },
+    /// Work began or paused.
+    Idle {
+        /// Of whom.
+        agent: AgentId,
+        /// Whether it is idle now.
+        idle: bool,
+    },
+    /// The agent's own connection closed.
+    Disconnect {
+        /// Whose.
+        agent: AgentId,
+    },
+    /// Ends an agent and all its children.
+    End {
+        /// Which.
+        agent: AgentId,
+        /// How.
+        ending: Ending,
+        /// Why, in words.
+        cause: Box<str>,
+    },
+    /// Takes locks, all or none.
+    Lock {
+        /// What.
+        wants: Vec<Wanted>,
+        /// How long to wait in the queue; `None` is refused at once.
+        wait: Option<Millis>,
+    },
+    /// Gives back one's own locks.
+    Unlock {
+        /// In which project.
+        project: ProjectId,
+        /// Which.
+        patterns: Vec<PathPattern>,
+    },
+    /// Gives back everything that one holds.
+    UnlockAll,
+    /// Takes others' locks away, as the human or a leader.
+    Release {
+        /// In which project.
+        project: ProjectId,
+        /// Every lock that overlaps one of these.
+        patterns: Vec<PathPattern>,
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+    /// Gives locks more time.
+    Extend {
+        /// In which project.
+        project: ProjectId,
+        /// Every lock that overlaps one of these.
+        patterns: Vec<PathPattern>,
+        /// The TTL from now on.
+        ttl: Millis,
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+    /// Hands locks over to somebody else.
+    HandOver {
+        /// In which project.
+        project: ProjectId,
+        /// Every lock that overlaps one of these.
+        patterns: Vec<PathPattern>,
+        /// To whom.
+        to: Principal,
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+    /// Leaves the queue.
+    CancelWait {
+        /// Which place.
+        ticket: Ticket,
+    },
+    /// Tells what was found when the files of a lapsed lock were looked at.
+    Inspected {
+        /// Which lock.
+        fence: Fence,
+        /// Whether there is uncommitted work, or nobody could tell.
+        dirty: bool,
+    },
+    /// Proves that locks are still held with these fences, before a guarded act.
+    CheckFences {
+        /// In which project.
+        project: ProjectId,
+        /// Each path and the fence it was given with.
+        held: Vec<(PathPattern, Fence)>,
+        /// Held at least like this.
+        mode: LockMode,
+    },
+    /// Takes what waits for the calling agent.
+    TakeNotices,
+}

@@ -1,0 +1,47 @@
+//! What time alone will change, and when.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::{AgentId, Fence, Ticket};
+use crate::time::Timestamp;
+
+/// Something that happens when its time comes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Due {
+    /// A lock runs out, or the look at its files takes too long.
+    Lock(Fence),
+    /// A wait runs out.
+    Wait(Ticket),
+    /// An agent was silent or disconnected for too long.
+    Agent(AgentId),
+}
+
+/// Deadlines in order; each thing has at most one.
+#[derive(Clone, Debug, Default)]
+pub struct Deadlines {
+    order: BTreeSet<(Timestamp, Due)>,
+    at: BTreeMap<Due, Timestamp>,
+}
+
+impl Deadlines {
+    /// Sets, moves or clears the deadline of `due`.
+    pub(crate) fn set(&mut self, due: Due, at: Option<Timestamp>) {
+        if let Some(old) = self.at.remove(&due) {
+            self.order.remove(&(old, due));
+        }
+        if let Some(at) = at {
+            self.at.insert(due, at);
+            self.order.insert((at, due));
+        }
+    }
+
+    /// The next moment at which something is due.
+    pub fn next(&self) -> Option<Timestamp> {
+        self.order.first().map(|(at, _)| *at)
+    }
+
+    /// What is due first at `now`.
+    pub fn due(&self, now: Timestamp) -> Option<Due> {
+        self.order.first().filter(|(at, _)| *at <= now).map(|(_, due)| *due)
+    }
+}

@@ -1,0 +1,167 @@
+//! The one door into the rules: an ask becomes events, or a refusal.
+
+use crate::agents::{self, Life};
+use crate::ask::Ask;
+use crate::deadlines::Due;
+use crate::event::{Event, Record};
+use crate::ids::{Key, Principal, Ticket};
+use crate::locks;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// What the rules say to an ask that is not refused.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// These events, and the ask is answered.
+    Done(Vec<Event>),
+    /// The ask waits in the queue; this event says so.
+    Parked(Ticket, Event),
+}
+
+/// What an ask led to, with the world changed accordingly.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// The new records, those of the queue being served included. Empty for a repeat.
+    pub records: Vec<Record>,
+    /// The events that answer this ask.
+    pub answer: Vec<Event>,
+    /// The place in the queue, if the ask waits.
+    pub parked: Option<Ticket>,
+}
+
+/// Decides one ask. Pure: nothing changes.
+pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refusal> {
+    if let Principal::Agent(agent) = who {
+        world.agents.living(agent)?;
+    }
+    let done = match ask {
+        Ask::Lock { wants, wait } => return locks::lock(world, who, wants, *wait),
+        Ask::Start { fence_floor, version } => {
+            vec![Event::ServerStarted { fence_floor: *fence_floor, version: version.clone() }]
+        }
+        Ask::AddProject { project, common_dir, case } => match world.projects.contains_key(project) {
+            true => vec![],
+            false => {
+                vec![Event::ProjectAdded { project: *project, common_dir: common_dir.clone(), case: *case }]
+            }
+        },
+        Ask::Join { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
+        Ask::KnowProcess { agent, process } => {
+            world.agents.living(*agent)?;
+            vec![Event::AgentProcessKnown { agent: *agent, process: *process }]
+        }
+        Ask::Seen { agent } => {
+            world.agents.living(*agent)?;
+            vec![Event::AgentSeen { agent: *agent }]
+        }
+        Ask::Idle { agent, idle } => match (&world.agents.living(*agent)?.life, idle) {
+            (Life::Idle, true) | (Life::Running, false) => vec![],
+            _ => vec![Event::AgentIdled { agent: *agent, idle: *idle }],
+        },
+        Ask::Disconnect { agent } => {
+            world.agents.living(*agent)?;
+            vec![Event::AgentDisconnected { agent: *agent }]
+        }
+        Ask::End { agent, ending, cause } => agents::end(world, who, *agent, *ending, cause)?,
+        Ask::Unlock { project, patterns } => locks::unlock(world, who, *project, patterns)?,
+        Ask::UnlockAll => locks::unlock_all(world, who),
+        Ask::Release { project, patterns, reason } => {
+            locks::release(world, who, *project, patterns, reason.clone())?
+        }
+        Ask::Extend { project, patterns, ttl, reason } => {
+            locks::extend(world, who, *project, patterns, *ttl, reason.clone())?
+        }
+        Ask::HandOver { project, patterns, to, reason } => {
+            locks::hand_over(world, who, *project, patterns, *to, reason.clone())?
+        }
+        Ask::CancelWait { ticket } => locks::cancel_wait(world, who, *ticket)?,
+        Ask::Inspected { fence, dirty } => locks::inspected(world, *fence, *dirty),
+        Ask::CheckFences { project, held, mode } => {
+            locks::check_fences(world, who, *project, held, *mode)?;
+            vec![]
+        }
+        Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
+            Some(agent) => match agent.notices.last() {
+                Some(last) => vec![Event::NoticesTaken { agent: agent.id, up_to: last.id }],
+                None => vec![],
+            },
+            None => vec![],
+        },
+    };
+    Ok(Verdict::Done(done))
+}
+
+/// Decides one ask and folds what follows into the world, the queue served as far as it goes.
+pub fn run(
+    world: &mut World,
+    who: Principal,
+    ask: &Ask,
+    key: Option<&Key>,
+    now: Timestamp,
+    wall_ms: i64,
+) -> Result<Outcome, Refusal> {
+    if let Some(earlier) = key.and_then(|key| world.answers.get(who, key)) {
+        let answer = earlier.to_vec();
+        return Ok(Outcome { records: vec![], parked: locks::still_waiting(world, &answer), answer });
+    }
+    let (answer, parked) = match decide(world, who, ask)? {
+        Verdict::Done(events) => (events, None),
+        Verdict::Parked(ticket, event) => (vec![event], Some(ticket)),
+    };
+    let mut records = Vec::with_capacity(answer.len());
+    for event in &answer {
+        push(world, &mut records, who, key, now, wall_ms, event.clone());
+    }
+    serve_queue(world, &mut records, now, wall_ms);
+    // A wait that was served at once (its obstacle was somebody's place, now void) is answered like any other.
+    Ok(Outcome { records, answer, parked })
+}
+
+/// Gives what is due at `now`: lapsed locks, waits that ran out, agents of whom nothing is heard.
+pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
+    let mut records = Vec::new();
+    while let Some(due) = world.deadlines.due(now) {
+        let events = match due {
+            Due::Lock(fence) => locks::lapse(world, fence),
+            Due::Wait(ticket) => locks::time_out(world, ticket),
+            Due::Agent(agent) => agents::silence_events(world, agent),
+        };
+        if events.is_empty() {
+            // Nothing is left of what was due: forget it, or this would never end.
+            world.deadlines.set(due, None);
+        }
+        for event in events {
+            push(world, &mut records, Principal::System, None, now, wall_ms, event);
+        }
+        serve_queue(world, &mut records, now, wall_ms);
+    }
+    records
+}
+
+fn serve_queue(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    if !records.iter().any(|record| record.event.may_serve_queue()) {
+        return;
+    }
+    while let Some(events) = locks::next_grant(world) {
+        for event in events {
+            push(world, records, Principal::System, None, now, wall_ms, event);
+        }
+    }
+}
+
+fn push(
+    world: &mut World,
+    records: &mut Vec<Record>,
+    by: Principal,
+    key: Option<&Key>,
+    now: Timestamp,
+    wall_ms: i64,
+    event: Event,
+) {
+    let record =
+        Record { seq: world.head + 1, now: now.max(world.now), wall_ms, by, key: key.cloned(), event };
+    world.apply(&record);
+    records.push(record);
+}

@@ -1,0 +1,251 @@
+//! What happened. Nothing changes except by one of these.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{Ending, Process, Profile};
+use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
+use crate::locks::{ReleaseCause, WaitEnding, Wanted};
+use crate::paths::CaseRule;
+use crate::time::{Millis, Timestamp};
+
+/// One event with its place in the log.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Gap-free number in commit order, from 1.
+    pub seq: u64,
+    /// When, on the engine's clock.
+    pub now: Timestamp,
+    /// When, on the wall, in milliseconds since 1970; only for people.
+    pub wall_ms: i64,
+    /// Who acted.
+    pub by: Principal,
+    /// The idempotency key of the ask, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<Key>,
+    /// What happened.
+    pub event: Event,
+}
+
+/// One change of the world.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// A server began to write this log; fences go on from `fence_floor`.
+    ServerStarted {
+        /// No fence at or below this one is given again.
+        fence_floor: Fence,
+        /// The program's version.
+        version: Box<str>,
+    },
+    /// A repository was first used.
+    ProjectAdded {
+        /// Its id.
+        project: ProjectId,
+        /// Its common git directory.
+        common_dir: Box<str>,
+        /// Whether its file system folds case.
+        case: CaseRule,
+    },
+    /// An agent registered.
+    AgentJoined {
+        /// Its id.
+        agent: AgentId,
+        /// What is known of it.
+        profile: Box<Profile>,
+        /// The hash of its first token.
+        token: TokenHash,
+    },
+    /// A further process of the agent got a token.
+    AgentTokenAdded {
+        /// Whose.
+        agent: AgentId,
+        /// Its hash.
+        token: TokenHash,
+    },
+    /// The process of an agent became known.
+    AgentProcessKnown {
+        /// Whose.
+        agent: AgentId,
+        /// The process.
+        process: Process,
+    },
+    /// An agent gave a sign of life.
+    AgentSeen {
+        /// Which.
+        agent: AgentId,
+    },
+    /// An agent's work began or paused.
+    AgentIdled {
+        /// Which.
+        agent: AgentId,
+        /// Whether it is idle now.
+        idle: bool,
+    },
+    /// An agent's own connection closed.
+    AgentDisconnected {
+        /// Which.
+        agent: AgentId,
+    },
+    /// An agent ended; nothing follows.
+    AgentEnded {
+        /// Which.
+        agent: AgentId,
+        /// How.
+        ending: Ending,
+        /// Why, in words.
+        cause: Box<str>,
+    },
+    /// A lock was given.
+    LockAcquired {
+        /// Its fence and name.
+        fence: Fence,
+        /// To whom.
+        holder: Principal,
+        /// On what, for how long, and why.
+        #[serde(flatten)]
+        wanted: Wanted,
+        /// The ticket, if the holder had waited.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        ticket: Option<Ticket>,
+    },
+    /// A holder asked again for what it holds.
+    LockRenewed {
+        /// Which lock.
+        fence: Fence,
+        /// Its TTL from now on.
+        ttl: Millis,
+        /// Its reason from now on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+    },
+    /// A lock was given up or taken away.
+    LockReleased {
+        /// Which lock.
+        fence: Fence,
+        /// Why.
+        #[serde(flatten)]
+        cause: ReleaseCause,
+    },
+    /// A lock's time ran out; its files are being looked at before anybody else gets it.
+    LockLapsed {
+        /// Which lock.
+        fence: Fence,
+    },
+    /// A lapsed lock had no uncommitted work and is free.
+    LockExpired {
+        /// Which lock.
+        fence: Fence,
+    },
+    /// A lapsed lock has uncommitted work: it is kept for the human or the leader.
+    LockOrphaned {
+        /// Which lock.
+        fence: Fence,
+    },
+    /// A person or leader gave a lock more time.
+    LockExtended {
+        /// Which lock.
+        fence: Fence,
+        /// Its TTL from now on.
+        ttl: Millis,
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+    },
+    /// A lock went from one holder to another.
+    LockHandedOver {
+        /// The lock as it was.
+        fence: Fence,
+        /// The lock as it is.
+        new_fence: Fence,
+        /// The new holder.
+        to: Principal,
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+    },
+    /// An ask joined the queue.
+    WaitStarted {
+        /// Its place.
+        ticket: Ticket,
+        /// Who waits.
+        who: Principal,
+        /// For what.
+        wants: Vec<Wanted>,
+        /// How long at most.
+        wait: Millis,
+    },
+    /// An ask left the queue.
+    WaitEnded {
+        /// Its place.
+        ticket: Ticket,
+        /// How it ended.
+        #[serde(flatten)]
+        ending: WaitEnding,
+    },
+    /// An agent was told what waited for it.
+    NoticesTaken {
+        /// Which agent.
+        agent: AgentId,
+        /// All up to this one.
+        up_to: u64,
+    },
+}
+
+/// One row of the catalogue of event types: the name in the log, on the wire, and how durable it must be.
+pub struct EventType {
+    /// The name in the ledger, as `--type` takes it.
+    pub action: &'static str,
+    /// The name on the event stream.
+    pub stream: &'static str,
+    /// Whether it must be on the disk before it is answered.
+    pub durable: bool,
+}
+
+const fn durable(action: &'static str, stream: &'static str) -> EventType {
+    EventType { action, stream, durable: true }
+}
+
+const fn live(action: &'static str, stream: &'static str) -> EventType {
+    EventType { action, stream, durable: false }
+}
+
+impl Event {
+    /// The names and the durability of this kind of event.
+    pub fn kind(&self) -> EventType {
+        match self {
+            Event::ServerStarted { .. } => durable("server_started", "server:started"),
+            Event::ProjectAdded { .. } => live("project_added", "project:added"),
+            Event::AgentJoined { .. } => durable("agent_joined", "agent:joined"),
+            Event::AgentTokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
+            Event::AgentProcessKnown { .. } => live("agent_process_known", "agent:process_known"),
+            Event::AgentSeen { .. } => live("agent_seen", "agent:seen"),
+            Event::AgentIdled { idle: true, .. } => live("agent_idle", "agent:idle"),
+            Event::AgentIdled { idle: false, .. } => live("agent_running", "agent:running"),
+            Event::AgentDisconnected { .. } => live("agent_disconnected", "agent:disconnected"),
+            Event::AgentEnded { ending: Ending::Failed, .. } => durable("agent_terminated", "agent:crashed"),
+            Event::AgentEnded { .. } => durable("agent_terminated", "agent:ended"),
+            Event::LockAcquired { .. } => live("lock_acquired", "lock:acquired"),
+            Event::LockRenewed { .. } => live("lock_renewed", "lock:renewed"),
+            Event::LockReleased { .. } => live("lock_released", "lock:released"),
+            Event::LockLapsed { .. } => live("lock_lapsed", "lock:lapsed"),
+            Event::LockExpired { .. } => live("lock_expired", "lock:expired"),
+            Event::LockOrphaned { .. } => live("lock_orphaned", "lock:orphaned"),
+            Event::LockExtended { .. } => live("lock_extended", "lock:extended"),
+            Event::LockHandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
+            Event::WaitStarted { .. } => live("wait_started", "wait:started"),
+            Event::WaitEnded { .. } => live("wait_ended", "wait:ended"),
+            Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
+        }
+    }
+
+    /// Whether this may let somebody in the queue go on.
+    pub(crate) fn may_serve_queue(&self) -> bool {
+        matches!(
+            self,
+            Event::LockReleased { .. }
+                | Event::LockExpired { .. }
+                | Event::LockHandedOver { .. }
+                | Event::WaitEnded { .. }
+        )
+    }
+}

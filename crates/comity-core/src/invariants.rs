@@ -1,0 +1,78 @@
+//! What must be true of every world, checked the slow and obvious way. For tests, the simulator and `doctor`.
+
+use std::collections::BTreeSet;
+
+use crate::ids::Principal;
+use crate::locks::{Hold, Lock, waits_for};
+use crate::paths::overlaps;
+use crate::world::World;
+
+/// Names the first thing about the world that must not be, if there is one.
+pub fn check(world: &World) -> Result<(), String> {
+    exclusive(world)?;
+    agents_release(world)?;
+    names(world)?;
+    queue(world)
+}
+
+/// No two locks that exclude each other overlap, unless one holder has both.
+fn exclusive(world: &World) -> Result<(), String> {
+    let locks: Vec<&Lock> = world.locks.iter().collect();
+    for (at, a) in locks.iter().enumerate() {
+        if a.fence > world.fence {
+            return Err(format!("{:?} is beyond the last fence", a.fence));
+        }
+        for b in &locks[at + 1..] {
+            let collide = a.holder != b.holder
+                && a.wanted.project == b.wanted.project
+                && a.wanted.mode.excludes(b.wanted.mode)
+                && overlaps(&a.wanted.pattern, &b.wanted.pattern);
+            if collide {
+                return Err(format!("held twice: {a:?} and {b:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An agent that has ended holds nothing and waits for nothing; only orphaned work is kept.
+fn agents_release(world: &World) -> Result<(), String> {
+    let is_live =
+        |who: Principal| who.agent().is_none_or(|id| world.agents.get(id).is_some_and(|a| a.is_live()));
+    if let Some(lock) = world.locks.iter().find(|lock| lock.hold != Hold::Orphaned && !is_live(lock.holder)) {
+        return Err(format!("held by somebody who has ended: {lock:?}"));
+    }
+    if let Some(wait) = world.locks.waits().find(|wait| !is_live(wait.who)) {
+        return Err(format!("waits though it has ended: {wait:?}"));
+    }
+    Ok(())
+}
+
+fn names(world: &World) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    match world.agents.live().find(|agent| !names.insert(&agent.profile.name)) {
+        Some(agent) => Err(format!("two live agents are called {}", agent.profile.name)),
+        None => Ok(()),
+    }
+}
+
+/// Nobody in the queue could be served, and nobody waits in a circle.
+fn queue(world: &World) -> Result<(), String> {
+    if let Some(grant) = crate::locks::next_grant(world) {
+        return Err(format!("a waiter was left standing: {grant:?}"));
+    }
+    let waiting: BTreeSet<Principal> = world.locks.waits().map(|wait| wait.who).collect();
+    for start in &waiting {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<Principal> = waits_for(world, *start).into_iter().collect();
+        while let Some(next) = open.pop() {
+            if next == *start {
+                return Err(format!("{} waits for itself, by way of others", world.name_of(*start)));
+            }
+            if seen.insert(next) {
+                open.extend(waits_for(world, next));
+            }
+        }
+    }
+    Ok(())
+}

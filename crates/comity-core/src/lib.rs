@@ -1,0 +1,34 @@
+//! The rules of Comity, as pure functions over plain values.
+//!
+//! [`decide`] answers an [`Ask`] with [`Event`]s or a [`Refusal`]; [`World::apply`] folds events into the
+//! state of everything; [`World::next_deadline`] and [`expire`] let time alone change something. There is no
+//! clock, no file, no thread and no randomness in here: equal input gives equal output on every machine.
+
+pub mod agents;
+pub mod answers;
+pub mod ask;
+pub mod deadlines;
+pub mod decide;
+pub mod display;
+pub mod event;
+pub mod ids;
+pub mod invariants;
+pub mod limits;
+pub mod locks;
+pub mod notices;
+pub mod paths;
+pub mod projects;
+pub mod redact;
+pub mod refusal;
+pub mod snapshot;
+pub mod time;
+pub mod world;
+
+pub use ask::Ask;
+pub use decide::{Outcome, Verdict, decide, expire, run};
+pub use event::{Event, Record};
+pub use ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
+pub use paths::{CaseRule, PathPattern};
+pub use refusal::Refusal;
+pub use time::{Millis, Timestamp};
+pub use world::World;

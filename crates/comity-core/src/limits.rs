@@ -1,0 +1,52 @@
+//! The bounds: everything has one, and reaching it is an error that somebody sees.
+
+use crate::time::Millis;
+
+/// How long a lock lasts without a sign of life of its holder.
+pub const LOCK_TTL: Millis = Millis::seconds(300);
+/// The shortest TTL that can be asked for.
+pub const LOCK_TTL_MIN: Millis = Millis::seconds(1);
+/// The longest TTL that can be asked for.
+pub const LOCK_TTL_MAX: Millis = Millis::hours(24);
+/// The longest wait in a queue.
+pub const WAIT_MAX: Millis = Millis::hours(1);
+/// How long a lapsed lock is kept from others while its files are looked at.
+pub const INSPECTION_MAX: Millis = Millis::seconds(10);
+/// Paths in one request.
+pub const PATHS_PER_ASK_MAX: usize = 256;
+/// Locks that one agent holds at a time.
+pub const LOCKS_PER_HOLDER_MAX: usize = 2_000;
+/// Locks held by all.
+pub const LOCKS_MAX: usize = 1_000_000;
+/// Asks that wait at a time.
+pub const WAITS_MAX: usize = 1_000;
+/// Asks of one agent that wait at a time.
+pub const WAITS_PER_HOLDER_MAX: usize = 32;
+/// Bytes of one path or pattern.
+pub const PATTERN_BYTES_MAX: usize = 1_024;
+/// Components of one pattern.
+pub const PATTERN_COMPONENTS_MAX: usize = 60;
+/// Alternatives that the braces of one pattern may expand to.
+pub const PATTERN_ALTERNATIVES_MAX: usize = 64;
+/// Bytes of a reason or another free text beside an act.
+pub const REASON_BYTES_MAX: usize = 1_024;
+/// Characters of an agent's name, role or team.
+pub const NAME_CHARS_MAX: usize = 64;
+/// Agents alive at a time.
+pub const AGENTS_MAX: usize = 10_000;
+/// Ended agents that are remembered.
+pub const ENDED_AGENTS_MAX: usize = 1_000;
+/// Tokens of one agent (each of its processes may have its own).
+pub const TOKENS_PER_AGENT_MAX: usize = 64;
+/// Notices that wait for one agent; older ones go first.
+pub const NOTICES_MAX: usize = 256;
+/// Answers that are remembered by idempotency key.
+pub const ANSWERS_MAX: usize = 4_096;
+/// An agent of which nothing is known to be alive is dead after this long without a heartbeat.
+pub const AGENT_TIMEOUT: Millis = Millis::minutes(10);
+/// How long an agent may be without its connection before it counts as gone.
+pub const DISCONNECT_GRACE: Millis = Millis::seconds(5);
+/// A sign of life is recorded at most this often.
+pub const HEARTBEAT_GRAIN: Millis = Millis::seconds(15);
+/// Holders that one refusal lists.
+pub const HOLDERS_SHOWN_MAX: usize = 8;

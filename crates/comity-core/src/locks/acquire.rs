@@ -1,0 +1,159 @@
+//! Taking locks: all or none, at once or by a place in the queue.
+
+use std::collections::BTreeSet;
+
+use super::waiting::{Obstacle, cycle, obstacles};
+use super::{LockMode, ReleaseCause, Wanted};
+use crate::decide::Verdict;
+use crate::event::Event;
+use crate::ids::{Fence, Principal, Ticket};
+use crate::limits::{
+    HOLDERS_SHOWN_MAX, INSPECTION_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN, LOCKS_MAX, LOCKS_PER_HOLDER_MAX,
+    PATHS_PER_ASK_MAX, REASON_BYTES_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
+};
+use crate::refusal::Refusal;
+use crate::time::Millis;
+use crate::world::World;
+
+/// Grants everything in `wants`, or queues the ask, or says who is in the way.
+pub(crate) fn lock(
+    world: &World,
+    who: Principal,
+    wants: &[Wanted],
+    wait: Option<Millis>,
+) -> Result<Verdict, Refusal> {
+    check_bounds(world, who, wants, wait)?;
+    let in_the_way: Vec<(&Wanted, Vec<Obstacle<'_>>)> = wants
+        .iter()
+        .map(|wanted| (wanted, obstacles(world, who, wanted, None)))
+        .filter(|(_, obstacles)| !obstacles.is_empty())
+        .collect();
+    let Some((first, obstacles)) = in_the_way.first() else {
+        return Ok(Verdict::Done(grant_events(world, who, wants, None).0));
+    };
+    // A lapsed lock is free as soon as its files were looked at: whoever asks gets that short wait for nothing.
+    let all_lapsed = in_the_way.iter().flat_map(|(_, obstacles)| obstacles).all(Obstacle::is_lapsed);
+    let wait = if all_lapsed { Some(wait.unwrap_or_default().max(INSPECTION_MAX)) } else { wait };
+    let Some(wait) = wait else {
+        return Err(locked(world, first, obstacles));
+    };
+    let blockers: BTreeSet<Principal> =
+        in_the_way.iter().flat_map(|(_, obstacles)| obstacles).map(Obstacle::who).collect();
+    if let Some(cycle) = cycle(world, who, &blockers) {
+        return Err(Refusal::Deadlock { cycle });
+    }
+    check_queue(world, who)?;
+    let ticket = Ticket(world.ticket.0 + 1);
+    Ok(Verdict::Parked(ticket, Event::WaitStarted { ticket, who, wants: wants.to_vec(), wait }))
+}
+
+/// The events that give `who` everything in `wants`, and the fence of each.
+pub(super) fn grant_events(
+    world: &World,
+    who: Principal,
+    wants: &[Wanted],
+    ticket: Option<Ticket>,
+) -> (Vec<Event>, Vec<Fence>) {
+    let mut next = world.fence.0;
+    let mut events = Vec::with_capacity(wants.len());
+    let mut fences: Vec<Fence> = Vec::with_capacity(wants.len());
+    for (at, wanted) in wants.iter().enumerate() {
+        let twin = wants[..at].iter().position(|other| same_target(other, wanted));
+        if let Some(twin) = twin {
+            fences.push(fences[twin]);
+            continue;
+        }
+        let own = world.locks.own(who, wanted.project, &wanted.pattern);
+        if let Some(own) = own.filter(|own| own.wanted.mode >= wanted.mode) {
+            let (fence, ttl, reason) = (own.fence, wanted.ttl, wanted.reason.clone());
+            events.push(Event::LockRenewed { fence, ttl, reason });
+            fences.push(fence);
+            continue;
+        }
+        if let Some(own) = own {
+            events.push(Event::LockReleased { fence: own.fence, cause: ReleaseCause::Upgraded });
+        }
+        next += 1;
+        let fence = Fence(next);
+        events.push(Event::LockAcquired { fence, holder: who, wanted: wanted.clone(), ticket });
+        fences.push(fence);
+    }
+    (events, fences)
+}
+
+fn same_target(a: &Wanted, b: &Wanted) -> bool {
+    a.project == b.project && a.pattern == b.pattern
+}
+
+fn locked(world: &World, wanted: &Wanted, obstacles: &[Obstacle<'_>]) -> Refusal {
+    let shown = obstacles.iter().take(HOLDERS_SHOWN_MAX);
+    Refusal::Locked {
+        path: wanted.pattern.readable(),
+        holders: shown.map(|obstacle| obstacle.view(world, world.now)).collect(),
+        waiting: world.locks.waits_overlapping(wanted.project, &wanted.pattern).len(),
+    }
+}
+
+fn check_bounds(
+    world: &World,
+    who: Principal,
+    wants: &[Wanted],
+    wait: Option<Millis>,
+) -> Result<(), Refusal> {
+    let limit = |problem: String, hint: &str| Err(Refusal::LimitReached { problem, hint: hint.into() });
+    if who == Principal::System || wants.is_empty() {
+        return Err(Refusal::bad_input("nothing to lock was named", "name a path: comity lock PATH"));
+    }
+    if wants.len() > PATHS_PER_ASK_MAX {
+        return limit(
+            format!("{} paths are more than the {PATHS_PER_ASK_MAX} of one ask", wants.len()),
+            "lock a directory or a glob instead",
+        );
+    }
+    for wanted in wants {
+        if wanted.ttl < LOCK_TTL_MIN || wanted.ttl > LOCK_TTL_MAX {
+            return Err(Refusal::bad_input(
+                format!("a TTL of {} is not possible", wanted.ttl),
+                format!("give one from {LOCK_TTL_MIN} to {LOCK_TTL_MAX}, such as 5m"),
+            ));
+        }
+        if wanted.reason.as_ref().is_some_and(|reason| reason.len() > REASON_BYTES_MAX) {
+            return Err(Refusal::bad_input(
+                format!("the reason is longer than {REASON_BYTES_MAX} bytes"),
+                "say it in a sentence",
+            ));
+        }
+    }
+    if wait.is_some_and(|wait| wait > WAIT_MAX) {
+        return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
+    }
+    let held = world.locks.by_holder.get(&who).map_or(0, BTreeSet::len);
+    if held + wants.len() > LOCKS_PER_HOLDER_MAX + PATHS_PER_ASK_MAX && held >= LOCKS_PER_HOLDER_MAX {
+        return limit(format!("you hold {held} locks already"), "release some, or lock directories");
+    }
+    if world.locks.len() >= LOCKS_MAX {
+        return limit(format!("{LOCKS_MAX} locks are held already"), "release some");
+    }
+    Ok(())
+}
+
+fn check_queue(world: &World, who: Principal) -> Result<(), Refusal> {
+    let own = world.locks.waits_of(who).count();
+    if own >= WAITS_PER_HOLDER_MAX || world.locks.waits.len() >= WAITS_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("{own} of your asks wait already, {} in all", world.locks.waits.len()),
+            hint: "let some of them be served first".into(),
+        });
+    }
+    Ok(())
+}
+
+impl LockMode {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            LockMode::Shared => "shared",
+            LockMode::Exclusive => "exclusive",
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Locks: who may edit which path, and who waits for it.
+
+mod acquire;
+mod fences;
+mod lapse;
+mod release;
+mod table;
+mod waiting;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Fence, Key, Principal, ProjectId, Ticket};
+use crate::paths::PathPattern;
+use crate::time::{Millis, Timestamp};
+
+pub(crate) use acquire::lock;
+pub(crate) use fences::check_fences;
+pub(crate) use lapse::{inspected, lapse, time_out};
+pub(crate) use release::{extend, hand_over, release, unlock, unlock_all};
+pub use table::Locks;
+pub(crate) use table::{apply, watch_held_by};
+pub(crate) use waiting::{cancel_wait, next_grant, still_waiting};
+pub use waiting::{conflicts, waits_for};
+
+/// How a path is locked.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LockMode {
+    /// Several may read; nobody may edit.
+    Shared,
+    /// One may edit.
+    Exclusive,
+}
+
+/// What an ask wants to lock.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Wanted {
+    /// In which project.
+    pub project: ProjectId,
+    /// Which paths.
+    pub pattern: PathPattern,
+    /// How.
+    pub mode: LockMode,
+    /// For how long without a sign of life.
+    pub ttl: Millis,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<Box<str>>,
+}
+
+/// One lock.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Lock {
+    /// Its fence, which is also its name.
+    pub fence: Fence,
+    /// Whose it is.
+    pub holder: Principal,
+    /// On what, how, for how long, and why.
+    #[serde(flatten)]
+    pub wanted: Wanted,
+    /// Since when.
+    pub since: Timestamp,
+    /// When its TTL was last counted from, besides the holder's signs of life.
+    pub renewed: Timestamp,
+    /// Whether it is held, lapsed or orphaned.
+    pub hold: Hold,
+}
+
+/// The state of a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hold {
+    /// In force.
+    Held,
+    /// Its time ran out; its files are being looked at.
+    Lapsed,
+    /// Its time ran out over uncommitted work; the human or a leader decides.
+    Orphaned,
+}
+
+/// Why a lock was released.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum ReleaseCause {
+    /// Its holder gave it back.
+    GivenBack,
+    /// Its holder ended.
+    HolderEnded,
+    /// The human or a leader took it away.
+    TakenAway {
+        /// Why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+    },
+    /// Its holder got an exclusive lock instead of this shared one.
+    Upgraded,
+}
+
+/// One ask that waits.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Wait {
+    /// Its place; smaller ones were there first.
+    pub ticket: Ticket,
+    /// Who waits.
+    pub who: Principal,
+    /// For what.
+    pub wants: Vec<Wanted>,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when at most.
+    pub deadline: Timestamp,
+    /// The key of the ask, so that a repeat finds its place again.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<Key>,
+}
+
+/// How a wait ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum WaitEnding {
+    /// Everything that was wanted is held now, with these fences.
+    Granted {
+        /// One for each thing that was wanted.
+        fences: Vec<Fence>,
+    },
+    /// The deadline passed.
+    TimedOut,
+    /// The asker's side gave up.
+    Cancelled,
+    /// The asker ended.
+    AskerEnded,
+}
+
+impl LockMode {
+    /// Whether two overlapping locks of these modes exclude each other.
+    pub fn excludes(self, other: LockMode) -> bool {
+        self == LockMode::Exclusive || other == LockMode::Exclusive
+    }
+}
+
+impl Hold {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Hold::Held => "held",
+            Hold::Lapsed => "lapsed",
+            Hold::Orphaned => "orphaned",
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Giving locks back, and what the human and leaders may do with others' locks.
+
+use super::waiting::cycle;
+use super::{Lock, ReleaseCause};
+use crate::event::Event;
+use crate::ids::{AgentId, Fence, Principal, ProjectId};
+use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
+use crate::paths::{Component, PathPattern};
+use crate::refusal::Refusal;
+use crate::time::Millis;
+use crate::world::World;
+
+pub(crate) fn unlock(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+) -> Result<Vec<Event>, Refusal> {
+    let mut fences: Vec<Fence> = Vec::new();
+    for pattern in patterns {
+        let own: Vec<Fence> = match world.locks.own(who, project, pattern) {
+            Some(lock) => vec![lock.fence],
+            None => world
+                .locks
+                .of(who)
+                .filter(|lock| lock.wanted.project == project && holds_all_of(pattern, &lock.wanted.pattern))
+                .map(|lock| lock.fence)
+                .collect(),
+        };
+        if own.is_empty() {
+            return Err(not_held(world, project, pattern));
+        }
+        fences.extend(own);
+    }
+    fences.sort();
+    fences.dedup();
+    let cause = ReleaseCause::GivenBack;
+    Ok(fences.into_iter().map(|fence| Event::LockReleased { fence, cause: cause.clone() }).collect())
+}
+
+pub(crate) fn unlock_all(world: &World, who: Principal) -> Vec<Event> {
+    let held = world.locks.of(who).map(|lock| lock.fence);
+    held.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::GivenBack }).collect()
+}
+
+/// Whether `outer` is a directory, or several, that everything in `inner` lies in.
+fn holds_all_of(outer: &PathPattern, inner: &PathPattern) -> bool {
+    inner.alternatives().iter().all(|inside| {
+        outer.alternatives().iter().any(|outside| {
+            let mut path = inside.prefix();
+            *outside.rest() == [Component::AnyDepth] && outside.prefix().all(|name| path.next() == Some(name))
+        })
+    })
+}
+
+fn not_held(world: &World, project: ProjectId, pattern: &PathPattern) -> Refusal {
+    let others = world.locks.overlapping(project, pattern);
+    Refusal::NotHeld {
+        path: pattern.readable(),
+        holders: others.iter().take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, world.now)).collect(),
+    }
+}
+
+/// Whether `who` may decide about what `holder` has: itself, an agent above it, its team's lead, the human.
+fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
+    let leads = |lead: AgentId, other: AgentId| {
+        let (lead, other) = (world.agents.get(lead), world.agents.get(other));
+        lead.zip(other).is_some_and(|(lead, other)| {
+            lead.profile.role.as_deref() == Some("lead")
+                && lead.profile.team.is_some()
+                && lead.profile.team == other.profile.team
+        })
+    };
+    match (who, holder) {
+        (Principal::Human | Principal::System, _) => true,
+        (Principal::Agent(_), Principal::Human | Principal::System) => false,
+        (Principal::Agent(me), Principal::Agent(other)) => {
+            me == other || world.agents.is_ancestor(me, other) || leads(me, other)
+        }
+    }
+}
+
+/// Every lock that overlaps one of the patterns, if `who` may decide about all of them.
+fn decidable<'a>(
+    world: &'a World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+) -> Result<Vec<&'a Lock>, Refusal> {
+    let mut found: Vec<&Lock> = Vec::new();
+    for pattern in patterns {
+        let locks = world.locks.overlapping(project, pattern);
+        if locks.is_empty() {
+            return Err(not_held(world, project, pattern));
+        }
+        for lock in locks {
+            if !may_decide(world, who, lock.holder) {
+                return Err(Refusal::NotAllowed {
+                    problem: format!("{}, and you may not decide about it", lock.view(world, world.now)),
+                    hint: "its holder, an agent above it, its team's lead or the human may".into(),
+                });
+            }
+            if !found.iter().any(|other| other.fence == lock.fence) {
+                found.push(lock);
+            }
+        }
+    }
+    Ok(found)
+}
+
+pub(crate) fn release(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+    reason: Option<Box<str>>,
+) -> Result<Vec<Event>, Refusal> {
+    let cause = |lock: &Lock| match lock.holder == who {
+        true => ReleaseCause::GivenBack,
+        false => ReleaseCause::TakenAway { reason: reason.clone() },
+    };
+    let locks = decidable(world, who, project, patterns)?;
+    Ok(locks.into_iter().map(|lock| Event::LockReleased { fence: lock.fence, cause: cause(lock) }).collect())
+}
+
+pub(crate) fn extend(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+    ttl: Millis,
+    reason: Option<Box<str>>,
+) -> Result<Vec<Event>, Refusal> {
+    if !(LOCK_TTL_MIN..=LOCK_TTL_MAX).contains(&ttl) {
+        return Err(Refusal::bad_input(
+            format!("a TTL of {ttl} is not possible"),
+            format!("give one from {LOCK_TTL_MIN} to {LOCK_TTL_MAX}, such as 5m"),
+        ));
+    }
+    let locks = decidable(world, who, project, patterns)?;
+    Ok(locks
+        .into_iter()
+        .map(|lock| Event::LockExtended { fence: lock.fence, ttl, reason: reason.clone() })
+        .collect())
+}
+
+pub(crate) fn hand_over(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+    to: Principal,
+    reason: Option<Box<str>>,
+) -> Result<Vec<Event>, Refusal> {
+    if let Principal::Agent(agent) = to {
+        world.agents.living(agent)?;
+    }
+    let locks = decidable(world, who, project, patterns)?;
+    let mut events = Vec::with_capacity(locks.len());
+    let mut next = world.fence.0;
+    for lock in locks.iter().filter(|lock| lock.holder != to) {
+        check_overlap_with_own(world, lock, to)?;
+        // Whoever waits for this lock waits for the new holder from now on.
+        let waiters = world.locks.waits_overlapping(project, &lock.wanted.pattern);
+        for waiter in waiters.iter().map(|wait| wait.who).filter(|waiter| *waiter != to) {
+            if let Some(cycle) = cycle(world, waiter, &[to].into()) {
+                return Err(Refusal::Deadlock { cycle });
+            }
+        }
+        next += 1;
+        events.push(Event::LockHandedOver {
+            fence: lock.fence,
+            new_fence: Fence(next),
+            to,
+            reason: reason.clone(),
+        });
+    }
+    Ok(events)
+}
+
+/// A holder has at most one lock on one pattern.
+fn check_overlap_with_own(world: &World, lock: &Lock, to: Principal) -> Result<(), Refusal> {
+    match world.locks.own(to, lock.wanted.project, &lock.wanted.pattern) {
+        None => Ok(()),
+        Some(_) => Err(Refusal::bad_input(
+            format!("{} holds {} too", world.name_of(to), lock.wanted.pattern),
+            "release one of the two locks instead",
+        )),
+    }
+}

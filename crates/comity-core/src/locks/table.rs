@@ -1,0 +1,289 @@
+//! The lock table: locks and waits with their indexes, and how events change them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Hold, Lock, ReleaseCause, Wait, WaitEnding};
+use crate::deadlines::Due;
+use crate::event::{Event, Record};
+use crate::ids::{Fence, Principal, ProjectId, Ticket};
+use crate::limits::INSPECTION_MAX;
+use crate::notices::Told;
+use crate::paths::{PathPattern, PatternIndex};
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// All locks and waits.
+#[derive(Clone, Debug, Default)]
+pub struct Locks {
+    pub(super) by_fence: BTreeMap<Fence, Lock>,
+    pub(super) by_holder: BTreeMap<Principal, BTreeSet<Fence>>,
+    pub(super) index: BTreeMap<ProjectId, PatternIndex>,
+    pub(super) waits: BTreeMap<Ticket, Wait>,
+    pub(super) wait_index: BTreeMap<ProjectId, PatternIndex>,
+}
+
+impl Locks {
+    /// The lock with this fence.
+    pub fn get(&self, fence: Fence) -> Option<&Lock> {
+        self.by_fence.get(&fence)
+    }
+
+    /// All locks, the oldest fence first.
+    pub fn iter(&self) -> impl Iterator<Item = &Lock> {
+        self.by_fence.values()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_fence.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_fence.is_empty()
+    }
+
+    /// All that `holder` has, orphaned ones included.
+    pub fn of(&self, holder: Principal) -> impl Iterator<Item = &Lock> {
+        self.by_holder.get(&holder).into_iter().flatten().filter_map(|fence| self.by_fence.get(fence))
+    }
+
+    /// All that `holder` has and that end with it; orphaned ones are kept for the human.
+    pub fn live_of(&self, holder: Principal) -> impl Iterator<Item = &Lock> {
+        self.of(holder).filter(|lock| lock.hold != Hold::Orphaned)
+    }
+
+    /// The locks that overlap `pattern`, by fence.
+    pub fn overlapping(&self, project: ProjectId, pattern: &PathPattern) -> Vec<&Lock> {
+        let fences = self.index.get(&project).map(|index| index.overlaps(pattern)).unwrap_or_default();
+        fences.into_iter().filter_map(|fence| self.by_fence.get(&Fence(fence))).collect()
+    }
+
+    /// The lock of `holder` on exactly this pattern.
+    pub fn own(&self, holder: Principal, project: ProjectId, pattern: &PathPattern) -> Option<&Lock> {
+        let mut found = None;
+        let _ = self.index.get(&project)?.visit_overlaps(pattern, |fence| {
+            match self.by_fence.get(&Fence(fence)) {
+                Some(lock) if lock.holder == holder && lock.wanted.pattern == *pattern => {
+                    found = Some(lock);
+                    std::ops::ControlFlow::Break(())
+                }
+                _ => std::ops::ControlFlow::Continue(()),
+            }
+        });
+        found
+    }
+
+    /// All waits, the first in line first.
+    pub fn waits(&self) -> impl Iterator<Item = &Wait> {
+        self.waits.values()
+    }
+
+    /// The wait with this ticket.
+    pub fn wait(&self, ticket: Ticket) -> Option<&Wait> {
+        self.waits.get(&ticket)
+    }
+
+    /// The tickets of one waiter.
+    pub fn waits_of(&self, who: Principal) -> impl Iterator<Item = Ticket> {
+        self.waits.values().filter(move |wait| wait.who == who).map(|wait| wait.ticket)
+    }
+
+    /// The waits that overlap `pattern`, the first in line first.
+    pub fn waits_overlapping(&self, project: ProjectId, pattern: &PathPattern) -> Vec<&Wait> {
+        if self.waits.is_empty() {
+            return Vec::new();
+        }
+        let tickets = self.wait_index.get(&project).map(|index| index.overlaps(pattern)).unwrap_or_default();
+        tickets.into_iter().filter_map(|ticket| self.waits.get(&Ticket(ticket))).collect()
+    }
+
+    pub(crate) fn insert(&mut self, lock: Lock) {
+        self.index.entry(lock.wanted.project).or_default().insert(lock.fence.0, &lock.wanted.pattern);
+        self.by_holder.entry(lock.holder).or_default().insert(lock.fence);
+        self.by_fence.insert(lock.fence, lock);
+    }
+
+    fn remove(&mut self, fence: Fence) -> Option<Lock> {
+        let lock = self.by_fence.remove(&fence)?;
+        if let Some(index) = self.index.get_mut(&lock.wanted.project) {
+            index.remove(fence.0, &lock.wanted.pattern);
+        }
+        if let Some(held) = self.by_holder.get_mut(&lock.holder) {
+            held.remove(&fence);
+            if held.is_empty() {
+                self.by_holder.remove(&lock.holder);
+            }
+        }
+        Some(lock)
+    }
+
+    pub(crate) fn insert_wait(&mut self, wait: Wait) {
+        for wanted in &wait.wants {
+            self.wait_index.entry(wanted.project).or_default().insert(wait.ticket.0, &wanted.pattern);
+        }
+        self.waits.insert(wait.ticket, wait);
+    }
+
+    fn remove_wait(&mut self, ticket: Ticket) -> Option<Wait> {
+        let wait = self.waits.remove(&ticket)?;
+        for wanted in &wait.wants {
+            if let Some(index) = self.wait_index.get_mut(&wanted.project) {
+                index.remove(ticket.0, &wanted.pattern);
+            }
+        }
+        Some(wait)
+    }
+}
+
+/// When the lock runs out, if it is in force.
+pub(super) fn expires_at(world: &World, lock: &Lock) -> Timestamp {
+    let seen = lock.holder.agent().and_then(|id| world.agents.get(id)).map(|agent| agent.seen);
+    lock.renewed.max(seen.unwrap_or_default()).plus(lock.wanted.ttl)
+}
+
+/// Sets the deadlines of all that `holder` has anew, after a sign of life.
+pub(crate) fn watch_held_by(world: &mut World, holder: Principal) {
+    let held: Vec<Fence> = world.locks.by_holder.get(&holder).into_iter().flatten().copied().collect();
+    for fence in held {
+        watch(world, fence);
+    }
+}
+
+fn watch(world: &mut World, fence: Fence) {
+    let Some(lock) = world.locks.get(fence) else { return };
+    let deadline = match lock.hold {
+        Hold::Held => expires_at(world, lock),
+        // Set once, when it lapsed.
+        Hold::Lapsed | Hold::Orphaned => return,
+    };
+    world.deadlines.set(Due::Lock(fence), Some(deadline));
+}
+
+/// Folds an event about locks into the world.
+pub(crate) fn apply(world: &mut World, record: &Record) {
+    let now = world.now;
+    match &record.event {
+        Event::LockAcquired { fence, holder, wanted, ticket } => {
+            world.fence = world.fence.max(*fence);
+            if let Some(wait) = ticket.and_then(|ticket| world.locks.wait(ticket)).cloned()
+                && let Some(key) = &wait.key
+            {
+                world.answers.remember(wait.who, key, &record.event);
+            }
+            let wanted = wanted.clone();
+            let hold = Hold::Held;
+            world.locks.insert(Lock {
+                fence: *fence,
+                holder: *holder,
+                wanted,
+                since: now,
+                renewed: now,
+                hold,
+            });
+            watch(world, *fence);
+        }
+        Event::LockRenewed { fence, ttl, reason } | Event::LockExtended { fence, ttl, reason } => {
+            let extended = matches!(record.event, Event::LockExtended { .. });
+            let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
+            (lock.renewed, lock.wanted.ttl, lock.hold) = (now, *ttl, Hold::Held);
+            if !extended && reason.is_some() {
+                lock.wanted.reason.clone_from(reason);
+            }
+            let (holder, path) = (lock.holder, lock.wanted.pattern.readable());
+            watch(world, *fence);
+            if extended && holder != record.by {
+                let by = world.name_of(record.by);
+                world.tell(holder, record.seq, Told::LockExtended { path, by });
+            }
+        }
+        Event::LockReleased { fence, cause } => {
+            let Some(lock) = drop_lock(world, *fence) else { return };
+            if let ReleaseCause::TakenAway { reason } = cause {
+                let (path, by) = (lock.wanted.pattern.readable(), world.name_of(record.by));
+                let reason = reason.as_deref().map(str::to_owned);
+                world.tell(lock.holder, record.seq, Told::LockTaken { path, by, reason });
+            }
+        }
+        Event::LockLapsed { fence } => {
+            if let Some(lock) = world.locks.by_fence.get_mut(fence) {
+                lock.hold = Hold::Lapsed;
+                world.deadlines.set(Due::Lock(*fence), Some(now.plus(INSPECTION_MAX)));
+            }
+        }
+        Event::LockExpired { fence } => {
+            if let Some(lock) = drop_lock(world, *fence) {
+                let path = lock.wanted.pattern.readable();
+                world.tell(lock.holder, record.seq, Told::LockExpired { path });
+            }
+        }
+        Event::LockOrphaned { fence } => {
+            let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
+            lock.hold = Hold::Orphaned;
+            lock.renewed = now;
+            let (holder, path) = (lock.holder, lock.wanted.pattern.readable());
+            world.deadlines.set(Due::Lock(*fence), None);
+            world.tell(holder, record.seq, Told::LockOrphaned { path });
+        }
+        Event::LockHandedOver { fence, new_fence, to, reason } => {
+            hand_over(world, record, *fence, *new_fence, *to, reason.as_deref());
+        }
+        Event::WaitStarted { ticket, who, wants, wait } => {
+            world.ticket = world.ticket.max(*ticket);
+            let (who, wants, deadline) = (*who, wants.clone(), now.plus(*wait));
+            let key = record.key.clone();
+            world.locks.insert_wait(Wait { ticket: *ticket, who, wants, since: now, deadline, key });
+            world.deadlines.set(Due::Wait(*ticket), Some(deadline));
+        }
+        Event::WaitEnded { ticket, .. } => {
+            world.deadlines.set(Due::Wait(*ticket), None);
+            if let Some(Wait { who, key: Some(key), .. }) = world.locks.remove_wait(*ticket) {
+                world.answers.remember(who, &key, &record.event);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn drop_lock(world: &mut World, fence: Fence) -> Option<Lock> {
+    world.deadlines.set(Due::Lock(fence), None);
+    world.locks.remove(fence)
+}
+
+fn hand_over(
+    world: &mut World,
+    record: &Record,
+    fence: Fence,
+    new_fence: Fence,
+    to: Principal,
+    reason: Option<&str>,
+) {
+    let Some(lock) = drop_lock(world, fence) else { return };
+    world.fence = world.fence.max(new_fence);
+    let (path, by) = (lock.wanted.pattern.readable(), world.name_of(record.by));
+    let reason = reason.map(str::to_owned);
+    if lock.holder != record.by {
+        let (path, by, reason) = (path.clone(), by.clone(), reason.clone());
+        world.tell(lock.holder, record.seq, Told::LockTaken { path, by, reason });
+    }
+    if to != record.by {
+        world.tell(to, record.seq, Told::LockGiven { path, by, reason });
+    }
+    let now = world.now;
+    world.locks.insert(Lock {
+        fence: new_fence,
+        holder: to,
+        since: now,
+        renewed: now,
+        hold: Hold::Held,
+        ..lock
+    });
+    watch(world, new_fence);
+}
+
+impl WaitEnding {
+    /// Whether the asker got what it wanted.
+    pub fn is_granted(&self) -> bool {
+        matches!(self, WaitEnding::Granted { .. })
+    }
+}

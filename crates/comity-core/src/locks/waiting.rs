@@ -1,0 +1,230 @@
+//! The queue: who stands in whose way, cycles of waiting, and whose turn it is.
+//!
+//! First come, first served, where asks overlap: nobody overtakes a waiter that wants the same path. One exception
+//! keeps that from being a deadlock by itself: a holder that a waiter waits for may go on taking what it needs.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use super::acquire::grant_events;
+use super::table::expires_at;
+use super::{Hold, Lock, LockMode, Wait, WaitEnding, Wanted};
+use crate::event::Event;
+use crate::ids::{Fence, Principal, ProjectId, Ticket};
+use crate::paths::PathPattern;
+use crate::refusal::{HolderView, Refusal};
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// What keeps an ask from being granted.
+pub(super) enum Obstacle<'a> {
+    Lock(&'a Lock),
+    Before(&'a Wait),
+}
+
+/// The locks of others that `who` would collide with on `pattern`; the first ones, at most `limit`.
+pub fn conflicts<'a>(
+    world: &'a World,
+    who: Principal,
+    project: ProjectId,
+    pattern: &PathPattern,
+    mode: LockMode,
+    limit: usize,
+) -> Vec<&'a Lock> {
+    let mut found: Vec<&Lock> = Vec::new();
+    let Some(index) = world.locks.index.get(&project) else { return found };
+    let _ = index.visit_overlaps(pattern, |fence| {
+        if let Some(lock) = world.locks.get(Fence(fence))
+            && lock.holder != who
+            && mode.excludes(lock.wanted.mode)
+            && !found.iter().any(|other| other.fence == lock.fence)
+        {
+            found.push(lock);
+        }
+        if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    found
+}
+
+/// Everything that keeps `who` from getting `wanted` at this place in the queue (`None`: at its end).
+pub(super) fn obstacles<'a>(
+    world: &'a World,
+    who: Principal,
+    wanted: &Wanted,
+    place: Option<Ticket>,
+) -> Vec<Obstacle<'a>> {
+    // Asking again for what one holds is never in anybody's way.
+    let own = world.locks.own(who, wanted.project, &wanted.pattern);
+    if own.is_some_and(|lock| lock.wanted.mode >= wanted.mode) {
+        return Vec::new();
+    }
+    let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
+    let before = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
+    let before = before
+        .into_iter()
+        .filter(|wait| wait.who != who && place.is_none_or(|place| wait.ticket < place))
+        .filter(|wait| wait.wants.iter().any(|other| collide(wanted, other)))
+        .filter(|wait| !reaches(world, wait.who, who));
+    locks.into_iter().map(Obstacle::Lock).chain(before.map(Obstacle::Before)).collect()
+}
+
+fn collide(a: &Wanted, b: &Wanted) -> bool {
+    a.project == b.project && a.mode.excludes(b.mode) && crate::paths::overlaps(&a.pattern, &b.pattern)
+}
+
+/// Whom `who` waits for right now.
+pub fn waits_for(world: &World, who: Principal) -> BTreeSet<Principal> {
+    let mut blockers = BTreeSet::new();
+    for wait in world.locks.waits().filter(|wait| wait.who == who) {
+        for wanted in &wait.wants {
+            blockers.extend(obstacles(world, who, wanted, Some(wait.ticket)).iter().map(Obstacle::who));
+        }
+    }
+    blockers
+}
+
+/// Whether `from` waits for `to`, perhaps by way of others. Every overlapping place before one's own counts here.
+fn reaches(world: &World, from: Principal, to: Principal) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut open = vec![from];
+    while let Some(next) = open.pop() {
+        for blocker in raw_blockers(world, next) {
+            if blocker == to {
+                return true;
+            }
+            if seen.insert(blocker) {
+                open.push(blocker);
+            }
+        }
+    }
+    false
+}
+
+fn raw_blockers(world: &World, who: Principal) -> BTreeSet<Principal> {
+    let mut blockers = BTreeSet::new();
+    for wait in world.locks.waits().filter(|wait| wait.who == who) {
+        for wanted in &wait.wants {
+            let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
+            blockers.extend(locks.iter().map(|lock| lock.holder));
+            let before =
+                world.locks.waits_overlapping(wanted.project, &wanted.pattern).into_iter().filter(|other| {
+                    other.ticket < wait.ticket
+                        && other.who != who
+                        && other.wants.iter().any(|o| collide(wanted, o))
+                });
+            blockers.extend(before.map(|other| other.who));
+        }
+    }
+    blockers
+}
+
+/// The names around the cycle that `who` would close by waiting for `blockers`, if it would.
+pub(super) fn cycle(world: &World, who: Principal, blockers: &BTreeSet<Principal>) -> Option<Vec<String>> {
+    let mut paths: Vec<Vec<Principal>> = blockers.iter().map(|blocker| vec![who, *blocker]).collect();
+    let mut seen: BTreeSet<Principal> = blockers.clone();
+    while let Some(path) = paths.pop() {
+        let last = *path.last()?;
+        for next in waits_for(world, last) {
+            let longer = [&path[..], &[next]].concat();
+            if next == who {
+                return Some(longer.into_iter().map(|one| world.name_of(one)).collect());
+            }
+            if seen.insert(next) {
+                paths.push(longer);
+            }
+        }
+    }
+    None
+}
+
+/// The events that serve the first ask in line that can be served, or `None` when nobody can go on.
+pub(crate) fn next_grant(world: &World) -> Option<Vec<Event>> {
+    world.locks.waits().find_map(|wait| {
+        let is_free = |wanted: &Wanted| obstacles(world, wait.who, wanted, Some(wait.ticket)).is_empty();
+        if !wait.wants.iter().all(is_free) {
+            return None;
+        }
+        let (mut events, fences) = grant_events(world, wait.who, &wait.wants, Some(wait.ticket));
+        events.push(Event::WaitEnded { ticket: wait.ticket, ending: WaitEnding::Granted { fences } });
+        Some(events)
+    })
+}
+
+pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Result<Vec<Event>, Refusal> {
+    match world.locks.wait(ticket) {
+        None => Ok(vec![]),
+        Some(wait) if wait.who == who || who == Principal::System => {
+            Ok(vec![Event::WaitEnded { ticket, ending: WaitEnding::Cancelled }])
+        }
+        Some(_) => Err(Refusal::NotAllowed {
+            problem: "this is somebody else's place in the queue".into(),
+            hint: "only who waits may give up waiting".into(),
+        }),
+    }
+}
+
+/// The ticket of a remembered ask that is still in the queue.
+pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
+    answer.iter().find_map(|event| match event {
+        Event::WaitStarted { ticket, .. } => world.locks.wait(*ticket).map(|wait| wait.ticket),
+        _ => None,
+    })
+}
+
+impl Obstacle<'_> {
+    pub(super) fn who(&self) -> Principal {
+        match self {
+            Obstacle::Lock(lock) => lock.holder,
+            Obstacle::Before(wait) => wait.who,
+        }
+    }
+
+    pub(super) fn is_lapsed(&self) -> bool {
+        matches!(self, Obstacle::Lock(lock) if lock.hold == Hold::Lapsed)
+    }
+
+    pub(super) fn view(&self, world: &World, now: Timestamp) -> HolderView {
+        match self {
+            Obstacle::Lock(lock) => lock.view(world, now),
+            Obstacle::Before(wait) => {
+                let first = wait.wants.first();
+                HolderView {
+                    holder: world.name_of(wait.who),
+                    agent: wait.who.agent(),
+                    path: first.map(|wanted| wanted.pattern.readable()).unwrap_or_default(),
+                    mode: first.map_or(LockMode::Exclusive, |wanted| wanted.mode),
+                    state: "waiting",
+                    reason: first.and_then(|wanted| wanted.reason.as_deref().map(str::to_owned)),
+                    age_ms: now.since(wait.since),
+                    expires_in_ms: Some(wait.deadline.since(now)),
+                }
+            }
+        }
+    }
+}
+
+impl Lock {
+    /// The lock as somebody sees it who is kept out by it.
+    pub fn view(&self, world: &World, now: Timestamp) -> HolderView {
+        HolderView {
+            holder: world.name_of(self.holder),
+            agent: self.holder.agent(),
+            path: self.wanted.pattern.readable(),
+            mode: self.wanted.mode,
+            state: self.hold.word(),
+            reason: self.wanted.reason.as_deref().map(str::to_owned),
+            age_ms: now.since(self.since),
+            expires_in_ms: (self.hold == Hold::Held).then(|| expires_at(world, self).since(now)),
+        }
+    }
+
+    /// When it runs out without a further sign of life, if it is in force.
+    pub fn expires_at(&self, world: &World) -> Option<Timestamp> {
+        (self.hold == Hold::Held).then(|| expires_at(world, self))
+    }
+
+    /// Whether it is in force at `now`; the timer only announces what this says.
+    pub fn is_live(&self, world: &World, now: Timestamp) -> bool {
+        self.expires_at(world).is_some_and(|at| now < at)
+    }
+}

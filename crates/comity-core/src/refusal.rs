@@ -1,0 +1,306 @@
+//! The expected kinds of no: typed, with a stable code, a sentence and a next step.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::display::visible;
+use crate::ids::AgentId;
+use crate::locks::LockMode;
+use crate::time::Millis;
+
+/// A refusal. Nothing was changed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Refusal {
+    /// Somebody else holds or waits for what was asked.
+    Locked {
+        /// The path as it was asked for.
+        path: String,
+        /// Who stands in the way.
+        holders: Vec<HolderView>,
+        /// How many asks wait for the same.
+        waiting: usize,
+    },
+    /// The queue did not serve the ask in time.
+    WaitTimedOut {
+        /// How long it waited.
+        waited: Millis,
+        /// Who stands in the way.
+        holders: Vec<HolderView>,
+    },
+    /// The wait was given up by the asker's side.
+    WaitCancelled,
+    /// Waiting would close a cycle.
+    Deadlock {
+        /// The names around the cycle, the asker first and last.
+        cycle: Vec<String>,
+    },
+    /// The caller does not hold this.
+    NotHeld {
+        /// The path as it was given.
+        path: String,
+        /// Who does, if anybody.
+        holders: Vec<HolderView>,
+    },
+    /// A guarded act with a fence that is not the current one.
+    StaleFence {
+        /// The path.
+        path: String,
+        /// Who has it now, if anybody.
+        holders: Vec<HolderView>,
+    },
+    /// A pattern that cannot be read.
+    BadPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A path that leaves the repository.
+    OutsideRepository {
+        /// The path.
+        path: String,
+    },
+    /// The caller is not in a repository.
+    NotARepository {
+        /// Where it is.
+        path: String,
+    },
+    /// Input that is not what the operation takes.
+    BadInput {
+        /// What is wrong, as a sentence.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A live agent has this name.
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Whose it is.
+        agent: AgentId,
+    },
+    /// There is no such live agent.
+    UnknownAgent {
+        /// As it was given.
+        name: String,
+        /// Who is there.
+        live: Vec<String>,
+    },
+    /// The agent has ended; its token is worth nothing any more.
+    AgentEnded {
+        /// Its name.
+        name: String,
+        /// Why it ended.
+        cause: String,
+    },
+    /// A token that was never given out.
+    BadToken,
+    /// The caller may not do this.
+    NotAllowed {
+        /// What, as a sentence.
+        problem: String,
+        /// Who may.
+        hint: String,
+    },
+    /// A bound was reached.
+    LimitReached {
+        /// Which, as a sentence.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// There is no such operation, group or record.
+    NotFound {
+        /// What, as a sentence.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+}
+
+/// Somebody who stands in the way, as the refused one sees it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HolderView {
+    /// Name of the holder.
+    pub holder: String,
+    /// Its id, if it is an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// What it holds or waits for.
+    pub path: String,
+    /// How it is held.
+    pub mode: LockMode,
+    /// Held, lapsed, orphaned, or waiting before the asker.
+    pub state: &'static str,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// For how long already.
+    pub age_ms: Millis,
+    /// How long it lasts without a sign of life.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<Millis>,
+}
+
+impl Refusal {
+    /// A pattern that cannot be read, and why.
+    pub fn bad_pattern(pattern: &str, problem: &str, hint: &str) -> Refusal {
+        Refusal::BadPattern { pattern: pattern.into(), problem: problem.into(), hint: hint.into() }
+    }
+
+    /// Input that is not what the operation takes, and why.
+    pub fn bad_input(problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
+        Refusal::BadInput { problem: problem.into(), hint: hint.into() }
+    }
+
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Refusal::Locked { .. } => "locked",
+            Refusal::WaitTimedOut { .. } => "wait_timed_out",
+            Refusal::WaitCancelled => "wait_cancelled",
+            Refusal::Deadlock { .. } => "deadlock",
+            Refusal::NotHeld { .. } => "not_held",
+            Refusal::StaleFence { .. } => "stale_fence",
+            Refusal::BadPattern { .. } => "bad_pattern",
+            Refusal::OutsideRepository { .. } => "outside_repository",
+            Refusal::NotARepository { .. } => "not_a_repository",
+            Refusal::BadInput { .. } => "bad_input",
+            Refusal::NameTaken { .. } => "name_taken",
+            Refusal::UnknownAgent { .. } => "unknown_agent",
+            Refusal::AgentEnded { .. } => "agent_ended",
+            Refusal::BadToken => "bad_token",
+            Refusal::NotAllowed { .. } => "not_allowed",
+            Refusal::LimitReached { .. } => "limit_reached",
+            Refusal::NotFound { .. } => "not_found",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Refusal::Locked { holders, .. } | Refusal::WaitTimedOut { holders, .. } => next_step(holders),
+            Refusal::WaitCancelled => "ask again when you need it".into(),
+            Refusal::Deadlock { .. } => "release what the others wait for, then ask again".into(),
+            Refusal::NotHeld { holders, .. } if holders.is_empty() => {
+                "see what is held with: comity locks".into()
+            }
+            Refusal::NotHeld { .. } => "only its holder, a leader or the human may release it".into(),
+            Refusal::StaleFence { .. } => "lock it again and look at what changed before you go on".into(),
+            Refusal::OutsideRepository { .. } => "give a path inside the repository you are in".into(),
+            Refusal::NotARepository { .. } => "go to a git repository, or make one with: git init".into(),
+            Refusal::NameTaken { .. } => {
+                "choose another name, or end that agent with: comity agent bye".into()
+            }
+            Refusal::UnknownAgent { live, .. } if live.is_empty() => {
+                "no agent is here; see: comity agent join".into()
+            }
+            Refusal::UnknownAgent { live, .. } => format!("here are: {}", live.join(", ")),
+            Refusal::AgentEnded { .. } => "join again with: comity agent join NAME".into(),
+            Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
+            Refusal::BadPattern { hint, .. }
+            | Refusal::BadInput { hint, .. }
+            | Refusal::NotAllowed { hint, .. }
+            | Refusal::LimitReached { hint, .. }
+            | Refusal::NotFound { hint, .. } => hint.clone(),
+        }
+    }
+
+    /// Who stands in the way, if somebody does.
+    pub fn holders(&self) -> &[HolderView] {
+        match self {
+            Refusal::Locked { holders, .. }
+            | Refusal::WaitTimedOut { holders, .. }
+            | Refusal::NotHeld { holders, .. }
+            | Refusal::StaleFence { holders, .. } => holders,
+            _ => &[],
+        }
+    }
+}
+
+fn next_step(holders: &[HolderView]) -> String {
+    match holders.first() {
+        Some(first) if first.state == "orphaned" => {
+            format!(
+                "{} left uncommitted work there; the human or a leader can release it or hand it over",
+                first.holder
+            )
+        }
+        Some(first) => format!("wait with --wait, work on something else, or write to {}", first.holder),
+        None => "try again, or wait with --wait".into(),
+    }
+}
+
+impl fmt::Display for HolderView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason =
+            self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
+        let HolderView { holder, path, age_ms, .. } = self;
+        match (self.state, self.expires_in_ms) {
+            ("waiting", _) => write!(f, "{holder} has waited for {path} for {age_ms}{reason}"),
+            ("orphaned", _) => {
+                write!(f, "{path} is orphaned: {holder}{reason} left uncommitted work {age_ms} ago")
+            }
+            (_, Some(left)) => {
+                let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
+                write!(f, "{path} is locked{shared} by {holder}{reason} since {age_ms}, for {left} more")
+            }
+            (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list =
+            |holders: &[HolderView]| holders.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        match self {
+            Refusal::Locked { path, holders, waiting } => {
+                match &holders[..] {
+                    [one] if one.path == *path && one.state != "waiting" => write!(f, "{one}")?,
+                    _ => write!(f, "{path} is not free: {}", list(holders))?,
+                }
+                match waiting {
+                    0 => Ok(()),
+                    1 => f.write_str("; 1 ask waits for it"),
+                    n => write!(f, "; {n} asks wait for it"),
+                }
+            }
+            Refusal::WaitTimedOut { waited, holders } => {
+                write!(f, "not granted within {waited}: {}", list(holders))
+            }
+            Refusal::WaitCancelled => f.write_str("the wait was given up"),
+            Refusal::Deadlock { cycle } => {
+                write!(f, "waiting would be a deadlock: {}", cycle.join(" waits for "))
+            }
+            Refusal::NotHeld { path, holders } if holders.is_empty() => {
+                write!(f, "you hold no lock on {path}, and nobody else does")
+            }
+            Refusal::NotHeld { path, holders } => write!(f, "you hold no lock on {path}: {}", list(holders)),
+            Refusal::StaleFence { path, holders } if holders.is_empty() => {
+                write!(f, "your lock on {path} is no longer held")
+            }
+            Refusal::StaleFence { path, holders } => {
+                write!(f, "your lock on {path} is no longer held: {}", list(holders))
+            }
+            Refusal::BadPattern { pattern, problem, .. } => {
+                write!(f, "cannot read {:?}: {problem}", &**pattern)
+            }
+            Refusal::OutsideRepository { path } => {
+                write!(f, "{} is outside of the repository", visible(path))
+            }
+            Refusal::NotARepository { path } => write!(f, "{} is not in a git repository", visible(path)),
+            Refusal::NameTaken { name, agent } => write!(f, "{name} is here already ({agent})"),
+            Refusal::UnknownAgent { name, .. } => write!(f, "there is no agent {:?}", &**name),
+            Refusal::AgentEnded { name, cause } => write!(f, "{name} has ended ({})", visible(cause)),
+            Refusal::BadToken => f.write_str("this token is not known"),
+            Refusal::BadInput { problem, .. }
+            | Refusal::NotAllowed { problem, .. }
+            | Refusal::LimitReached { problem, .. }
+            | Refusal::NotFound { problem, .. } => f.write_str(problem),
+        }
+    }
+}

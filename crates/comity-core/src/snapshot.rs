@@ -1,0 +1,104 @@
+//! A world as one document, so that a start need not read the whole log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::Agent;
+use crate::answers::Answers;
+use crate::deadlines::Due;
+use crate::ids::{Fence, ProjectId, Ticket};
+use crate::limits::INSPECTION_MAX;
+use crate::locks::{Hold, Lock, Wait, watch_held_by};
+use crate::projects::Project;
+use crate::time::Timestamp;
+use crate::world::{Patience, World};
+
+/// The version of the form below; a newer one is refused, an older one is read.
+pub const VERSION: u32 = 1;
+
+/// The facts of a world; what can be derived from them is not in here.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The version of this form.
+    pub version: u32,
+    /// The last record that is in it.
+    pub head: u64,
+    now: Timestamp,
+    fence: Fence,
+    ticket: Ticket,
+    agents: Vec<Agent>,
+    locks: Vec<Lock>,
+    waits: Vec<Wait>,
+    #[serde(with = "pairs")]
+    projects: std::collections::BTreeMap<ProjectId, Project>,
+    answers: Answers,
+}
+
+impl Snapshot {
+    /// Takes the facts of a world.
+    pub fn of(world: &World) -> Snapshot {
+        Snapshot {
+            version: VERSION,
+            head: world.head,
+            now: world.now,
+            fence: world.fence,
+            ticket: world.ticket,
+            agents: world.agents.iter().cloned().collect(),
+            locks: world.locks.iter().cloned().collect(),
+            waits: world.locks.waits().cloned().collect(),
+            projects: world.projects.clone(),
+            answers: world.answers.clone(),
+        }
+    }
+
+    /// Makes the world again, indexes and deadlines included.
+    pub fn restore(self, patience: Patience) -> World {
+        let mut world = World::new(patience);
+        (world.head, world.now, world.fence, world.ticket) = (self.head, self.now, self.fence, self.ticket);
+        (world.projects, world.answers) = (self.projects, self.answers);
+        for agent in self.agents {
+            let id = agent.id;
+            world.agents.insert(agent);
+            world.watch_agent(id);
+        }
+        for lock in self.locks {
+            let (fence, holder, hold) = (lock.fence, lock.holder, lock.hold);
+            world.locks.insert(lock);
+            match hold {
+                Hold::Held => watch_held_by(&mut world, holder),
+                Hold::Lapsed => {
+                    let deadline = world.now.plus(INSPECTION_MAX);
+                    world.deadlines.set(Due::Lock(fence), Some(deadline));
+                }
+                Hold::Orphaned => {}
+            }
+        }
+        for wait in self.waits {
+            world.deadlines.set(Due::Wait(wait.ticket), Some(wait.deadline));
+            world.locks.insert_wait(wait);
+        }
+        world
+    }
+}
+
+/// Writes a map whose keys are not strings as a list of pairs.
+pub(crate) mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer, K: Serialize, V: Serialize>(
+        map: &BTreeMap<K, V>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(crate) fn deserialize<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        D: Deserializer<'de>,
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+    {
+        Vec::<(K, V)>::deserialize(deserializer).map(|pairs| pairs.into_iter().collect())
+    }
+}

@@ -1,0 +1,73 @@
+//! Time as the rules see it: milliseconds on a clock that never goes back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A moment on the engine's clock. It is not wall time: downtime and clock jumps do not count.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub u64);
+
+/// A span of time in milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Timestamp {
+    /// The moment `span` later.
+    pub fn plus(self, span: Millis) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
+    /// How much later this moment is than `earlier`; nothing if it is not.
+    pub fn since(self, earlier: Timestamp) -> Millis {
+        Millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Millis {
+    /// A span of whole seconds.
+    pub const fn seconds(seconds: u64) -> Self {
+        Self(seconds * 1_000)
+    }
+
+    /// A span of whole minutes.
+    pub const fn minutes(minutes: u64) -> Self {
+        Self::seconds(minutes * 60)
+    }
+
+    /// A span of whole hours.
+    pub const fn hours(hours: u64) -> Self {
+        Self::minutes(hours * 60)
+    }
+}
+
+/// Reads as a person says it: `4m 12s`, `2h 5m`, `40s`, `800ms`.
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1_000;
+        match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
+            (0, 0, 0) => write!(f, "{}ms", self.0),
+            (0, 0, s) => write!(f, "{s}s"),
+            (0, m, 0) => write!(f, "{m}m"),
+            (0, m, s) => write!(f, "{m}m {s}s"),
+            (h, 0, _) if h < 48 => write!(f, "{h}h"),
+            (h, m, _) if h < 48 => write!(f, "{h}h {m}m"),
+            (h, _, _) => write!(f, "{}d", h / 24),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_read_as_a_person_says_them() {
+        let said: Vec<String> = [800, 40_000, 252_000, 300_000, 7_500_000, 7_200_000, 432_000_000]
+            .map(|ms| Millis(ms).to_string())
+            .to_vec();
+        assert_eq!(said, ["800ms", "40s", "4m 12s", "5m", "2h 5m", "2h", "5d"]);
+    }
+}

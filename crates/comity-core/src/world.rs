@@ -1,0 +1,197 @@
+//! The state of everything, as a fold over the log.
+
+use std::collections::BTreeMap;
+
+use crate::agents::{Agent, Agents, Life};
+use crate::answers::Answers;
+use crate::deadlines::{Deadlines, Due};
+use crate::event::{Event, Record};
+use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
+use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
+use crate::locks::Locks;
+use crate::notices::{Notice, Told};
+use crate::projects::Project;
+use crate::time::{Millis, Timestamp};
+
+/// A sign of life within this span of the last one changes nothing.
+const SEEN_GRAIN: Millis = Millis::seconds(1);
+
+/// How patient the rules are. Not part of the log: another server may be set otherwise.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Patience {
+    /// Silence after which an agent of which nothing is known to be alive is dead.
+    pub agent_timeout: Millis,
+    /// How long an agent may be without its connection.
+    pub disconnect_grace: Millis,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { agent_timeout: AGENT_TIMEOUT, disconnect_grace: DISCONNECT_GRACE }
+    }
+}
+
+/// Agents, locks, projects and answers at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// The number of the last record that is in here.
+    pub head: u64,
+    /// The engine's time at the last record.
+    pub now: Timestamp,
+    /// The largest fence that was given.
+    pub fence: Fence,
+    /// The last ticket that was given.
+    pub ticket: Ticket,
+    /// Who is here.
+    pub agents: Agents,
+    /// Who may edit which path, and who waits.
+    pub locks: Locks,
+    /// The repositories.
+    pub projects: BTreeMap<ProjectId, Project>,
+    /// Recent answers by idempotency key.
+    pub answers: Answers,
+    pub(crate) deadlines: Deadlines,
+    pub(crate) patience: Patience,
+}
+
+impl World {
+    /// An empty world.
+    pub fn new(patience: Patience) -> World {
+        World { patience, ..World::default() }
+    }
+
+    /// When time alone will change something.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.next()
+    }
+
+    /// What people call this principal.
+    pub fn name_of(&self, who: Principal) -> String {
+        match who {
+            Principal::System => "comity".into(),
+            Principal::Human => "the human".into(),
+            Principal::Agent(id) => match self.agents.get(id) {
+                Some(agent) => agent.profile.name.to_string(),
+                None => id.to_string(),
+            },
+        }
+    }
+
+    /// Folds one record in. It cannot fail: a record in the log did happen.
+    pub fn apply(&mut self, record: &Record) {
+        self.head = record.seq;
+        self.now = self.now.max(record.now);
+        let now = self.now;
+        if let Principal::Agent(agent) = record.by {
+            self.saw(agent, SEEN_GRAIN);
+        }
+        if let Some(key) = &record.key {
+            self.answers.remember(record.by, key, &record.event);
+        }
+        match &record.event {
+            Event::ServerStarted { fence_floor, .. } => self.server_started(*fence_floor),
+            Event::ProjectAdded { project, common_dir, case } => {
+                self.projects.insert(*project, Project { common_dir: common_dir.clone(), case: *case });
+            }
+            Event::AgentJoined { agent, profile, token } => {
+                self.agents.insert(Agent {
+                    id: *agent,
+                    profile: (**profile).clone(),
+                    tokens: vec![*token],
+                    joined: now,
+                    seen: now,
+                    disconnected: None,
+                    life: Life::Starting,
+                    notices: Vec::new(),
+                });
+                self.watch_agent(*agent);
+            }
+            Event::AgentTokenAdded { agent, token } => self.agents.add_token(*agent, *token),
+            Event::AgentProcessKnown { agent, process } => {
+                self.change_agent(*agent, |agent| agent.profile.process = Some(*process));
+            }
+            Event::AgentSeen { agent } => self.saw(*agent, Millis(0)),
+            Event::AgentIdled { agent, idle } => {
+                self.change_agent(*agent, |agent| {
+                    agent.life = if *idle { Life::Idle } else { Life::Running }
+                });
+            }
+            Event::AgentDisconnected { agent } => {
+                self.change_agent(*agent, |agent| agent.disconnected = Some(now));
+            }
+            Event::AgentEnded { agent, ending, cause } => {
+                self.agents.end(*agent, *ending, cause, now);
+                self.deadlines.set(Due::Agent(*agent), None);
+            }
+            Event::NoticesTaken { agent, up_to } => {
+                self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
+            }
+            Event::LockAcquired { .. }
+            | Event::LockRenewed { .. }
+            | Event::LockReleased { .. }
+            | Event::LockLapsed { .. }
+            | Event::LockExpired { .. }
+            | Event::LockOrphaned { .. }
+            | Event::LockExtended { .. }
+            | Event::LockHandedOver { .. }
+            | Event::WaitStarted { .. }
+            | Event::WaitEnded { .. } => crate::locks::apply(self, record),
+        }
+    }
+
+    /// After a restart nobody's time was cut short: all that was known is counted from now.
+    fn server_started(&mut self, fence_floor: Fence) {
+        self.fence = self.fence.max(fence_floor);
+        let live: Vec<AgentId> = self.agents.live().map(|agent| agent.id).collect();
+        for agent in live {
+            self.change_agent(agent, |agent| agent.disconnected = None);
+            self.saw(agent, Millis(0));
+        }
+    }
+
+    /// A sign of life renews all that the agent holds.
+    fn saw(&mut self, id: AgentId, grain: Millis) {
+        let now = self.now;
+        let Some(agent) = self.agents.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
+        if agent.disconnected.is_none()
+            && grain.0 > 0
+            && now.since(agent.seen) < grain
+            && agent.life != Life::Starting
+        {
+            return;
+        }
+        agent.seen = now;
+        agent.disconnected = None;
+        if agent.life == Life::Starting {
+            agent.life = Life::Running;
+        }
+        self.watch_agent(id);
+        crate::locks::watch_held_by(self, Principal::Agent(id));
+    }
+
+    fn change_agent(&mut self, id: AgentId, change: impl FnOnce(&mut Agent)) {
+        if let Some(agent) = self.agents.by_id.get_mut(&id).filter(|agent| agent.is_live()) {
+            change(agent);
+            self.watch_agent(id);
+        }
+    }
+
+    /// Sets the moment at which silence makes the agent dead. A process that is watched needs none.
+    pub(crate) fn watch_agent(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get(id) else { return };
+        let deadline = match (agent.disconnected, agent.profile.process) {
+            _ if !agent.is_live() => None,
+            (Some(at), _) => Some(at.plus(self.patience.disconnect_grace)),
+            (None, Some(_)) => None,
+            (None, None) => Some(agent.seen.plus(self.patience.agent_timeout)),
+        };
+        self.deadlines.set(Due::Agent(id), deadline);
+    }
+
+    pub(crate) fn tell(&mut self, who: Principal, id: u64, what: Told) {
+        let at = self.now;
+        if let Principal::Agent(agent) = who {
+            self.agents.notify(agent, Notice { id, at, what });
+        }
+    }
+}

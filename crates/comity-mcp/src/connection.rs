@@ -1,0 +1,77 @@
+//! One stdio connection: a line comes in, a step comes out.
+
+use std::sync::Arc;
+
+use crate::context::{self, Context};
+use crate::message::{Incoming, Request, RequestId, Unreadable};
+use crate::refusal::Refusal;
+use crate::server::{Answer, Server};
+use crate::tool::Call;
+use crate::version::Version;
+
+/// What a message from the client asks of the caller.
+#[derive(Debug)]
+pub enum Step {
+    /// Send this line now; it holds no line break, not even at its end.
+    Reply(String),
+    /// Run this call, then send what [`Server::finish`] makes of it.
+    Call(Call),
+    /// Give up the call of this id if it still runs, and send no reply to it.
+    Cancel(RequestId),
+    /// Nothing is to be done.
+    Nothing,
+}
+
+/// One connection, which remembers what its client said in the handshake.
+#[derive(Debug)]
+pub struct Connection {
+    server: Arc<Server>,
+    /// For requests that do not stand alone.
+    handshake: Context,
+}
+
+impl Connection {
+    /// A connection on which nothing was said yet.
+    pub fn new(server: Arc<Server>) -> Self {
+        // Requests before the handshake are served as if it had happened: some clients are hasty.
+        let handshake = Context { version: Version::NEWEST_WITH_HANDSHAKE, client: None };
+        Connection { server, handshake }
+    }
+
+    /// Takes one message: a line with or without its line break, of any bytes.
+    pub fn receive(&mut self, message: &[u8]) -> Step {
+        if message.trim_ascii().is_empty() {
+            return Step::Nothing;
+        }
+        match Incoming::parse(message) {
+            Ok(Incoming::Request(request)) => self.request(request),
+            Ok(Incoming::Notification { method, params }) if method == "notifications/cancelled" => {
+                params.get("requestId").and_then(RequestId::from_value).map_or(Step::Nothing, Step::Cancel)
+            }
+            Ok(Incoming::Notification { .. } | Incoming::Response) => Step::Nothing,
+            Err(Unreadable { id, refusal }) => Step::Reply(refusal.reply(id.as_ref())),
+        }
+    }
+
+    fn request(&mut self, request: Request) -> Step {
+        if request.method == "initialize" {
+            let (handshake, reply) = self.server.initialize(&request);
+            self.handshake = handshake;
+            return Step::Reply(reply);
+        }
+        let id = request.id.clone();
+        match self.answer(request) {
+            Ok(Answer::Reply(reply)) => Step::Reply(reply),
+            Ok(Answer::Call(call)) => Step::Call(call),
+            Err(refusal) => Step::Reply(refusal.reply(Some(&id))),
+        }
+    }
+
+    fn answer(&self, request: Request) -> Result<Answer, Refusal> {
+        let context = context::stand_alone(&request)?.unwrap_or_else(|| self.handshake.clone());
+        self.server.answer(request, context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! What a request says about itself: its version, its client, and the rest of `_meta`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::message::Request;
+use crate::refusal::{Code, Refusal};
+use crate::version::Version;
+
+/// The method that asks what the server speaks and offers, with no handshake before it.
+pub(crate) const DISCOVER: &str = "server/discover";
+
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// How the client names itself; a claim, never to be trusted for a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ClientInfo {
+    /// The program, such as `claude-code`.
+    pub name: String,
+    /// Its version; empty when it gave none.
+    #[serde(default)]
+    pub version: String,
+    /// Its name for people.
+    pub title: Option<String>,
+}
+
+impl ClientInfo {
+    pub(crate) fn from_value(value: Option<&Value>) -> Option<Self> {
+        ClientInfo::deserialize(value?).ok()
+    }
+}
+
+/// The circumstances under which a request is answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) version: Version,
+    pub(crate) client: Option<ClientInfo>,
+}
+
+/// The version that the request names in its own `_meta`.
+pub(crate) fn named_version(request: &Request) -> Option<&str> {
+    meta(request)?.get(META_VERSION)?.as_str()
+}
+
+/// The context of a request that stands alone, or `None` for one that leans on a handshake.
+pub(crate) fn stand_alone(request: &Request) -> Result<Option<Context>, Refusal> {
+    let meta = meta(request);
+    let leans = !meta.is_some_and(|meta| meta.contains_key(META_VERSION));
+    if leans && request.method != DISCOVER {
+        return Ok(None);
+    }
+    let Some(name) = named_version(request) else {
+        return Err(missing_version());
+    };
+    let Some(version) = Version::named(name) else {
+        return Err(Refusal::unsupported_version(name));
+    };
+    let capabilities = meta.and_then(|meta| meta.get(META_CAPABILITIES));
+    if !capabilities.is_some_and(Value::is_object) {
+        return Err(missing(META_CAPABILITIES, "an object"));
+    }
+    let client = ClientInfo::from_value(meta.and_then(|meta| meta.get(META_CLIENT)));
+    Ok(Some(Context { version, client }))
+}
+
+/// The refusal of a request that should stand alone and names no version.
+pub(crate) fn missing_version() -> Refusal {
+    missing(META_VERSION, "a string")
+}
+
+fn missing(key: &str, kind: &str) -> Refusal {
+    Refusal::new(Code::InvalidParams, format!("\"_meta\" must have \"{key}\", {kind}"))
+}
+
+fn meta(request: &Request) -> Option<&Map<String, Value>> {
+    request.params.get("_meta")?.as_object()
+}

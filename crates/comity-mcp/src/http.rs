@@ -1,0 +1,152 @@
+//! The streamable HTTP transport, one POST at a time, with no session and nothing kept in between.
+//!
+//! Left to the caller, since only it knows: who may connect (`Origin`, `Host`, authorisation), and that a
+//! call whose client hung up is to be given up.
+
+mod headers;
+
+use crate::context::{self, Context};
+use crate::message::{Incoming, MESSAGE_BYTES_MAX, Request, Unreadable};
+use crate::refusal::{Code, Refusal};
+use crate::server::{Answer, Server};
+use crate::tool::{Call, Ticket, ToolOutcome};
+use crate::version::Version;
+use headers::Headers;
+
+/// Headers of a response that streams progress before the reply, each message as an [`event`].
+pub const EVENT_STREAM: [(&str, &str); 2] =
+    [("content-type", "text/event-stream"), ("x-accel-buffering", "no")];
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// An HTTP request to the MCP endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpRequest<'a> {
+    /// The HTTP method.
+    pub method: &'a str,
+    /// All headers, with repeated ones repeated; names in any case.
+    pub headers: &'a [(&'a str, &'a [u8])],
+    /// The body.
+    pub body: &'a [u8],
+}
+
+/// An HTTP response to send.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The status code.
+    pub status: u16,
+    /// The headers that matter to the protocol; caching and length are the caller's.
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// The body, empty for some.
+    pub body: String,
+}
+
+/// What a request asks of the caller.
+#[derive(Debug)]
+pub enum HttpStep {
+    /// Send this response now.
+    Respond(HttpResponse),
+    /// Run this call, then send what [`finish`] makes of it.
+    Call(Call),
+}
+
+/// Takes one HTTP request.
+pub fn receive(server: &Server, request: &HttpRequest<'_>) -> HttpStep {
+    let headers = Headers(request.headers);
+    // GET would open a stream and DELETE end a session; there are neither.
+    if request.method != "POST" {
+        return respond(405, vec![("allow", "POST")], String::new());
+    }
+    // Also keeps out forms of foreign web pages, which browsers send without asking.
+    if !headers.are_json() {
+        return respond(415, vec![], String::new());
+    }
+    if request.body.len() > MESSAGE_BYTES_MAX {
+        return respond(413, vec![], String::new());
+    }
+    let message = match Incoming::parse(request.body) {
+        Ok(message) => message,
+        Err(Unreadable { id, refusal }) => return respond(400, vec![JSON], refusal.reply(id.as_ref())),
+    };
+    match message {
+        Incoming::Request(request) => answer(server, &headers, request),
+        Incoming::Notification { .. } => accept(headers.version().map(|_| ())),
+        Incoming::Response => accept(headers.version().and_then(refuse_responses)),
+    }
+}
+
+/// The response to a call that came out.
+pub fn finish(server: &Server, ticket: &Ticket, outcome: &ToolOutcome) -> HttpResponse {
+    HttpResponse { status: 200, headers: vec![JSON], body: server.finish(ticket, outcome) }
+}
+
+/// One message as an event of a stream, see [`EVENT_STREAM`].
+pub fn event(message: &str) -> String {
+    format!("event: message\ndata: {message}\n\n")
+}
+
+fn answer(server: &Server, headers: &Headers<'_>, request: Request) -> HttpStep {
+    let id = request.id.clone();
+    let context = match admit(headers, &request) {
+        Ok(context) => context,
+        Err(refusal) => return respond(400, vec![JSON], refusal.reply(Some(&id))),
+    };
+    if request.method == "initialize" {
+        return respond(200, vec![JSON], server.initialize(&request).1);
+    }
+    let stateless = context.version.is_stateless();
+    match server.answer(request, context) {
+        Ok(Answer::Reply(reply)) => respond(200, vec![JSON], reply),
+        Ok(Answer::Call(call)) => HttpStep::Call(call),
+        Err(refusal) => {
+            let status = if stateless && refusal.code == Code::MethodNotFound { 404 } else { 200 };
+            respond(status, vec![JSON], refusal.reply(Some(&id)))
+        }
+    }
+}
+
+/// Checks what the headers say against the body, and finds the version to answer in.
+fn admit(headers: &Headers<'_>, request: &Request) -> Result<Context, Refusal> {
+    if request.method == "initialize" {
+        // The version is still to be agreed on, so the header that names one is not looked at.
+        headers.match_method_if_sent(request)?;
+        return Ok(Context { version: Version::NEWEST_WITH_HANDSHAKE, client: None });
+    }
+    if let Some(named) = context::named_version(request) {
+        headers.match_version(named)?;
+    }
+    if let Some(context) = context::stand_alone(request)? {
+        if context.version.is_stateless() {
+            headers.match_method(request)?;
+            headers.match_tool(request)?;
+        }
+        return Ok(context);
+    }
+    let version = headers.version()?;
+    if version.is_stateless() {
+        return Err(context::missing_version());
+    }
+    Ok(Context { version, client: None })
+}
+
+fn refuse_responses(version: Version) -> Result<(), Refusal> {
+    if version.is_stateless() {
+        return Err(Refusal::new(Code::InvalidRequest, "clients must not send responses in this version"));
+    }
+    Ok(())
+}
+
+/// The response to a message that wants no reply.
+fn accept(verdict: Result<(), Refusal>) -> HttpStep {
+    match verdict {
+        Ok(()) => respond(202, vec![], String::new()),
+        Err(refusal) => respond(400, vec![JSON], refusal.reply(None)),
+    }
+}
+
+fn respond(status: u16, headers: Vec<(&'static str, &'static str)>, body: String) -> HttpStep {
+    HttpStep::Respond(HttpResponse { status, headers, body })
+}
+
+#[cfg(test)]
+mod tests;

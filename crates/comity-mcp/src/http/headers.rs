@@ -1,0 +1,115 @@
+//! The headers that repeat parts of the body for routers on the way, and must agree with it.
+
+use serde_json::Value;
+
+use crate::message::Request;
+use crate::refusal::{Code, Refusal, quote};
+use crate::version::Version;
+
+const VERSION: &str = "MCP-Protocol-Version";
+const METHOD: &str = "Mcp-Method";
+const NAME: &str = "Mcp-Name";
+
+/// The headers of one request.
+pub(super) struct Headers<'a>(pub(super) &'a [(&'a str, &'a [u8])]);
+
+impl Headers<'_> {
+    /// Whether the body is said to be JSON.
+    pub(super) fn are_json(&self) -> bool {
+        let Ok(Some(kind)) = self.value("content-type") else {
+            return false;
+        };
+        let kind = kind.split(';').next().unwrap_or(kind);
+        kind.trim().eq_ignore_ascii_case("application/json")
+    }
+
+    /// The version named; one from before there was such a header if it is absent.
+    pub(super) fn version(&self) -> Result<Version, Refusal> {
+        match self.value(VERSION)? {
+            None => Ok(Version::V2025_03_26),
+            Some(name) => Version::named(name).ok_or_else(|| Refusal::unsupported_version(name)),
+        }
+    }
+
+    pub(super) fn match_version(&self, in_body: &str) -> Result<(), Refusal> {
+        self.matches(VERSION, in_body)
+    }
+
+    pub(super) fn match_method(&self, request: &Request) -> Result<(), Refusal> {
+        self.matches(METHOD, &request.method)
+    }
+
+    pub(super) fn match_method_if_sent(&self, request: &Request) -> Result<(), Refusal> {
+        if self.value(METHOD)?.is_none() {
+            return Ok(());
+        }
+        self.match_method(request)
+    }
+
+    /// Checks the name of the tool that is called, if one is.
+    pub(super) fn match_tool(&self, request: &Request) -> Result<(), Refusal> {
+        match request.params.get("name").and_then(Value::as_str) {
+            Some(tool) if request.method == "tools/call" => self.matches(NAME, tool),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn matches(&self, name: &str, in_body: &str) -> Result<(), Refusal> {
+        let Some(value) = self.value(name)? else {
+            return Err(mismatch(format!("the header {name} is missing")));
+        };
+        if value == in_body || (name == NAME && value == base64_word(in_body)) {
+            return Ok(());
+        }
+        let (value, in_body) = (quote(value), quote(in_body));
+        Err(mismatch(format!("the header {name} says {value}, the body says {in_body}")))
+    }
+
+    /// The only value of a header; one that is repeated could be read differently on the way.
+    fn value(&self, name: &str) -> Result<Option<&str>, Refusal> {
+        let mut values = self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        let Some((_, value)) = values.next() else {
+            return Ok(None);
+        };
+        if values.next().is_some() {
+            return Err(mismatch(format!("the header {name} is repeated")));
+        }
+        match str::from_utf8(value) {
+            Ok(value) if value.is_ascii() => Ok(Some(value.trim())),
+            Ok(_) | Err(_) => Err(mismatch(format!("the header {name} is not plain ASCII"))),
+        }
+    }
+}
+
+fn mismatch(message: String) -> Refusal {
+    Refusal::new(Code::HeaderMismatch, message)
+}
+
+/// The form in which a header carries text that is not plain: `=?base64?…?=`.
+fn base64_word(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut word = String::from("=?base64?");
+    for chunk in text.as_bytes().chunks(3) {
+        let byte = |index| u32::from(chunk.get(index).copied().unwrap_or_default());
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for digit in 0..4 {
+            let padding = digit > chunk.len();
+            let index = (bits >> (18 - 6 * digit)) & 63;
+            word.push(if padding { '=' } else { char::from(DIGITS[index as usize]) });
+        }
+    }
+    word.push_str("?=");
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_words_are_those_of_the_specification() {
+        assert_eq!(base64_word("Hello, 世界"), "=?base64?SGVsbG8sIOS4lueVjA==?=");
+        assert_eq!(base64_word(" padded "), "=?base64?IHBhZGRlZCA=?=");
+        assert_eq!(base64_word("=?base64?literal?="), "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=");
+    }
+}

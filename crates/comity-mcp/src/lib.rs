@@ -1,0 +1,45 @@
+//! The server side of MCP (Model Context Protocol), without IO: messages in, steps out.
+//!
+//! A [`Server`] is what is offered: a name and a list of tools. It is immutable, so one can be shared by
+//! every door. Two doors feed it:
+//!
+//! - [`Connection`], one per stdio connection, takes one line at a time;
+//! - [`http`] takes one POST of the streamable HTTP transport at a time and keeps nothing between them.
+//!
+//! Both answer at once, or hand out a [`Call`] for the caller to run and then [`Server::finish`].
+//! Two eras of the protocol are spoken side by side, chosen per request: the versions with an `initialize`
+//! handshake (up to 2025-11-25) and the stateless one (2026-07-28), see [`Version`].
+//!
+//! ```
+//! use std::sync::Arc;
+//! use comity_mcp::{Connection, Server, ServerInfo, Step, Tool, ToolOutcome};
+//!
+//! let info = ServerInfo { name: "demo".into(), title: None, version: "1.0".into(), instructions: None };
+//! let tool = Tool::reading("hello", "Says hello.", serde_json::json!({"type": "object"}));
+//! let server = Arc::new(Server::new(info, vec![tool]));
+//! let mut connection = Connection::new(Arc::clone(&server));
+//!
+//! let line = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}"#;
+//! let Step::Call(call) = connection.receive(line) else { panic!("a call") };
+//! let reply = server.finish(&call.ticket, &ToolOutcome::answer("hello, world"));
+//! assert!(reply.contains("hello, world"));
+//! ```
+//!
+//! Absent on purpose: resources, prompts, sampling, logging, subscriptions, sessions, batches.
+
+mod connection;
+mod context;
+pub mod http;
+mod message;
+mod refusal;
+mod results;
+mod server;
+mod tool;
+mod version;
+
+pub use connection::{Connection, Step};
+pub use context::ClientInfo;
+pub use message::{MESSAGE_BYTES_MAX, ProgressToken, RequestId, progress};
+pub use server::{Server, ServerInfo};
+pub use tool::{Call, Effect, Ticket, Tool, ToolOutcome};
+pub use version::Version;

@@ -1,0 +1,177 @@
+//! The results of requests as they stand on the wire, in both eras.
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::server::ServerInfo;
+use crate::tool::ToolOutcome;
+use crate::version::Version;
+
+/// How long a client may keep the tool list and the discovery result; an upgrade shows up after this.
+const CACHE_TTL_MS: u32 = 5 * 60 * 1000;
+
+/// The members that 2026-07-28 adds to every result; empty before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Stamp<'a>(Option<&'a ServerInfo>);
+
+impl<'a> Stamp<'a> {
+    pub(crate) fn of(version: Version, info: &'a ServerInfo) -> Self {
+        Stamp(version.is_stateless().then_some(info))
+    }
+
+    fn result_type(self) -> Option<&'static str> {
+        self.0.map(|_| "complete")
+    }
+
+    fn cache_scope(self) -> Option<&'static str> {
+        self.0.map(|_| "private")
+    }
+
+    fn ttl_ms(self) -> Option<u32> {
+        self.0.map(|_| CACHE_TTL_MS)
+    }
+
+    fn meta(self) -> Option<ResultMeta<'a>> {
+        self.0.map(|info| ResultMeta { server_info: info.into() })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Initialized<'a> {
+    protocol_version: Version,
+    capabilities: Capabilities,
+    server_info: Implementation<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+impl<'a> Initialized<'a> {
+    pub(crate) fn new(version: Version, info: &'a ServerInfo) -> Self {
+        Initialized {
+            protocol_version: version,
+            capabilities: Capabilities::default(),
+            server_info: info.into(),
+            instructions: info.instructions.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Discovered<'a> {
+    result_type: &'static str,
+    supported_versions: [Version; Version::SPOKEN.len()],
+    capabilities: Capabilities,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    ttl_ms: u32,
+    cache_scope: &'static str,
+    #[serde(rename = "_meta")]
+    meta: ResultMeta<'a>,
+}
+
+impl<'a> Discovered<'a> {
+    pub(crate) fn new(info: &'a ServerInfo) -> Self {
+        Discovered {
+            result_type: "complete",
+            supported_versions: Version::SPOKEN,
+            capabilities: Capabilities::default(),
+            instructions: info.instructions.as_deref(),
+            ttl_ms: CACHE_TTL_MS,
+            cache_scope: "private",
+            meta: ResultMeta { server_info: info.into() },
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolList<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    tools: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<&'static str>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ResultMeta<'a>>,
+}
+
+impl<'a> ToolList<'a> {
+    pub(crate) fn new(tools: &'a RawValue, stamp: Stamp<'a>) -> Self {
+        ToolList {
+            result_type: stamp.result_type(),
+            tools,
+            ttl_ms: stamp.ttl_ms(),
+            cache_scope: stamp.cache_scope(),
+            meta: stamp.meta(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallFinished<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    content: [Content<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a Value>,
+    is_error: bool,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ResultMeta<'a>>,
+}
+
+impl<'a> CallFinished<'a> {
+    pub(crate) fn new(outcome: &'a ToolOutcome, stamp: Stamp<'a>) -> Self {
+        CallFinished {
+            result_type: stamp.result_type(),
+            content: [Content { kind: "text", text: &outcome.text }],
+            structured_content: outcome.structured.as_ref(),
+            is_error: outcome.is_error,
+            meta: stamp.meta(),
+        }
+    }
+}
+
+/// The answer to `ping`; a bare object, since some clients refuse more.
+#[derive(Serialize)]
+pub(crate) struct Pong {}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+#[derive(Default, Serialize)]
+struct Capabilities {
+    tools: ToolsCapability,
+}
+
+#[derive(Default, Serialize)]
+struct ToolsCapability {}
+
+#[derive(Serialize)]
+struct ResultMeta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    server_info: Implementation<'a>,
+}
+
+#[derive(Serialize)]
+struct Implementation<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    version: &'a str,
+}
+
+impl<'a> From<&'a ServerInfo> for Implementation<'a> {
+    fn from(info: &'a ServerInfo) -> Self {
+        Implementation { name: &info.name, title: info.title.as_deref(), version: &info.version }
+    }
+}

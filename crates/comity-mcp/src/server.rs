@@ -1,0 +1,137 @@
+//! What is offered, and the answer to each request; the same for every door.
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+
+use crate::context::{ClientInfo, Context, DISCOVER};
+use crate::message::{ProgressToken, Request, render_result};
+use crate::refusal::{Code, Refusal, quote};
+use crate::results::{CallFinished, Discovered, Initialized, Pong, Stamp, ToolList};
+use crate::tool::{Call, Ticket, Tool, ToolOutcome};
+use crate::version::Version;
+
+/// How the server names itself to clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerInfo {
+    /// The program.
+    pub name: String,
+    /// Its name for people.
+    pub title: Option<String>,
+    /// Its version.
+    pub version: String,
+    /// How to use the tools together, for the model.
+    pub instructions: Option<String>,
+}
+
+/// A server: its name and its tools, which never change while it lives.
+#[derive(Debug)]
+pub struct Server {
+    info: ServerInfo,
+    tool_names: Vec<String>,
+    /// Written once, so that every listing is the same to the byte and prompt caches hold.
+    tool_list: Box<RawValue>,
+}
+
+/// What a request leads to when it is not refused.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Reply(String),
+    Call(Call),
+}
+
+impl Server {
+    /// A server that lists these tools in this order.
+    pub fn new(info: ServerInfo, tools: Vec<Tool>) -> Self {
+        Server {
+            info,
+            tool_names: tools.iter().map(|tool| tool.name.clone()).collect(),
+            tool_list: to_raw_value(&tools).expect("tools have string keys"),
+        }
+    }
+
+    /// Writes the reply to a call that came out; a cancelled call gets none.
+    pub fn finish(&self, ticket: &Ticket, outcome: &ToolOutcome) -> String {
+        let stamp = Stamp::of(ticket.version, &self.info);
+        render_result(&ticket.id, &CallFinished::new(outcome, stamp))
+    }
+
+    /// Answers the handshake; the context holds for the requests that follow it.
+    pub(crate) fn initialize(&self, request: &Request) -> (Context, String) {
+        let asked = request.params.get("protocolVersion").and_then(Value::as_str);
+        let version = Version::negotiate(asked);
+        let client = ClientInfo::from_value(request.params.get("clientInfo"));
+        let reply = render_result(&request.id, &Initialized::new(version, &self.info));
+        (Context { version, client }, reply)
+    }
+
+    /// Answers any request but the handshake.
+    pub(crate) fn answer(&self, request: Request, context: Context) -> Result<Answer, Refusal> {
+        let id = &request.id;
+        let version = context.version;
+        match request.method.as_str() {
+            DISCOVER => Ok(Answer::Reply(render_result(id, &Discovered::new(&self.info)))),
+            // Everything fits on one page, so a cursor changes nothing.
+            "tools/list" => {
+                let list = ToolList::new(&self.tool_list, Stamp::of(version, &self.info));
+                Ok(Answer::Reply(render_result(id, &list)))
+            }
+            "tools/call" => self.call(request, context).map(Answer::Call),
+            "ping" if !version.is_stateless() => Ok(Answer::Reply(render_result(id, &Pong {}))),
+            unknown => {
+                let message = format!("there is no method {} in {}", quote(unknown), version.name());
+                Err(Refusal::new(Code::MethodNotFound, message))
+            }
+        }
+    }
+
+    fn call(&self, mut request: Request, context: Context) -> Result<Call, Refusal> {
+        let invalid = |message: String| Err(Refusal::new(Code::InvalidParams, message));
+        let meta = match request.params.remove("_meta") {
+            Some(Value::Object(meta)) => meta,
+            Some(_) | None => Map::new(),
+        };
+        let tool = match request.params.remove("name") {
+            Some(Value::String(tool)) => tool,
+            _ => {
+                return invalid(format!("\"name\" must be one of the tools: {}", self.tool_names.join(", ")));
+            }
+        };
+        if !self.tool_names.contains(&tool) {
+            let tools = self.tool_names.join(", ");
+            return invalid(format!("there is no tool {}; the tools are: {tools}", quote(&tool)));
+        }
+        let arguments = match request.params.remove("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(_) => return invalid(format!("the arguments of {tool} must be an object")),
+        };
+        Ok(Call {
+            ticket: Ticket { id: request.id, version: context.version },
+            tool,
+            arguments,
+            progress_token: meta.get("progressToken").and_then(ProgressToken::from_value),
+            client: context.client,
+            meta,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn sample() -> Server {
+    let info = ServerInfo {
+        name: "comity".to_owned(),
+        title: Some("Comity".to_owned()),
+        version: "0.1.0".to_owned(),
+        instructions: Some("Claim before you edit.".to_owned()),
+    };
+    let schema = serde_json::json!({"type": "object"});
+    let locks = Tool::reading("locks", "Lists locks.", schema);
+    let claim = Tool {
+        name: "claim".to_owned(),
+        title: Some("Claim a path".to_owned()),
+        effect: crate::tool::Effect::Adds,
+        always_load: true,
+        ..locks.clone()
+    };
+    Server::new(info, vec![locks, claim])
+}

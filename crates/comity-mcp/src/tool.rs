@@ -1,0 +1,152 @@
+//! Tools: what the server offers, a call of one, and how the call came out.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::context::ClientInfo;
+use crate::message::{ProgressToken, RequestId};
+use crate::version::Version;
+
+/// One tool of the server.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// The name by which it is called.
+    pub name: String,
+    /// Its name for people.
+    pub title: Option<String>,
+    /// What it does, for the model.
+    pub description: String,
+    /// The JSON Schema of its arguments: `"type": "object"`, and no `x-mcp-header`, which is not checked.
+    pub input_schema: Value,
+    /// What calling it can do to the server's state.
+    pub effect: Effect,
+    /// Asks Claude to show the tool to the model at once instead of behind a tool search.
+    pub always_load: bool,
+}
+
+/// What a call can do; clients ask people less often before the harmless ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only looks.
+    Reads,
+    /// It adds, and takes nothing away.
+    Adds,
+    /// It can overwrite or remove.
+    Destroys,
+}
+
+impl Tool {
+    /// A tool that only looks, loaded when the client sees fit.
+    pub fn reading(name: &str, description: &str, input_schema: Value) -> Self {
+        Tool {
+            name: name.to_owned(),
+            title: None,
+            description: description.to_owned(),
+            input_schema,
+            effect: Effect::Reads,
+            always_load: false,
+        }
+    }
+}
+
+/// A call of a tool, for the caller of this crate to run.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// What the reply has to carry; give it back to [`crate::Server::finish`].
+    pub ticket: Ticket,
+    /// The name of the tool, which the server has.
+    pub tool: String,
+    /// The arguments, not yet checked against the schema.
+    pub arguments: Map<String, Value>,
+    /// Where to send progress, if the client wants any.
+    pub progress_token: Option<ProgressToken>,
+    /// Who calls, as far as the client said.
+    pub client: Option<ClientInfo>,
+    /// The whole `_meta` of the request, with keys that clients add, such as `claudecode/toolUseId`.
+    pub meta: Map<String, Value>,
+}
+
+/// The claim of a running call on a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    /// The request to reply to.
+    pub id: RequestId,
+    /// The version to reply in.
+    pub version: Version,
+}
+
+/// How a call came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutcome {
+    /// The full answer: some clients show the model nothing else.
+    pub text: String,
+    /// The same answer as data: some clients show the model only this, so it must be full as well.
+    pub structured: Option<Value>,
+    /// Whether the tool refused or failed; the model sees the text either way.
+    pub is_error: bool,
+}
+
+impl ToolOutcome {
+    /// The answer of a call that worked.
+    pub fn answer(text: impl Into<String>) -> Self {
+        ToolOutcome { text: text.into(), structured: None, is_error: false }
+    }
+
+    /// What the model should know of a call that did not work, bad arguments included.
+    pub fn error(text: impl Into<String>) -> Self {
+        ToolOutcome { text: text.into(), structured: None, is_error: true }
+    }
+}
+
+impl Serialize for Tool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let definition = Definition {
+            name: &self.name,
+            title: self.title.as_deref(),
+            description: &self.description,
+            input_schema: &self.input_schema,
+            annotations: Annotations::of(self.effect),
+            meta: self.always_load.then_some(ToolMeta { always_load: true }),
+        };
+        definition.serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Definition<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    description: &'a str,
+    input_schema: &'a Value,
+    annotations: Annotations,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ToolMeta>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Annotations {
+    read_only_hint: bool,
+    destructive_hint: bool,
+    open_world_hint: bool,
+}
+
+impl Annotations {
+    /// All hints are written out: those left out would be taken for the worst case.
+    fn of(effect: Effect) -> Self {
+        Annotations {
+            read_only_hint: effect == Effect::Reads,
+            destructive_hint: effect == Effect::Destroys,
+            // The tools act on the server's own state, never on the world at large.
+            open_world_hint: false,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ToolMeta {
+    #[serde(rename = "anthropic/alwaysLoad")]
+    always_load: bool,
+}

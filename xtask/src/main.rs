@@ -1,0 +1,55 @@
+//! The developer commands of the repository: `cargo xtask <command>`.
+
+mod check;
+mod docs;
+mod process;
+mod sim;
+mod test;
+mod tidy;
+mod tools;
+mod torture;
+
+use process::Failure;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command> [arguments]
+
+Commands:
+  test [arguments]                  Run every test; arguments go to the test runner as they are
+  check                             Everything CI runs: format, lints, tidy, tests, docs, licences
+  tidy                              The rules of the house that no compiler checks
+  sim [--seconds N] [--seed S]      The seeded simulator, in release mode
+  torture [--kills N]               Kill a real server again and again, and check what it kept
+  docs [--check]                    Write docs/reference; --check only tells whether it is current
+  help                              This text";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {}", failure.says);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<(), Failure> {
+    let Some((command, rest)) = arguments.split_first() else {
+        return Err(Failure::usage(format!("which command?\n\n{USAGE}")));
+    };
+    match command.as_str() {
+        "test" => test::run(rest),
+        "check" => check::run(rest),
+        "tidy" => tidy::run(rest),
+        "sim" => sim::run(rest),
+        "torture" => torture::run(rest),
+        "docs" => docs::run(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => Err(Failure::usage(format!("there is no command `{other}`\n\n{USAGE}"))),
+    }
+}
