@@ -1,1 +1,23 @@
-//! Being written.
+//! The application: one engine over one log, and the operations that every door offers.
+//!
+//! Doors make a [`Caller`] and hand a request to [`Application::call`]; the [`catalog`] lists what can be asked.
+//! Writing goes through the [`engine`], reading looks at its published copy of the world.
+
+pub mod application;
+pub mod catalog;
+pub mod clock;
+pub mod config;
+pub mod engine;
+pub mod inspector;
+pub mod ledger;
+pub mod log;
+pub mod metrics;
+pub mod operation;
+pub mod operations;
+pub mod processes;
+pub mod projects;
+pub mod span;
+pub mod tokens;
+
+pub use application::{Application, Call, Responder};
+pub use operation::{Caller, Failure, Rendered};

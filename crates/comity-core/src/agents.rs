@@ -315,7 +315,8 @@ pub(crate) fn join(
     profile: &Profile,
 ) -> Result<Vec<Event>, Refusal> {
     check_name("an agent's name", &profile.name)?;
-    if RESERVED_NAMES.contains(&&*profile.name) || profile.name.starts_with("agent_") {
+    let lower = profile.name.to_ascii_lowercase();
+    if RESERVED_NAMES.contains(&&*lower) || lower.starts_with("agent_") {
         return Err(Refusal::bad_input(
             format!("{:?} is a reserved name", &*profile.name),
             "choose another name",

@@ -245,6 +245,8 @@ impl Event {
             Event::LockReleased { .. }
                 | Event::LockExpired { .. }
                 | Event::LockHandedOver { .. }
+                // Whoever the new waiter waits for may go before those that wait for it.
+                | Event::WaitStarted { .. }
                 | Event::WaitEnded { .. }
         )
     }

@@ -69,6 +69,11 @@ impl Key {
     pub fn new(text: &str) -> Option<Self> {
         (!text.is_empty() && text.len() <= Self::BYTES_MAX).then(|| Self(text.into()))
     }
+
+    /// The key's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 impl Principal {

@@ -1,6 +1,6 @@
 //! What must be true of every world, checked the slow and obvious way. For tests, the simulator and `doctor`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::Principal;
 use crate::locks::{Hold, Lock, waits_for};
@@ -62,15 +62,19 @@ fn queue(world: &World) -> Result<(), String> {
         return Err(format!("a waiter was left standing: {grant:?}"));
     }
     let waiting: BTreeSet<Principal> = world.locks.waits().map(|wait| wait.who).collect();
+    let blockers: BTreeMap<Principal, BTreeSet<Principal>> =
+        waiting.iter().map(|who| (*who, waits_for(world, *who))).collect();
     for start in &waiting {
         let mut seen = BTreeSet::new();
-        let mut open: Vec<Principal> = waits_for(world, *start).into_iter().collect();
-        while let Some(next) = open.pop() {
-            if next == *start {
-                return Err(format!("{} waits for itself, by way of others", world.name_of(*start)));
-            }
-            if seen.insert(next) {
-                open.extend(waits_for(world, next));
+        let mut open = vec![*start];
+        while let Some(at) = open.pop() {
+            for next in blockers.get(&at).into_iter().flatten() {
+                if next == start {
+                    return Err(format!("{} waits for itself, by way of others", world.name_of(*start)));
+                }
+                if seen.insert(*next) {
+                    open.push(*next);
+                }
             }
         }
     }

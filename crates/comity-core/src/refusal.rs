@@ -269,6 +269,7 @@ impl fmt::Display for Refusal {
                     n => write!(f, "; {n} asks wait for it"),
                 }
             }
+            Refusal::WaitTimedOut { holders, .. } if holders.is_empty() => f.write_str("not granted in time"),
             Refusal::WaitTimedOut { waited, holders } => {
                 write!(f, "not granted within {waited}: {}", list(holders))
             }

@@ -6,8 +6,7 @@ use crate::agents::Agent;
 use crate::answers::Answers;
 use crate::deadlines::Due;
 use crate::ids::{Fence, ProjectId, Ticket};
-use crate::limits::INSPECTION_MAX;
-use crate::locks::{Hold, Lock, Wait, watch_held_by};
+use crate::locks::{Lock, Wait, watch};
 use crate::projects::Project;
 use crate::time::Timestamp;
 use crate::world::{Patience, World};
@@ -61,16 +60,9 @@ impl Snapshot {
             world.watch_agent(id);
         }
         for lock in self.locks {
-            let (fence, holder, hold) = (lock.fence, lock.holder, lock.hold);
+            let fence = lock.fence;
             world.locks.insert(lock);
-            match hold {
-                Hold::Held => watch_held_by(&mut world, holder),
-                Hold::Lapsed => {
-                    let deadline = world.now.plus(INSPECTION_MAX);
-                    world.deadlines.set(Due::Lock(fence), Some(deadline));
-                }
-                Hold::Orphaned => {}
-            }
+            watch(&mut world, fence);
         }
         for wait in self.waits {
             world.deadlines.set(Due::Wait(wait.ticket), Some(wait.deadline));

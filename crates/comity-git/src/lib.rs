@@ -1,1 +1,22 @@
-//! Being written.
+//! The git driver: finds repositories, gives every path its one name, and looks at uncommitted work.
+//!
+//! Nothing in a repository is believed: no program that it names is started, and none of its settings decides
+//! where a path belongs.
+
+mod case;
+mod git;
+mod hidden;
+mod main_worktree;
+mod marker;
+mod place;
+mod process;
+mod repository;
+mod resolve;
+mod uncommitted;
+mod walk;
+mod worktrees;
+
+pub use git::UnknownState;
+pub use repository::Repository;
+pub use uncommitted::has_uncommitted_work;
+pub use worktrees::worktrees;

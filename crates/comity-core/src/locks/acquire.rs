@@ -1,8 +1,10 @@
 //! Taking locks: all or none, at once or by a place in the queue.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::waiting::{Obstacle, cycle, obstacles};
+use super::graph::cycle;
+use super::waiting::{Obstacle, obstacles};
 use super::{LockMode, ReleaseCause, Wanted};
 use crate::decide::Verdict;
 use crate::event::Event;
@@ -38,7 +40,7 @@ pub(crate) fn lock(
         return Err(locked(world, first, obstacles));
     };
     let blockers: BTreeSet<Principal> =
-        in_the_way.iter().flat_map(|(_, obstacles)| obstacles).map(Obstacle::who).collect();
+        in_the_way.iter().flat_map(|(_, obstacles)| obstacles).filter_map(Obstacle::holder).collect();
     if let Some(cycle) = cycle(world, who, &blockers) {
         return Err(Refusal::Deadlock { cycle });
     }
@@ -63,6 +65,7 @@ pub(super) fn grant_events(
             fences.push(fences[twin]);
             continue;
         }
+        let wanted = &strongest(wanted, &wants[at + 1..]);
         let own = world.locks.own(who, wanted.project, &wanted.pattern);
         if let Some(own) = own.filter(|own| own.wanted.mode >= wanted.mode) {
             let (fence, ttl, reason) = (own.fence, wanted.ttl, wanted.reason.clone());
@@ -75,10 +78,21 @@ pub(super) fn grant_events(
         }
         next += 1;
         let fence = Fence(next);
-        events.push(Event::LockAcquired { fence, holder: who, wanted: wanted.clone(), ticket });
+        events.push(Event::LockAcquired { fence, holder: who, wanted: wanted.clone().into_owned(), ticket });
         fences.push(fence);
     }
     (events, fences)
+}
+
+/// The want with the mode and the TTL of the strongest of those on the same pattern.
+fn strongest<'a>(wanted: &'a Wanted, others: &[Wanted]) -> Cow<'a, Wanted> {
+    let twins = || others.iter().filter(|other| same_target(other, wanted));
+    let mode = twins().map(|twin| twin.mode).fold(wanted.mode, Ord::max);
+    let ttl = twins().map(|twin| twin.ttl).fold(wanted.ttl, Ord::max);
+    if (mode, ttl) == (wanted.mode, wanted.ttl) {
+        return Cow::Borrowed(wanted);
+    }
+    Cow::Owned(Wanted { mode, ttl, ..wanted.clone() })
 }
 
 fn same_target(a: &Wanted, b: &Wanted) -> bool {
@@ -128,10 +142,18 @@ fn check_bounds(
         return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
     }
     let held = world.locks.by_holder.get(&who).map_or(0, BTreeSet::len);
-    if held + wants.len() > LOCKS_PER_HOLDER_MAX + PATHS_PER_ASK_MAX && held >= LOCKS_PER_HOLDER_MAX {
-        return limit(format!("you hold {held} locks already"), "release some, or lock directories");
+    // What waits will be held one day, so it counts.
+    let coming: usize = world.locks.waiting(who).map(|wait| wait.wants.len()).sum();
+    let is_new = |wanted: &&Wanted| world.locks.own(who, wanted.project, &wanted.pattern).is_none();
+    let own_full = held + coming + wants.len() > LOCKS_PER_HOLDER_MAX;
+    if own_full && held + coming + wants.iter().filter(is_new).count() > LOCKS_PER_HOLDER_MAX {
+        return limit(
+            format!("you hold {held} locks and wait for {coming}, of {LOCKS_PER_HOLDER_MAX} at most"),
+            "release some, or lock directories",
+        );
     }
-    if world.locks.len() >= LOCKS_MAX {
+    let all_full = world.locks.len() + wants.len() > LOCKS_MAX;
+    if all_full && world.locks.len() + wants.iter().filter(is_new).count() > LOCKS_MAX {
         return limit(format!("{LOCKS_MAX} locks are held already"), "release some");
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 mod acquire;
 mod fences;
+mod graph;
 mod lapse;
 mod release;
 mod table;
@@ -18,7 +19,7 @@ pub(crate) use fences::check_fences;
 pub(crate) use lapse::{inspected, lapse, time_out};
 pub(crate) use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
-pub(crate) use table::{apply, watch_held_by};
+pub(crate) use table::{apply, watch, watch_held_by};
 pub(crate) use waiting::{cancel_wait, next_grant, still_waiting};
 pub use waiting::{conflicts, waits_for};
 
@@ -60,7 +61,7 @@ pub struct Lock {
     pub wanted: Wanted,
     /// Since when.
     pub since: Timestamp,
-    /// When its TTL was last counted from, besides the holder's signs of life.
+    /// When its TTL was last counted from, besides the holder's signs of life; or when it lapsed or was orphaned.
     pub renewed: Timestamp,
     /// Whether it is held, lapsed or orphaned.
     pub hold: Hold,

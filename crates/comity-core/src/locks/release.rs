@@ -1,6 +1,6 @@
 //! Giving locks back, and what the human and leaders may do with others' locks.
 
-use super::waiting::cycle;
+use super::graph::{against, cycle};
 use super::{Lock, ReleaseCause};
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
@@ -138,6 +138,18 @@ pub(crate) fn extend(
         ));
     }
     let locks = decidable(world, who, project, patterns)?;
+    for lock in &locks {
+        if let Some(ended) = lock.holder.agent().filter(|id| world.agents.living(*id).is_err()) {
+            return Err(Refusal::bad_input(
+                format!(
+                    "{} has ended, and {} needs no time",
+                    world.name_of(Principal::Agent(ended)),
+                    lock.wanted.pattern
+                ),
+                "hand it over to somebody, or release it",
+            ));
+        }
+    }
     Ok(locks
         .into_iter()
         .map(|lock| Event::LockExtended { fence: lock.fence, ttl, reason: reason.clone() })
@@ -155,14 +167,15 @@ pub(crate) fn hand_over(
     if let Principal::Agent(agent) = to {
         world.agents.living(agent)?;
     }
-    let locks = decidable(world, who, project, patterns)?;
+    let mut locks = decidable(world, who, project, patterns)?;
+    locks.retain(|lock| lock.holder != to);
+    add_company(world, &mut locks);
     let mut events = Vec::with_capacity(locks.len());
     let mut next = world.fence.0;
-    for lock in locks.iter().filter(|lock| lock.holder != to) {
-        check_overlap_with_own(world, lock, to)?;
-        // Whoever waits for this lock waits for the new holder from now on.
-        let waiters = world.locks.waits_overlapping(project, &lock.wanted.pattern);
-        for waiter in waiters.iter().map(|wait| wait.who).filter(|waiter| *waiter != to) {
+    for (at, lock) in locks.iter().enumerate() {
+        check_one_for_each_pattern(world, lock, &locks[..at], to)?;
+        // Whoever wants the same waits for the new holder from now on, the old one included.
+        for waiter in against(world, &lock.wanted).map(|wait| wait.who).filter(|waiter| *waiter != to) {
             if let Some(cycle) = cycle(world, waiter, &[to].into()) {
                 return Err(Refusal::Deadlock { cycle });
             }
@@ -178,13 +191,38 @@ pub(crate) fn hand_over(
     Ok(events)
 }
 
-/// A holder has at most one lock on one pattern.
-fn check_overlap_with_own(world: &World, lock: &Lock, to: Principal) -> Result<(), Refusal> {
-    match world.locks.own(to, lock.wanted.project, &lock.wanted.pattern) {
-        None => Ok(()),
-        Some(_) => Err(Refusal::bad_input(
-            format!("{} holds {} too", world.name_of(to), lock.wanted.pattern),
-            "release one of the two locks instead",
-        )),
+/// Adds what the same holders have besides and could not keep beside these: locks that overlap them.
+fn add_company<'a>(world: &'a World, locks: &mut Vec<&'a Lock>) {
+    let mut at = 0;
+    while let Some(lock) = locks.get(at).copied() {
+        for other in world.locks.overlapping(lock.wanted.project, &lock.wanted.pattern) {
+            let goes_along = other.holder == lock.holder
+                && other.wanted.mode.excludes(lock.wanted.mode)
+                && !locks.iter().any(|known| known.fence == other.fence);
+            if goes_along {
+                locks.push(other);
+            }
+        }
+        at += 1;
     }
+}
+
+/// A holder has at most one lock on one pattern.
+fn check_one_for_each_pattern(
+    world: &World,
+    lock: &Lock,
+    before: &[&Lock],
+    to: Principal,
+) -> Result<(), Refusal> {
+    let (project, pattern) = (lock.wanted.project, &lock.wanted.pattern);
+    let has_own = world.locks.own(to, project, pattern).is_some();
+    if has_own
+        || before.iter().any(|other| other.wanted.project == project && other.wanted.pattern == *pattern)
+    {
+        return Err(Refusal::bad_input(
+            format!("{} would hold {pattern} twice", world.name_of(to)),
+            "release one of the two locks instead",
+        ));
+    }
+    Ok(())
 }

@@ -17,8 +17,10 @@ use crate::world::World;
 pub struct Locks {
     pub(super) by_fence: BTreeMap<Fence, Lock>,
     pub(super) by_holder: BTreeMap<Principal, BTreeSet<Fence>>,
+    lapsed: BTreeSet<Fence>,
     pub(super) index: BTreeMap<ProjectId, PatternIndex>,
     pub(super) waits: BTreeMap<Ticket, Wait>,
+    by_waiter: BTreeMap<Principal, BTreeSet<Ticket>>,
     pub(super) wait_index: BTreeMap<ProjectId, PatternIndex>,
 }
 
@@ -74,6 +76,11 @@ impl Locks {
         found
     }
 
+    /// The locks whose files are being looked at.
+    pub fn lapsed(&self) -> impl Iterator<Item = &Lock> {
+        self.lapsed.iter().filter_map(|fence| self.by_fence.get(fence))
+    }
+
     /// All waits, the first in line first.
     pub fn waits(&self) -> impl Iterator<Item = &Wait> {
         self.waits.values()
@@ -85,8 +92,13 @@ impl Locks {
     }
 
     /// The tickets of one waiter.
-    pub fn waits_of(&self, who: Principal) -> impl Iterator<Item = Ticket> {
-        self.waits.values().filter(move |wait| wait.who == who).map(|wait| wait.ticket)
+    pub fn waits_of(&self, who: Principal) -> impl Iterator<Item = Ticket> + '_ {
+        self.by_waiter.get(&who).into_iter().flatten().copied()
+    }
+
+    /// The waiting asks of one waiter, the first in line first.
+    pub fn waiting(&self, who: Principal) -> impl Iterator<Item = &Wait> {
+        self.waits_of(who).filter_map(|ticket| self.waits.get(&ticket))
     }
 
     /// The waits that overlap `pattern`, the first in line first.
@@ -101,11 +113,15 @@ impl Locks {
     pub(crate) fn insert(&mut self, lock: Lock) {
         self.index.entry(lock.wanted.project).or_default().insert(lock.fence.0, &lock.wanted.pattern);
         self.by_holder.entry(lock.holder).or_default().insert(lock.fence);
+        if lock.hold == Hold::Lapsed {
+            self.lapsed.insert(lock.fence);
+        }
         self.by_fence.insert(lock.fence, lock);
     }
 
     fn remove(&mut self, fence: Fence) -> Option<Lock> {
         let lock = self.by_fence.remove(&fence)?;
+        self.lapsed.remove(&fence);
         if let Some(index) = self.index.get_mut(&lock.wanted.project) {
             index.remove(fence.0, &lock.wanted.pattern);
         }
@@ -122,11 +138,18 @@ impl Locks {
         for wanted in &wait.wants {
             self.wait_index.entry(wanted.project).or_default().insert(wait.ticket.0, &wanted.pattern);
         }
+        self.by_waiter.entry(wait.who).or_default().insert(wait.ticket);
         self.waits.insert(wait.ticket, wait);
     }
 
     fn remove_wait(&mut self, ticket: Ticket) -> Option<Wait> {
         let wait = self.waits.remove(&ticket)?;
+        if let Some(places) = self.by_waiter.get_mut(&wait.who) {
+            places.remove(&ticket);
+            if places.is_empty() {
+                self.by_waiter.remove(&wait.who);
+            }
+        }
         for wanted in &wait.wants {
             if let Some(index) = self.wait_index.get_mut(&wanted.project) {
                 index.remove(ticket.0, &wanted.pattern);
@@ -150,12 +173,13 @@ pub(crate) fn watch_held_by(world: &mut World, holder: Principal) {
     }
 }
 
-fn watch(world: &mut World, fence: Fence) {
+/// Sets the deadline of one lock.
+pub(crate) fn watch(world: &mut World, fence: Fence) {
     let Some(lock) = world.locks.get(fence) else { return };
     let deadline = match lock.hold {
         Hold::Held => expires_at(world, lock),
-        // Set once, when it lapsed.
-        Hold::Lapsed | Hold::Orphaned => return,
+        Hold::Lapsed => lock.renewed.plus(INSPECTION_MAX),
+        Hold::Orphaned => return,
     };
     world.deadlines.set(Due::Lock(fence), Some(deadline));
 }
@@ -187,6 +211,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             let extended = matches!(record.event, Event::LockExtended { .. });
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             (lock.renewed, lock.wanted.ttl, lock.hold) = (now, *ttl, Hold::Held);
+            world.locks.lapsed.remove(fence);
             if !extended && reason.is_some() {
                 lock.wanted.reason.clone_from(reason);
             }
@@ -207,8 +232,9 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
         }
         Event::LockLapsed { fence } => {
             if let Some(lock) = world.locks.by_fence.get_mut(fence) {
-                lock.hold = Hold::Lapsed;
-                world.deadlines.set(Due::Lock(*fence), Some(now.plus(INSPECTION_MAX)));
+                (lock.hold, lock.renewed) = (Hold::Lapsed, now);
+                world.locks.lapsed.insert(*fence);
+                watch(world, *fence);
             }
         }
         Event::LockExpired { fence } => {
@@ -221,6 +247,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             lock.hold = Hold::Orphaned;
             lock.renewed = now;
+            world.locks.lapsed.remove(fence);
             let (holder, path) = (lock.holder, lock.wanted.pattern.readable());
             world.deadlines.set(Due::Lock(*fence), None);
             world.tell(holder, record.seq, Told::LockOrphaned { path });

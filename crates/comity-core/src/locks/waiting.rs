@@ -1,12 +1,14 @@
 //! The queue: who stands in whose way, cycles of waiting, and whose turn it is.
 //!
 //! First come, first served, where asks overlap: nobody overtakes a waiter that wants the same path. One exception
-//! keeps that from being a deadlock by itself: a holder that a waiter waits for may go on taking what it needs.
+//! keeps that from being a deadlock by itself: whoever a waiter waits for may go on taking what it needs. And the
+//! other way round: nobody takes what somebody waits for whom it waits for itself, by another ask of its own.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::acquire::grant_events;
+use super::graph::{dependants, lock_reach, wants_against};
 use super::table::expires_at;
 use super::{Hold, Lock, LockMode, Wait, WaitEnding, Wanted};
 use crate::event::Event;
@@ -19,7 +21,7 @@ use crate::world::World;
 /// What keeps an ask from being granted.
 pub(super) enum Obstacle<'a> {
     Lock(&'a Lock),
-    Before(&'a Wait),
+    Place(&'a Wait),
 }
 
 /// The locks of others that `who` would collide with on `pattern`; the first ones, at most `limit`.
@@ -53,29 +55,51 @@ pub(super) fn obstacles<'a>(
     wanted: &Wanted,
     place: Option<Ticket>,
 ) -> Vec<Obstacle<'a>> {
-    // Asking again for what one holds is never in anybody's way.
-    let own = world.locks.own(who, wanted.project, &wanted.pattern);
-    if own.is_some_and(|lock| lock.wanted.mode >= wanted.mode) {
+    if is_own(world, who, wanted) {
         return Vec::new();
     }
     let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
-    let before = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
-    let before = before
-        .into_iter()
-        .filter(|wait| wait.who != who && place.is_none_or(|place| wait.ticket < place))
-        .filter(|wait| wait.wants.iter().any(|other| collide(wanted, other)))
-        .filter(|wait| !reaches(world, wait.who, who));
-    locks.into_iter().map(Obstacle::Lock).chain(before.map(Obstacle::Before)).collect()
+    let places = places_first(world, who, wanted, place);
+    locks.into_iter().map(Obstacle::Lock).chain(places.into_iter().map(Obstacle::Place)).collect()
 }
 
-fn collide(a: &Wanted, b: &Wanted) -> bool {
+/// Asking again for what one holds is never in anybody's way.
+fn is_own(world: &World, who: Principal, wanted: &Wanted) -> bool {
+    let own = world.locks.own(who, wanted.project, &wanted.pattern);
+    own.is_some_and(|lock| lock.wanted.mode >= wanted.mode)
+}
+
+/// The places in the queue that go before this one: the earlier ones, and those that `who` waits for by another ask.
+fn places_first<'a>(
+    world: &'a World,
+    who: Principal,
+    wanted: &Wanted,
+    place: Option<Ticket>,
+) -> Vec<&'a Wait> {
+    let mut others = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
+    others.retain(|wait| wait.who != who && wants_against(wait, wanted));
+    if others.is_empty() {
+        return others;
+    }
+    let earlier = |wait: &Wait| place.is_none_or(|place| wait.ticket < place);
+    let candidates: BTreeSet<Principal> =
+        others.iter().filter(|wait| earlier(wait)).map(|wait| wait.who).collect();
+    let dependants =
+        if candidates.is_empty() { BTreeSet::new() } else { dependants(world, who, &candidates) };
+    // To take what they wait for, while waiting for them, would be a deadlock.
+    let reached = lock_reach(world, who, place);
+    others.retain(|wait| reached.contains(&wait.who) || earlier(wait) && !dependants.contains(&wait.who));
+    others
+}
+
+pub(super) fn collide(a: &Wanted, b: &Wanted) -> bool {
     a.project == b.project && a.mode.excludes(b.mode) && crate::paths::overlaps(&a.pattern, &b.pattern)
 }
 
 /// Whom `who` waits for right now.
 pub fn waits_for(world: &World, who: Principal) -> BTreeSet<Principal> {
     let mut blockers = BTreeSet::new();
-    for wait in world.locks.waits().filter(|wait| wait.who == who) {
+    for wait in world.locks.waiting(who) {
         for wanted in &wait.wants {
             blockers.extend(obstacles(world, who, wanted, Some(wait.ticket)).iter().map(Obstacle::who));
         }
@@ -83,65 +107,18 @@ pub fn waits_for(world: &World, who: Principal) -> BTreeSet<Principal> {
     blockers
 }
 
-/// Whether `from` waits for `to`, perhaps by way of others. Every overlapping place before one's own counts here.
-fn reaches(world: &World, from: Principal, to: Principal) -> bool {
-    let mut seen = BTreeSet::from([from]);
-    let mut open = vec![from];
-    while let Some(next) = open.pop() {
-        for blocker in raw_blockers(world, next) {
-            if blocker == to {
-                return true;
-            }
-            if seen.insert(blocker) {
-                open.push(blocker);
-            }
-        }
-    }
-    false
-}
-
-fn raw_blockers(world: &World, who: Principal) -> BTreeSet<Principal> {
-    let mut blockers = BTreeSet::new();
-    for wait in world.locks.waits().filter(|wait| wait.who == who) {
-        for wanted in &wait.wants {
-            let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
-            blockers.extend(locks.iter().map(|lock| lock.holder));
-            let before =
-                world.locks.waits_overlapping(wanted.project, &wanted.pattern).into_iter().filter(|other| {
-                    other.ticket < wait.ticket
-                        && other.who != who
-                        && other.wants.iter().any(|o| collide(wanted, o))
-                });
-            blockers.extend(before.map(|other| other.who));
-        }
-    }
-    blockers
-}
-
-/// The names around the cycle that `who` would close by waiting for `blockers`, if it would.
-pub(super) fn cycle(world: &World, who: Principal, blockers: &BTreeSet<Principal>) -> Option<Vec<String>> {
-    let mut paths: Vec<Vec<Principal>> = blockers.iter().map(|blocker| vec![who, *blocker]).collect();
-    let mut seen: BTreeSet<Principal> = blockers.clone();
-    while let Some(path) = paths.pop() {
-        let last = *path.last()?;
-        for next in waits_for(world, last) {
-            let longer = [&path[..], &[next]].concat();
-            if next == who {
-                return Some(longer.into_iter().map(|one| world.name_of(one)).collect());
-            }
-            if seen.insert(next) {
-                paths.push(longer);
-            }
-        }
-    }
-    None
-}
-
 /// The events that serve the first ask in line that can be served, or `None` when nobody can go on.
 pub(crate) fn next_grant(world: &World) -> Option<Vec<Event>> {
     world.locks.waits().find_map(|wait| {
-        let is_free = |wanted: &Wanted| obstacles(world, wait.who, wanted, Some(wait.ticket)).is_empty();
-        if !wait.wants.iter().all(is_free) {
+        // Locks are looked at first: most of a long queue waits for one, and places cost more to judge.
+        let unlocked = |wanted: &Wanted| {
+            conflicts(world, wait.who, wanted.project, &wanted.pattern, wanted.mode, 1).is_empty()
+        };
+        let first = |wanted: &Wanted| {
+            is_own(world, wait.who, wanted)
+                || places_first(world, wait.who, wanted, Some(wait.ticket)).is_empty()
+        };
+        if !wait.wants.iter().all(unlocked) || !wait.wants.iter().all(first) {
             return None;
         }
         let (mut events, fences) = grant_events(world, wait.who, &wait.wants, Some(wait.ticket));
@@ -175,7 +152,15 @@ impl Obstacle<'_> {
     pub(super) fn who(&self) -> Principal {
         match self {
             Obstacle::Lock(lock) => lock.holder,
-            Obstacle::Before(wait) => wait.who,
+            Obstacle::Place(wait) => wait.who,
+        }
+    }
+
+    /// Who holds it, if it is a lock.
+    pub(super) fn holder(&self) -> Option<Principal> {
+        match self {
+            Obstacle::Lock(lock) => Some(lock.holder),
+            Obstacle::Place(_) => None,
         }
     }
 
@@ -186,7 +171,7 @@ impl Obstacle<'_> {
     pub(super) fn view(&self, world: &World, now: Timestamp) -> HolderView {
         match self {
             Obstacle::Lock(lock) => lock.view(world, now),
-            Obstacle::Before(wait) => {
+            Obstacle::Place(wait) => {
                 let first = wait.wants.first();
                 HolderView {
                     holder: world.name_of(wait.who),

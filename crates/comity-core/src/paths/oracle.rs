@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::{CaseRule, PathPattern, PatternIndex, expand, overlaps};
 
-const NAMES: [&str; 7] = ["a", "b", "ab", "ba", "c", "abc", "ac"];
+/// Each glob of `PIECES` means at least two of these, so that none looks like a plain name.
+const NAMES: [&str; 8] = ["a", "b", "ab", "ba", "c", "abc", "ac", "cb"];
 const DEPTH: usize = 4;
 const PIECES: [&str; 14] =
     ["a", "b", "ab", "c", "*", "?", "a*", "*b", "[ab]", "[!a]", "a?", "**", "{a,b}", "{ab,c*}"];

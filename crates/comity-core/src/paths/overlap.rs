@@ -44,39 +44,38 @@ pub(super) fn rests_overlap(rest: &[Component], names: &[&str], other: &[Compone
     if always_meets(rest) || (names.is_empty() && always_meets(other)) {
         return true;
     }
-    let (a_len, b_len) = (rest.len(), names.len() + other.len());
+    let total = names.len() + other.len();
+    debug_assert!(total < 128, "components are bounded, so that a row fits into its bits");
     let at = |j: usize| match j.checked_sub(names.len()) {
         None => Step::Name(names[j]),
         Some(k) => Step::of(&other[k]),
     };
-    let width = b_len + 1;
-    let mut seen = vec![false; (a_len + 1) * width];
-    let mut open = vec![(0, 0)];
-    while let Some((i, j)) = open.pop() {
-        if std::mem::replace(&mut seen[i * width + j], true) {
-            continue;
-        }
-        let x = rest.get(i).map(Step::of);
-        let y = (j < b_len).then(|| at(j));
-        match (x, y) {
-            (None, None) => return true,
-            (Some(Step::AnyDepth), _) => {
-                open.push((i + 1, j));
-                if y.is_some() {
-                    open.push((i, j + 1));
-                }
+    // Row by row: bit `j` says that `i` components of one and `j` of the other can have been used up together.
+    let mut row: u128 = 1;
+    for x in rest.iter().map(Step::of) {
+        let mut next: u128 = 0;
+        for j in 0..=total {
+            if row & (1 << j) == 0 {
+                continue;
             }
-            (_, Some(Step::AnyDepth)) => {
-                open.push((i, j + 1));
-                if x.is_some() {
-                    open.push((i + 1, j));
+            match (x, (j < total).then(|| at(j))) {
+                (Step::AnyDepth, None) => next |= 1 << j,
+                (Step::AnyDepth, Some(_)) | (_, Some(Step::AnyDepth)) => {
+                    next |= 1 << j;
+                    row |= 1 << (j + 1);
                 }
+                (x, Some(y)) if x.meets(y) => next |= 1 << (j + 1),
+                (_, _) => {}
             }
-            (Some(x), Some(y)) if x.meets(y) => open.push((i + 1, j + 1)),
-            _ => {}
         }
+        if next == 0 {
+            return false;
+        }
+        row = next;
     }
-    false
+    // One side is used up: what is left of the other must be able to stand for nothing.
+    let nothing_from = (0..total).rev().take_while(|j| matches!(at(*j), Step::AnyDepth)).last();
+    row >> nothing_from.unwrap_or(total) != 0
 }
 
 #[derive(Clone, Copy)]

@@ -1,0 +1,271 @@
+//! The application as doors see it: one call for every operation.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use comity_core::limits::HEARTBEAT_GRAIN;
+use comity_core::{Ask, Key, Principal, Refusal, Ticket};
+
+use crate::catalog::{self, Erased};
+use crate::config::Config;
+use crate::engine::{Answer, Asker, Engine, Job, Nobody};
+use crate::log::Reader;
+use crate::metrics::Metrics;
+use crate::operation::{Caller, Failure, Rendered};
+use crate::projects::Projects;
+use crate::tokens;
+
+/// Everything an operation may look at; clones are the same application.
+#[derive(Clone)]
+pub struct Application(Arc<Parts>);
+
+struct Parts {
+    engine: Engine,
+    reader: Option<Arc<Reader>>,
+    projects: Projects,
+    config: Config,
+    metrics: Arc<Metrics>,
+    server: ServerFacts,
+}
+
+/// What the running server says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct ServerFacts {
+    /// Its process.
+    pub pid: u32,
+    /// Its state directory.
+    pub home: PathBuf,
+    /// Its socket.
+    pub socket: PathBuf,
+    /// Its HTTP address.
+    pub url: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// One call of an operation.
+pub struct Call<'a> {
+    /// The operation's name.
+    pub op: &'a str,
+    /// Its input as JSON; empty is like `{}`.
+    pub input: &'a str,
+    /// Makes a repeat harmless.
+    pub key: Option<&'a str>,
+    /// Whether the output is wanted in words too.
+    pub text: bool,
+}
+
+/// Where the output of a call goes. It may be answered on another thread.
+pub trait Responder: Send {
+    /// The call waits in the queue; [`Application::give_up`] takes it out.
+    fn parked(&mut self, _ticket: Ticket) {}
+
+    /// The output, and what the calling agent has to be told besides.
+    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
+}
+
+/// What is left to do after a call was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// Nothing: it was answered.
+    Answered,
+    /// It was submitted; [`Engine::drive`] runs it quickly.
+    Quick,
+    /// It was submitted and waits for the disk; [`Engine::kick`] runs it elsewhere.
+    Slow,
+}
+
+impl Application {
+    /// Puts the parts together.
+    pub fn new(
+        engine: Engine,
+        reader: Option<Arc<Reader>>,
+        config: Config,
+        server: ServerFacts,
+    ) -> Application {
+        let metrics = Arc::default();
+        Application(Arc::new(Parts {
+            engine,
+            reader,
+            projects: Projects::default(),
+            config,
+            metrics,
+            server,
+        }))
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// The reading end of the log.
+    pub fn reader(&self) -> Result<&Reader, Failure> {
+        self.0.reader.as_deref().ok_or_else(|| Failure::fault("this server keeps no log on the disk"))
+    }
+
+    /// What the running server says of itself.
+    pub fn server(&self) -> &ServerFacts {
+        &self.0.server
+    }
+
+    /// The state directory.
+    pub fn home(&self) -> &Path {
+        &self.0.server.home
+    }
+
+    /// How it is set up.
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// What is counted.
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    /// Where callers are.
+    pub fn projects(&self) -> &Projects {
+        &self.0.projects
+    }
+
+    /// Who presents this token.
+    pub fn identify(&self, token: &str) -> Result<Principal, Refusal> {
+        let world = self.engine().world();
+        world.agents.by_token(&tokens::hash(token)).map(|agent| Principal::Agent(agent.id))
+    }
+
+    /// Takes one call. The responder gets the output, perhaps before this returns.
+    pub fn call(&self, caller: &Caller, call: &Call<'_>, responder: Box<dyn Responder>) -> Taken {
+        let entry = match catalog::find(call.op) {
+            Some(entry) => entry,
+            None => {
+                let problem = format!("there is no operation {:?}", call.op);
+                let hint = "see what there is with: comity help".into();
+                responder.respond(Err(Refusal::NotFound { problem, hint }.into()), vec![]);
+                return Taken::Answered;
+            }
+        };
+        self.metrics().count_call(entry.name);
+        let heartbeat = self.heartbeat(caller);
+        let key = match call.key.map(|key| Key::new(key).ok_or("a key has 1 to 128 bytes")) {
+            None => None,
+            Some(Ok(key)) => Some(key),
+            Some(Err(problem)) => {
+                responder.respond(Err(Refusal::bad_input(problem, "shorten it").into()), vec![]);
+                return Taken::Answered;
+            }
+        };
+        match (entry.plan)(self, caller, call.input, call.text) {
+            Err(failure) => {
+                self.metrics().count_refusal();
+                self.respond(caller, responder, Err(failure));
+                heartbeat
+            }
+            Ok(Erased::Answer(output)) => {
+                self.respond(caller, responder, Ok(output));
+                heartbeat
+            }
+            Ok(Erased::Change { asks, finish }) => {
+                let slow = asks.iter().any(is_slow);
+                let asker =
+                    Box::new(Finishing { app: self.clone(), caller: caller.clone(), finish, responder });
+                self.engine().submit(Job { who: caller.who, asks, key, asker });
+                if slow { Taken::Slow } else { Taken::Quick }
+            }
+        }
+    }
+
+    /// Takes a call and waits for its output, for doors that have a thread to spend.
+    pub fn call_and_wait(
+        &self,
+        caller: &Caller,
+        call: &Call<'_>,
+    ) -> (Result<Rendered, Failure>, Vec<String>) {
+        type Output = (Result<Rendered, Failure>, Vec<String>);
+        struct Send(std::sync::mpsc::SyncSender<Output>);
+        impl Responder for Send {
+            fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+                let _ = self.0.send((output, notices));
+            }
+        }
+        let (sender, output) = std::sync::mpsc::sync_channel(1);
+        if self.call(caller, call, Box::new(Send(sender))) != Taken::Answered {
+            self.engine().drive();
+        }
+        output.recv().unwrap_or_else(|_| (Err(Failure::fault("the server stopped")), vec![]))
+    }
+
+    /// The asker of a parked call is gone: its place in the queue goes too.
+    pub fn give_up(&self, who: Principal, ticket: Ticket) {
+        let asks = vec![Ask::CancelWait { ticket }];
+        self.engine().submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
+        self.engine().kick();
+    }
+
+    /// Every command is a sign of life; it is written down only now and then.
+    fn heartbeat(&self, caller: &Caller) -> Taken {
+        let Principal::Agent(agent) = caller.who else { return Taken::Answered };
+        let is_old = {
+            let world = self.engine().world();
+            let seen = world.agents.get(agent).filter(|agent| agent.is_live()).map(|agent| agent.seen);
+            seen.is_some_and(|seen| self.engine().now().since(seen) >= HEARTBEAT_GRAIN)
+        };
+        if !is_old {
+            return Taken::Answered;
+        }
+        let asks = vec![Ask::Seen { agent }];
+        self.engine().submit(Job { who: Principal::System, asks, key: None, asker: Box::new(Nobody) });
+        Taken::Quick
+    }
+
+    /// Answers, and tells the agent what waits for it.
+    fn respond(&self, caller: &Caller, responder: Box<dyn Responder>, output: Result<Rendered, Failure>) {
+        let mut notices = Vec::new();
+        if let Principal::Agent(id) = caller.who {
+            let world = self.engine().world();
+            let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
+            notices.extend(waiting.iter().map(|notice| notice.what.to_string()));
+        }
+        if !notices.is_empty() {
+            let asks = vec![Ask::TakeNotices];
+            self.engine().submit(Job { who: caller.who, asks, key: None, asker: Box::new(Nobody) });
+            self.engine().kick();
+        }
+        responder.respond(output, notices);
+    }
+}
+
+/// Whether an ask leads to events that wait for the disk.
+fn is_slow(ask: &Ask) -> bool {
+    matches!(ask, Ask::Start { .. } | Ask::Join { .. } | Ask::AddToken { .. } | Ask::End { .. })
+}
+
+/// Makes the output once the engine has answered.
+struct Finishing {
+    app: Application,
+    caller: Caller,
+    finish: catalog::Finish,
+    responder: Box<dyn Responder>,
+}
+
+impl Asker for Finishing {
+    fn parked(&mut self, ticket: Ticket) {
+        self.responder.parked(ticket);
+    }
+
+    fn answer(self: Box<Self>, answer: Answer<'_>) {
+        let output = match answer {
+            Answer::Done { events, world, now } => Ok((self.finish)(events, world, now)),
+            Answer::Refused(refusal) => {
+                self.app.metrics().count_refusal();
+                Err(Failure::Refused(refusal))
+            }
+            Answer::Fault(problem) => {
+                self.app.metrics().count_fault();
+                Err(Failure::Fault(problem))
+            }
+        };
+        self.app.respond(&self.caller, self.responder, output);
+    }
+}

@@ -1,0 +1,142 @@
+//! Everything that can be asked of Comity: the table of contents of the product. Every door loops over it.
+
+use comity_core::{Ask, Event, Timestamp, World};
+use serde_json::Value;
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Rendered, Route};
+use crate::operations::{agents::*, ledger::*, locks::*, server::*};
+
+/// All operations, in the order in which people read them.
+pub const CATALOG: &[Entry] = &[
+    Entry::of::<Lock>(),
+    Entry::of::<Unlock>(),
+    Entry::of::<ListLocks>(),
+    Entry::of::<Check>(),
+    Entry::of::<Extend>(),
+    Entry::of::<HandOver>(),
+    Entry::of::<Release>(),
+    Entry::of::<Join>(),
+    Entry::of::<ListAgents>(),
+    Entry::of::<Bye>(),
+    Entry::of::<Attach>(),
+    Entry::of::<ReadLog>(),
+    Entry::of::<Replay>(),
+    Entry::of::<Verify>(),
+    Entry::of::<Summarize>(),
+    Entry::of::<ListAlerts>(),
+    Entry::of::<Status>(),
+];
+
+/// Makes the output from the events of the last ask.
+pub type Finish = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Rendered + Send>;
+
+/// A plan whose output's type is forgotten.
+pub enum Erased {
+    /// It is answered already.
+    Answer(Rendered),
+    /// These asks go to the engine.
+    Change {
+        /// In order.
+        asks: Vec<Ask>,
+        /// Makes the output.
+        finish: Finish,
+    },
+}
+
+/// One operation, as the doors see it.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// Whom it is for.
+    pub audience: Audience,
+    /// Where REST offers it.
+    pub route: Route,
+    /// The words after `comity`.
+    pub command: &'static [&'static str],
+    /// The schema of its input.
+    pub input: fn() -> Value,
+    /// The schema of its output.
+    pub output: fn() -> Value,
+    /// Adds its arguments to a command.
+    pub arguments: fn(clap::Command) -> clap::Command,
+    /// Makes its input from parsed arguments.
+    pub parse: fn(&clap::ArgMatches) -> Result<Value, clap::Error>,
+    pub(crate) plan: fn(&Application, &Caller, &str, bool) -> Result<Erased, Failure>,
+}
+
+/// The operation with this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    CATALOG.iter().find(|entry| entry.name == name)
+}
+
+impl Entry {
+    const fn of<O: Operation>() -> Entry {
+        Entry {
+            name: O::NAME,
+            effect: O::EFFECT,
+            audience: O::AUDIENCE,
+            route: O::ROUTE,
+            command: O::COMMAND,
+            input: schema::<O>,
+            output: schema::<O::Output>,
+            arguments: O::augment_args,
+            parse: parse::<O>,
+            plan: plan::<O>,
+        }
+    }
+
+    /// What it does, in a sentence: the doc comment of its struct.
+    pub fn summary(&self) -> String {
+        (self.input)()["description"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+fn schema<T: schemars::JsonSchema>() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn parse<O: Operation>(matches: &clap::ArgMatches) -> Result<Value, clap::Error> {
+    let input = O::from_arg_matches(matches)?;
+    serde_json::to_value(input).map_err(|error| clap::Error::raw(clap::error::ErrorKind::InvalidValue, error))
+}
+
+fn plan<O: Operation>(
+    app: &Application,
+    caller: &Caller,
+    input: &str,
+    text: bool,
+) -> Result<Erased, Failure> {
+    let input = if input.is_empty() { "{}" } else { input };
+    let operation: O = serde_json::from_str(input).map_err(|error| {
+        let hint = format!(
+            "its input is described at /api/openapi.json and by: comity {} --help",
+            O::COMMAND.join(" ")
+        );
+        Failure::Refused(comity_core::Refusal::bad_input(
+            format!("{} cannot read its input: {error}", O::NAME),
+            hint,
+        ))
+    })?;
+    Ok(match operation.plan(app, caller)? {
+        Plan::Answer(output) => Erased::Answer(render(&output, text)?),
+        Plan::Change { asks, finish } => Erased::Change {
+            asks,
+            finish: Box::new(move |events, world, now| {
+                let output = finish(events, world, now);
+                render(&output, text).unwrap_or_else(|_| Rendered { json: "null".into(), text: None })
+            }),
+        },
+    })
+}
+
+fn render<T: serde::Serialize + std::fmt::Display>(output: &T, text: bool) -> Result<Rendered, Failure> {
+    let json = serde_json::to_string(output).map_err(Failure::fault)?;
+    Ok(Rendered { json, text: text.then(|| output.to_string()) })
+}

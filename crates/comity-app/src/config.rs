@@ -1,0 +1,144 @@
+//! Settings: the user's file, the project's file, then the environment.
+
+use std::path::Path;
+
+use comity_core::limits;
+use comity_core::world::Patience;
+use serde::Deserialize;
+
+use crate::span::Span;
+
+/// How a server is set up.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// About agents.
+    pub agent: AgentConfig,
+    /// About locks.
+    pub lock: LockConfig,
+    /// About the HTTP door.
+    pub http: HttpConfig,
+    /// About the server itself.
+    pub server: ServerConfig,
+    /// About the ledger.
+    pub log: LogConfig,
+}
+
+/// About agents.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentConfig {
+    /// Silence after which an agent of which nothing is known to be alive is dead.
+    pub timeout: Option<Span>,
+    /// How long an agent may be without its connection.
+    pub disconnect_grace: Option<Span>,
+}
+
+/// About locks.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LockConfig {
+    /// How long a lock lasts without a sign of life, unless asked otherwise.
+    pub ttl: Option<Span>,
+}
+
+/// About the HTTP door.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpConfig {
+    /// The port on loopback; the one of last time if it is free, else any.
+    pub port: Option<u16>,
+    /// No HTTP door at all.
+    pub off: bool,
+}
+
+/// About the server itself.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerConfig {
+    /// It stops when nobody was connected and no agent was here for this long; never, if not set.
+    pub idle_exit: Option<Span>,
+}
+
+/// About the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    /// Sealed segments that are kept; all, if not set.
+    pub keep_segments: Option<usize>,
+}
+
+impl Config {
+    /// Reads the settings in `files`, later ones over earlier ones, and what the environment says over all.
+    pub fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
+        let mut merged = toml::Table::new();
+        for file in files {
+            match std::fs::read_to_string(file) {
+                Ok(text) => {
+                    let table: toml::Table =
+                        toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+                    merge(&mut merged, table);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(format!("{}: {error}", file.display())),
+            }
+        }
+        for (name, section, key) in ENVIRONMENT {
+            let Some(value) = env(name).filter(|value| !value.is_empty()) else { continue };
+            let section = merged.entry(*section).or_insert_with(|| toml::Table::new().into());
+            let value = value.parse::<i64>().map_or(toml::Value::String(value), toml::Value::Integer);
+            section.as_table_mut().map(|table| table.insert((*key).into(), value));
+        }
+        merged.try_into().map_err(|error: toml::de::Error| format!("settings: {}", error.message()))
+    }
+
+    /// How patient the rules are.
+    pub fn patience(&self) -> Patience {
+        Patience {
+            agent_timeout: self.agent.timeout.map_or(limits::AGENT_TIMEOUT, |span| span.0),
+            disconnect_grace: self.agent.disconnect_grace.map_or(limits::DISCONNECT_GRACE, |span| span.0),
+        }
+    }
+}
+
+/// Environment variables and the settings they stand for.
+pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
+    ("COMITY_AGENT_TIMEOUT", "agent", "timeout"),
+    ("COMITY_DISCONNECT_GRACE", "agent", "disconnect_grace"),
+    ("COMITY_LOCK_TTL", "lock", "ttl"),
+    ("COMITY_HTTP_PORT", "http", "port"),
+    ("COMITY_IDLE_EXIT", "server", "idle_exit"),
+];
+
+fn merge(into: &mut toml::Table, from: toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => merge(old, new),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_settings_win() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (user, project) = (dir.path().join("user.toml"), dir.path().join("comity.toml"));
+        std::fs::write(&user, "[lock]\nttl = \"10m\"\n[agent]\ntimeout = \"1h\"\n").expect("written");
+        std::fs::write(&project, "[lock]\nttl = 60\n").expect("written");
+        let config =
+            Config::read(&[&user, &project], |name| (name == "COMITY_HTTP_PORT").then(|| "0".into()));
+        let config = config.expect("good settings");
+        assert_eq!(config.lock.ttl.map(|span| span.0), Some(comity_core::Millis::seconds(60)));
+        assert_eq!(config.agent.timeout.map(|span| span.0), Some(comity_core::Millis::hours(1)));
+        assert_eq!(config.http.port, Some(0));
+        std::fs::write(&project, "[lock]\ntll = 60\n").expect("written");
+        let problem = Config::read(&[&project], |_| None).expect_err("a misspelled setting");
+        assert!(problem.contains("tll"), "{problem}");
+    }
+}

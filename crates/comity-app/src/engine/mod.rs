@@ -1,0 +1,213 @@
+//! The engine: one writer at a time. It decides every waiting ask, appends all their events in one transaction, and
+//! only then answers, publishes and wakes who reads the log.
+//!
+//! There is no queue to hop through when nobody else writes: whoever has asks to run and finds the writer free runs
+//! them, and those that came in the meantime, on its own thread. That is group commit without a timer and, for a single
+//! client, a commit without a thread switch.
+
+mod feed;
+mod housekeeping;
+mod timer;
+mod writer;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+
+use comity_core::{Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World};
+
+use crate::clock::Clock;
+use crate::log::{Log, Reader};
+pub use feed::{Feed, Waker};
+use timer::Timer;
+use writer::Writer;
+
+/// One request to the writer: asks that are decided one after the other; the last one's answer counts.
+pub struct Job {
+    /// Who asks.
+    pub who: Principal,
+    /// What. If one is refused the rest is not asked.
+    pub asks: Vec<Ask>,
+    /// Makes a repeat of the last ask harmless.
+    pub key: Option<Key>,
+    /// Who gets the answer.
+    pub asker: Box<dyn Asker>,
+}
+
+/// Where an answer goes.
+pub trait Asker: Send {
+    /// The ask waits in the queue; the answer comes later.
+    fn parked(&mut self, _ticket: Ticket) {}
+
+    /// The answer, once its events are in the log.
+    fn answer(self: Box<Self>, answer: Answer<'_>);
+}
+
+/// What an asker is told.
+pub enum Answer<'a> {
+    /// It happened, by these events; the world is as they left it.
+    Done {
+        /// The events of the ask.
+        events: &'a [Event],
+        /// The world after them.
+        world: &'a World,
+        /// The time.
+        now: Timestamp,
+    },
+    /// The rules say no.
+    Refused(Refusal),
+    /// It could not be written down, so it did not happen.
+    Fault(String),
+}
+
+/// An [`Asker`] that takes no notice of the answer.
+pub struct Nobody;
+
+impl Asker for Nobody {
+    fn answer(self: Box<Self>, _: Answer<'_>) {}
+}
+
+/// The engine; clones are the same engine.
+#[derive(Clone)]
+pub struct Engine(Arc<Shared>);
+
+struct Shared {
+    clock: Clock,
+    published: RwLock<World>,
+    waiting: Mutex<Vec<Job>>,
+    writer: Mutex<Writer>,
+    timer: Timer,
+    feed: Feed,
+    on_fence: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Engine {
+    /// Starts an engine over a log that is at `world`. `on_fence` is called when another server took the log over.
+    pub fn start(
+        world: World,
+        log: Box<dyn Log>,
+        clock: Clock,
+        on_fence: impl Fn() + Send + Sync + 'static,
+    ) -> Engine {
+        let head = world.head;
+        Engine(Arc::new(Shared {
+            clock,
+            published: RwLock::new(world.clone()),
+            waiting: Mutex::default(),
+            writer: Mutex::new(Writer::new(world, log)),
+            timer: Timer::default(),
+            feed: Feed::new(head),
+            on_fence: Box::new(on_fence),
+        }))
+    }
+
+    /// Runs the thread that lets time pass and commits what may take long. Gives its handle.
+    pub fn run_timer(&self) -> std::io::Result<std::thread::JoinHandle<()>> {
+        let engine = self.clone();
+        std::thread::Builder::new().name("engine".into()).spawn(move || timer::run(&engine))
+    }
+
+    /// Runs the thread that keeps the log small. Gives its handle.
+    pub fn run_housekeeping(&self, reader: Arc<Reader>) -> std::io::Result<std::thread::JoinHandle<()>> {
+        let engine = self.clone();
+        std::thread::Builder::new()
+            .name("housekeeping".into())
+            .spawn(move || housekeeping::run(&engine, &reader))
+    }
+
+    /// The world as the log has it; never waits for a commit.
+    pub fn world(&self) -> RwLockReadGuard<'_, World> {
+        self.0.published.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time on the engine's clock.
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.read().now
+    }
+
+    /// The clock, for tests that move it.
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// What was appended lately, and how to be woken by more.
+    pub fn feed(&self) -> &Feed {
+        &self.0.feed
+    }
+
+    /// Adds a job to those that the next batch decides. Somebody must call [`Engine::drive`] or [`Engine::kick`].
+    pub fn submit(&self, job: Job) {
+        lock(&self.0.waiting).push(job);
+    }
+
+    /// Lets the engine's own thread run what was submitted: for jobs that wait for the disk.
+    pub fn kick(&self) {
+        self.0.timer.wake();
+    }
+
+    /// Runs what was submitted on this thread, unless another thread is at it: then that one does.
+    pub fn drive(&self) {
+        while !lock(&self.0.waiting).is_empty() {
+            match self.0.writer.try_lock() {
+                Ok(mut writer) => self.run_batch(&mut writer),
+                Err(TryLockError::Poisoned(poisoned)) => self.run_batch(&mut poisoned.into_inner()),
+                // Whoever has it looks again at what waits after letting go.
+                Err(TryLockError::WouldBlock) => return,
+            }
+        }
+    }
+
+    /// Lets time do what is due.
+    pub fn pass_time(&self) {
+        {
+            let mut writer = lock(&self.0.writer);
+            self.run_batch(&mut writer);
+        }
+        self.drive();
+    }
+
+    /// Submits and waits for the answer, for callers that have a thread to spend.
+    pub fn ask(&self, who: Principal, ask: Ask) -> Result<Vec<Event>, Failed> {
+        struct Send(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
+        impl Asker for Send {
+            fn answer(self: Box<Self>, answer: Answer<'_>) {
+                let said = match answer {
+                    Answer::Done { events, .. } => Ok(events.to_vec()),
+                    Answer::Refused(refusal) => Err(Failed::Refused(refusal)),
+                    Answer::Fault(fault) => Err(Failed::Fault(fault)),
+                };
+                let _ = self.0.send(said);
+            }
+        }
+        let (sender, answer) = std::sync::mpsc::sync_channel(1);
+        self.submit(Job { who, asks: vec![ask], key: None, asker: Box::new(Send(sender)) });
+        self.drive();
+        answer.recv().unwrap_or_else(|_| Err(Failed::Fault("the engine stopped".into())))
+    }
+
+    /// Takes out sealed records, a few at a time.
+    fn drop_sealed(&self, at_most: usize) -> usize {
+        let dropped = lock(&self.0.writer).drop_sealed(at_most);
+        self.drive();
+        dropped
+    }
+
+    fn run_batch(&self, writer: &mut Writer) {
+        let jobs = std::mem::take(&mut *lock(&self.0.waiting));
+        writer.run(jobs, &self.0);
+        if let Some(at) = writer.next_deadline() {
+            self.0.timer.not_later_than(at);
+        }
+    }
+}
+
+/// Why [`Engine::ask`] got no events.
+#[derive(Debug)]
+pub enum Failed {
+    /// The rules say no.
+    Refused(Refusal),
+    /// It could not be written down.
+    Fault(String),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,188 @@
+//! The writer: decides a batch, appends it, answers.
+
+use std::collections::HashMap;
+
+use comity_core::event::Event;
+use comity_core::limits::HOLDERS_SHOWN_MAX;
+use comity_core::locks::{Wait, WaitEnding, conflicts};
+use comity_core::{Millis, Record, Refusal, Ticket, Timestamp, World, expire, run};
+
+use super::{Answer, Asker, Job, Shared};
+use crate::clock::Reading;
+use crate::log::{Durability, Log, LogError};
+
+/// The writing copy of the world, the log, and who waits in the queue.
+pub(super) struct Writer {
+    world: World,
+    log: Box<dyn Log>,
+    parked: HashMap<Ticket, Parked>,
+}
+
+/// Who waits in the queue, with what is needed to say why in vain.
+struct Parked {
+    asker: Box<dyn Asker>,
+    wait: Wait,
+}
+
+/// An ask that was decided, to be answered after the commit.
+struct Decided {
+    asker: Box<dyn Asker>,
+    result: Result<Vec<Event>, Refusal>,
+}
+
+impl Writer {
+    pub(super) fn new(world: World, log: Box<dyn Log>) -> Writer {
+        Writer { world, log, parked: HashMap::new() }
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        self.world.next_deadline()
+    }
+
+    pub(super) fn drop_sealed(&mut self, at_most: usize) -> usize {
+        self.log.drop_sealed(at_most)
+    }
+
+    /// Runs one batch: what is due by time, then every job in order.
+    pub(super) fn run(&mut self, jobs: Vec<Job>, shared: &Shared) {
+        let reading = shared.clock.read();
+        let mut records = expire(&mut self.world, reading.now, reading.wall_ms);
+        let mut decided = Vec::with_capacity(jobs.len());
+        let mut newly_parked = Vec::new();
+        for job in jobs {
+            match self.decide(job, reading, &mut records) {
+                Next::Answer(one) => decided.push(one),
+                Next::Park(wait, asker) => newly_parked.push((wait, asker)),
+            }
+        }
+        if !records.is_empty()
+            && let Err(error) = self.log.append(&records, durability(&records))
+        {
+            return self.fail(&error, decided, newly_parked, shared);
+        }
+        for (wait, mut asker) in newly_parked {
+            asker.parked(wait.ticket);
+            // A repeat takes the place of who asked first: that connection is gone.
+            self.parked.insert(wait.ticket, Parked { asker, wait });
+        }
+        self.publish(&records, shared);
+        self.answer(decided, &records, reading);
+        shared.feed.append(records);
+    }
+
+    fn decide(&mut self, job: Job, reading: Reading, records: &mut Vec<Record>) -> Next {
+        let Job { who, asks, key, asker } = job;
+        let last = asks.len().saturating_sub(1);
+        let mut events = Vec::new();
+        for (at, ask) in asks.iter().enumerate() {
+            let key = key.as_ref().filter(|_| at == last);
+            match run(&mut self.world, who, ask, key, reading.now, reading.wall_ms) {
+                Err(refusal) => return Next::Answer(Decided { asker, result: Err(refusal) }),
+                Ok(outcome) => {
+                    records.extend(outcome.records);
+                    if let Some(wait) = outcome.parked.and_then(|ticket| self.world.locks.wait(ticket)) {
+                        return Next::Park(wait.clone(), asker);
+                    }
+                    events = outcome.answer;
+                }
+            }
+        }
+        match refused_wait(&events) {
+            Some(refusal) => Next::Answer(Decided { asker, result: Err(refusal) }),
+            None => Next::Answer(Decided { asker, result: Ok(events) }),
+        }
+    }
+
+    /// Nothing was written: the writing copy is what was published, and everybody in the batch is told.
+    fn fail(
+        &mut self,
+        error: &LogError,
+        decided: Vec<Decided>,
+        parked: Vec<(Wait, Box<dyn Asker>)>,
+        shared: &Shared,
+    ) {
+        self.world = shared.published.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let askers =
+            decided.into_iter().map(|one| one.asker).chain(parked.into_iter().map(|(_, asker)| asker));
+        for asker in askers {
+            asker.answer(Answer::Fault(error.to_string()));
+        }
+        if matches!(error, LogError::Fenced) {
+            (shared.on_fence)();
+        }
+    }
+
+    fn publish(&self, records: &[Record], shared: &Shared) {
+        if records.is_empty() {
+            return;
+        }
+        let mut published = shared.published.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        records.iter().for_each(|record| published.apply(record));
+    }
+
+    fn answer(&mut self, decided: Vec<Decided>, records: &[Record], reading: Reading) {
+        let (world, now) = (&self.world, reading.now);
+        for Decided { asker, result } in decided {
+            asker.answer(match &result {
+                Ok(events) => Answer::Done { events, world, now },
+                Err(refusal) => Answer::Refused(refusal.clone()),
+            });
+        }
+        for record in records {
+            let Event::WaitEnded { ticket, ending } = &record.event else { continue };
+            let Some(Parked { asker, wait }) = self.parked.remove(ticket) else { continue };
+            match ending {
+                WaitEnding::Granted { fences } => {
+                    let events = granted(records, *ticket, fences);
+                    asker.answer(Answer::Done { events: &events, world, now });
+                }
+                WaitEnding::TimedOut => asker.answer(Answer::Refused(in_vain(world, &wait, now))),
+                WaitEnding::Cancelled | WaitEnding::AskerEnded => {
+                    asker.answer(Answer::Refused(Refusal::WaitCancelled))
+                }
+            }
+        }
+    }
+}
+
+enum Next {
+    Answer(Decided),
+    Park(Wait, Box<dyn Asker>),
+}
+
+fn durability(records: &[Record]) -> Durability {
+    match records.iter().any(|record| record.event.kind().durable) {
+        true => Durability::Durable,
+        false => Durability::Live,
+    }
+}
+
+/// The events of a batch by which a waiter got what it wanted.
+fn granted(records: &[Record], ticket: Ticket, fences: &[comity_core::Fence]) -> Vec<Event> {
+    let ours = |event: &Event| match event {
+        Event::LockAcquired { ticket: given, .. } => *given == Some(ticket),
+        Event::LockRenewed { fence, .. } => fences.contains(fence),
+        Event::WaitEnded { ticket: ended, .. } => *ended == ticket,
+        _ => false,
+    };
+    records.iter().map(|record| &record.event).filter(|event| ours(event)).cloned().collect()
+}
+
+/// A repeat of an ask whose wait has ended without success gets that as its answer.
+fn refused_wait(events: &[Event]) -> Option<Refusal> {
+    let Event::WaitEnded { ending, .. } = events.last()? else { return None };
+    match ending {
+        WaitEnding::Granted { .. } => None,
+        WaitEnding::TimedOut => Some(Refusal::WaitTimedOut { waited: Millis(0), holders: vec![] }),
+        WaitEnding::Cancelled | WaitEnding::AskerEnded => Some(Refusal::WaitCancelled),
+    }
+}
+
+/// Why the wait was in vain: who still stands in the way.
+fn in_vain(world: &World, wait: &Wait, now: Timestamp) -> Refusal {
+    let in_the_way = wait.wants.iter().flat_map(|wanted| {
+        conflicts(world, wait.who, wanted.project, &wanted.pattern, wanted.mode, HOLDERS_SHOWN_MAX)
+    });
+    let holders = in_the_way.take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, now)).collect();
+    Refusal::WaitTimedOut { waited: now.since(wait.since), holders }
+}

@@ -1,0 +1,137 @@
+//! The ledger: the log as people read it.
+
+use std::fmt;
+
+use comity_core::event::Event;
+use comity_core::locks::{ReleaseCause, WaitEnding};
+use comity_core::{Fence, Principal, Record, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One entry of the ledger.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Entry {
+    /// Gap-free number.
+    pub seq: u64,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// When, as a date and time.
+    pub at: String,
+    /// Name of who acted.
+    pub actor: String,
+    /// Id of the agent that acted.
+    #[serde(rename = "agentId", skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What the agent that acted is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// What kind of thing happened.
+    pub action: &'static str,
+    /// The name on the event stream.
+    pub event: &'static str,
+    /// What happened, in a sentence.
+    pub summary: String,
+    /// Everything that is known of it.
+    pub details: serde_json::Value,
+}
+
+impl Entry {
+    /// Reads a record; names come from the world.
+    pub fn of(record: &Record, world: &World) -> Entry {
+        let agent = record.by.agent();
+        let role = agent.and_then(|id| world.agents.get(id)).and_then(|agent| agent.profile.role.as_deref());
+        let mut details = serde_json::to_value(&record.event).unwrap_or_default();
+        // The hash of a token is no secret, but nobody needs it either.
+        if let Some(details) = details.as_object_mut() {
+            details.remove("token");
+        }
+        Entry {
+            seq: record.seq,
+            at_ms: record.wall_ms,
+            at: date(record.wall_ms),
+            actor: world.name_of(record.by),
+            agent: agent.map(|agent| agent.to_string()),
+            role: role.map(str::to_owned),
+            action: record.event.kind().action,
+            event: record.event.kind().stream,
+            summary: comity_core::display::visible(&summary(record, world)).into_owned(),
+            details,
+        }
+    }
+}
+
+/// A moment on the wall, in UTC.
+pub fn date(wall_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(wall_ms).map_or_else(|_| wall_ms.to_string(), |at| format!("{at:.3}"))
+}
+
+fn summary(record: &Record, world: &World) -> String {
+    let name = |who: Principal| world.name_of(who);
+    let agent_name = |id: &comity_core::AgentId| world.name_of(Principal::Agent(*id));
+    let path = |fence: &Fence| match world.locks.get(*fence) {
+        Some(lock) => lock.wanted.pattern.readable(),
+        None => format!("lock {fence}"),
+    };
+    let because =
+        |reason: &Option<Box<str>>| reason.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+    let by = name(record.by);
+    match &record.event {
+        Event::ServerStarted { version, .. } => format!("comity {version} started"),
+        Event::ProjectAdded { common_dir, .. } => format!("project {common_dir}"),
+        Event::AgentJoined { profile, .. } => match &profile.role {
+            Some(role) => format!("{} joined as {role}", profile.name),
+            None => format!("{} joined", profile.name),
+        },
+        Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
+        Event::AgentProcessKnown { agent, process } => {
+            format!("{} is process {}", agent_name(agent), process.pid)
+        }
+        Event::AgentSeen { agent } => format!("{} is alive", agent_name(agent)),
+        Event::AgentIdled { agent, idle: true } => format!("{} is idle", agent_name(agent)),
+        Event::AgentIdled { agent, idle: false } => format!("{} works", agent_name(agent)),
+        Event::AgentDisconnected { agent } => format!("{} lost its connection", agent_name(agent)),
+        Event::AgentEnded { agent, ending, cause } => {
+            format!("{} {}: {cause}", agent_name(agent), ending.word())
+        }
+        Event::LockAcquired { holder, wanted, .. } => {
+            let shared = if wanted.mode == comity_core::locks::LockMode::Shared { " shared" } else { "" };
+            format!("{} locked {}{shared}{}", name(*holder), wanted.pattern, because(&wanted.reason))
+        }
+        Event::LockRenewed { fence, reason, .. } => {
+            format!("{by} renewed {}{}", path(fence), because(reason))
+        }
+        Event::LockReleased { fence, cause } => match cause {
+            ReleaseCause::GivenBack => format!("{by} unlocked {}", path(fence)),
+            ReleaseCause::HolderEnded => format!("{} was released: its holder ended", path(fence)),
+            ReleaseCause::TakenAway { reason } => format!("{by} released {}{}", path(fence), because(reason)),
+            ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {}", path(fence)),
+        },
+        Event::LockLapsed { fence } => format!("{} ran out; its files are being looked at", path(fence)),
+        Event::LockExpired { fence } => format!("{} expired", path(fence)),
+        Event::LockOrphaned { fence } => format!("{} is orphaned: uncommitted work was left", path(fence)),
+        Event::LockExtended { fence, ttl, reason } => {
+            format!("{by} extended {} to {ttl}{}", path(fence), because(reason))
+        }
+        Event::LockHandedOver { new_fence, to, reason, .. } => {
+            format!("{by} handed {} over to {}{}", path(new_fence), name(*to), because(reason))
+        }
+        Event::WaitStarted { who, wants, wait, .. } => {
+            let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
+            format!("{} waits for {}, {wait} at most", name(*who), paths.join(", "))
+        }
+        Event::WaitEnded { ticket, ending } => match ending {
+            WaitEnding::Granted { .. } => format!("wait {ticket} was served"),
+            WaitEnding::TimedOut => format!("wait {ticket} timed out"),
+            WaitEnding::Cancelled => format!("wait {ticket} was given up"),
+            WaitEnding::AskerEnded => format!("wait {ticket} ended with its agent"),
+        },
+        Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { seq, at, action, summary, .. } = self;
+        write!(f, "{seq:>6}  {at}  {action:<16}  {summary}")
+    }
+}

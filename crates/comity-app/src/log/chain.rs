@@ -1,0 +1,59 @@
+//! The hash chain that makes a change of the past visible.
+
+use comity_core::Record;
+
+/// The hash of a record and all before it.
+pub type Hash = [u8; 32];
+
+/// The chain at some record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Chain(pub Hash);
+
+impl Chain {
+    /// Adds a record, given by its number, times, actor, key and event as they are stored.
+    pub fn add(&mut self, stored: &Stored<'_>) -> Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0);
+        for number in [stored.seq, stored.now, stored.wall_ms as u64] {
+            hasher.update(&number.to_le_bytes());
+        }
+        for text in [stored.by, stored.key.unwrap_or_default(), stored.event] {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        self.0 = *hasher.finalize().as_bytes();
+        self.0
+    }
+}
+
+/// A record as the log stores it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// Its number.
+    pub seq: u64,
+    /// Its time on the engine's clock.
+    pub now: u64,
+    /// Its time on the wall.
+    pub wall_ms: i64,
+    /// Who acted.
+    pub by: &'a str,
+    /// The idempotency key.
+    pub key: Option<&'a str>,
+    /// The event as JSON.
+    pub event: &'a str,
+}
+
+impl Stored<'_> {
+    /// Reads the record back.
+    pub fn record(&self) -> Result<Record, String> {
+        let bad = |what: &str| format!("record {} has a bad {what}", self.seq);
+        Ok(Record {
+            seq: self.seq,
+            now: comity_core::Timestamp(self.now),
+            wall_ms: self.wall_ms,
+            by: self.by.parse().map_err(|()| bad("actor"))?,
+            key: self.key.map(|key| comity_core::Key::new(key).ok_or_else(|| bad("key"))).transpose()?,
+            event: serde_json::from_str(self.event).map_err(|error| format!("{}: {error}", bad("event")))?,
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! The log: everything that happened, in order, on the disk.
+
+mod chain;
+mod memory;
+mod reader;
+mod rows;
+mod segments;
+mod sqlite;
+
+use comity_core::Record;
+
+pub use chain::{Chain, Hash, Stored};
+pub use memory::MemoryLog;
+pub use reader::{Checkpoint, Reader};
+pub use segments::{SEGMENT_RECORDS, Segments};
+pub use sqlite::{SqliteLog, StartPoint};
+
+/// How safe a batch must be before it is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Durability {
+    /// It survives the end of the process.
+    Live,
+    /// It survives a power cut.
+    Durable,
+}
+
+/// Why the log could not take a batch. Nothing of it was written.
+#[derive(Debug)]
+pub enum LogError {
+    /// The disk is full.
+    DiskFull,
+    /// Another server has written to this log: this one must stop.
+    Fenced,
+    /// Something else went wrong.
+    Failed(String),
+}
+
+impl std::fmt::Display for LogError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LogError::DiskFull => {
+                f.write_str("the disk is full, so nothing was changed; free some space and ask again")
+            }
+            LogError::Fenced => f.write_str("another server writes to this state directory; this one stops"),
+            LogError::Failed(what) => {
+                write!(f, "the log could not be written, so nothing was changed: {what}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LogError {}
+
+/// Where the engine writes.
+pub trait Log: Send {
+    /// Writes all records in one transaction, or none. They go on from the last one.
+    fn append(&mut self, records: &[Record], durability: Durability) -> Result<(), LogError>;
+
+    /// Takes out records that are sealed elsewhere, at most so many; tells how many.
+    fn drop_sealed(&mut self, at_most: usize) -> usize;
+}

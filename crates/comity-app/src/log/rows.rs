@@ -1,0 +1,88 @@
+//! The tables, and how records are read from them.
+
+use comity_core::Record;
+use rusqlite::{Connection, Row};
+
+use super::chain::{Hash, Stored};
+
+/// The version of the tables; a newer one is refused.
+pub(super) const SCHEMA_VERSION: i64 = 1;
+
+/// Makes the tables. Rows are never changed; only sealed ones may go.
+pub(super) const SCHEMA: &str = "
+    CREATE TABLE events (
+        seq     INTEGER PRIMARY KEY,
+        now     INTEGER NOT NULL,
+        wall_ms INTEGER NOT NULL,
+        by      TEXT NOT NULL,
+        key     TEXT,
+        event   TEXT NOT NULL,
+        hash    BLOB NOT NULL
+    ) STRICT;
+    CREATE TRIGGER events_are_final BEFORE UPDATE ON events
+        BEGIN SELECT raise(ABORT, 'events are never changed'); END;
+    CREATE TABLE sealed (only INTEGER PRIMARY KEY CHECK (only = 1), up_to INTEGER NOT NULL) STRICT;
+    INSERT INTO sealed VALUES (1, 0);
+    CREATE TRIGGER only_sealed_events_go BEFORE DELETE ON events WHEN OLD.seq > (SELECT up_to FROM sealed)
+        BEGIN SELECT raise(ABORT, 'only sealed events may go'); END;
+";
+
+pub(super) const COLUMNS: &str = "seq, now, wall_ms, by, key, event, hash";
+
+/// One row as it is stored.
+pub(super) struct RowText {
+    pub(super) seq: u64,
+    pub(super) now: u64,
+    pub(super) wall_ms: i64,
+    pub(super) by: String,
+    pub(super) key: Option<String>,
+    pub(super) event: String,
+    pub(super) hash: Hash,
+}
+
+impl RowText {
+    fn read(row: &Row<'_>) -> rusqlite::Result<RowText> {
+        Ok(RowText {
+            seq: row.get::<_, i64>(0)? as u64,
+            now: row.get::<_, i64>(1)? as u64,
+            wall_ms: row.get(2)?,
+            by: row.get(3)?,
+            key: row.get(4)?,
+            event: row.get(5)?,
+            hash: row.get(6)?,
+        })
+    }
+
+    pub(super) fn stored(&self) -> Stored<'_> {
+        Stored {
+            seq: self.seq,
+            now: self.now,
+            wall_ms: self.wall_ms,
+            by: &self.by,
+            key: self.key.as_deref(),
+            event: &self.event,
+        }
+    }
+
+    pub(super) fn record(&self) -> Result<Record, String> {
+        self.stored().record()
+    }
+}
+
+/// Visits the rows after `after`, in order, at most `limit`, until told to stop by an error.
+pub(super) fn visit(
+    connection: &Connection,
+    after: u64,
+    limit: usize,
+    mut visit: impl FnMut(RowText) -> Result<(), String>,
+) -> Result<(), String> {
+    let said = |error: rusqlite::Error| error.to_string();
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+    let mut statement = connection.prepare_cached(&sql).map_err(said)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query((after as i64, limit)).map_err(said)?;
+    while let Some(row) = rows.next().map_err(said)? {
+        visit(RowText::read(row).map_err(said)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Sealed segments: the older part of the log as files that never change, each with the world at its end.
+//!
+//! `ledger/000000000001-000000010000.jsonl` has a record on each line; `ledger/000000010000.world` is the world after
+//! it. A start needs only the newest world and what came after; looking back at any moment needs one segment.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use comity_core::snapshot::{self, Snapshot};
+use comity_core::world::Patience;
+use comity_core::{Record, World};
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
+
+use super::chain::{Chain, Hash, Stored};
+use super::rows;
+
+/// Records in one segment.
+pub const SEGMENT_RECORDS: usize = 10_000;
+
+/// The sealed part of a log; clones see the same files.
+#[derive(Clone, Debug)]
+pub struct Segments {
+    dir: PathBuf,
+    sealed_up_to: Arc<AtomicU64>,
+}
+
+/// One line of a segment.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    seq: u64,
+    now: u64,
+    wall_ms: i64,
+    by: std::borrow::Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    key: Option<std::borrow::Cow<'a, str>>,
+    event: std::borrow::Cow<'a, str>,
+    hash: String,
+}
+
+/// The world at a segment's end.
+#[derive(Serialize, Deserialize)]
+struct WorldFile {
+    chain: String,
+    world: Snapshot,
+}
+
+impl Segments {
+    /// Opens the directory, made if it is not there.
+    pub fn open(dir: &Path) -> Result<Segments, String> {
+        fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        let segments = Segments { dir: dir.into(), sealed_up_to: Arc::default() };
+        let last = segments.worlds()?.last().copied().unwrap_or(0);
+        segments.sealed_up_to.store(last, Ordering::Release);
+        Ok(segments)
+    }
+
+    /// The last record that is sealed.
+    pub fn sealed_up_to(&self) -> u64 {
+        self.sealed_up_to.load(Ordering::Acquire)
+    }
+
+    /// The newest world that was sealed, or an empty one, with the chain at that point.
+    pub(super) fn newest_world(&self, patience: Patience) -> Result<(World, Chain), String> {
+        self.world_at_or_before(u64::MAX, patience)
+    }
+
+    /// The newest sealed world that is not after `seq`.
+    pub fn world_at_or_before(&self, seq: u64, patience: Patience) -> Result<(World, Chain), String> {
+        match self.worlds()?.into_iter().rev().find(|end| *end <= seq) {
+            None => Ok((World::new(patience), Chain::default())),
+            Some(end) => {
+                let path = self.world_path(end);
+                let said = |problem: String| format!("{}: {problem}", path.display());
+                let bytes = fs::read(&path).map_err(|error| said(error.to_string()))?;
+                let file: WorldFile =
+                    serde_json::from_slice(&bytes).map_err(|error| said(error.to_string()))?;
+                if file.world.version > snapshot::VERSION {
+                    return Err(said("written by a newer comity".into()));
+                }
+                let chain = Chain(unhex(&file.chain).ok_or_else(|| said("a bad hash".into()))?);
+                Ok((file.world.restore(patience), chain))
+            }
+        }
+    }
+
+    /// Reads sealed records after `after`, at most `limit`.
+    pub(super) fn read(&self, after: u64, limit: usize, records: &mut Vec<Record>) -> Result<(), String> {
+        for (first, last) in self.ranges()? {
+            if last <= after || records.len() >= limit {
+                continue;
+            }
+            self.visit(first, last, |stored, _| {
+                if stored.seq > after && records.len() < limit {
+                    records.push(stored.record()?);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The first and last record of each segment that is kept, the oldest first.
+    pub fn ranges(&self) -> Result<Vec<(u64, u64)>, String> {
+        let mut ranges = self
+            .names(".jsonl")?
+            .into_iter()
+            .filter_map(|name| {
+                let (first, last) = name.split_once('-')?;
+                Some((first.parse().ok()?, last.parse().ok()?))
+            })
+            .collect::<Vec<_>>();
+        ranges.sort_unstable();
+        Ok(ranges)
+    }
+
+    /// Visits every line of one segment, as it is stored, with its hash.
+    pub fn visit(
+        &self,
+        first: u64,
+        last: u64,
+        mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let path = self.segment_path(first, last);
+        let said = |problem: String| format!("{}: {problem}", path.display());
+        let file = File::open(&path).map_err(|error| said(error.to_string()))?;
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(|error| said(error.to_string()))?;
+            let line: Line<'_> = serde_json::from_str(&line).map_err(|error| said(error.to_string()))?;
+            let hash = unhex(&line.hash).ok_or_else(|| said("a bad hash".into()))?;
+            let Line { seq, now, wall_ms, by, key, event, .. } = &line;
+            let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key: key.as_deref(), event };
+            visit(&stored, hash).map_err(said)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the oldest hot records into a segment, if there are enough; they stay in the table.
+    pub(super) fn seal_next(&self, connection: &Connection) -> Result<bool, String> {
+        let (mut world, _) = self.newest_world(Patience::default())?;
+        let first = world.head + 1;
+        let mut chain = Chain::default();
+        let mut lines = Vec::new();
+        rows::visit(connection, world.head, SEGMENT_RECORDS, |row| {
+            world.apply(&row.record()?);
+            chain = Chain(row.hash);
+            let line = Line {
+                seq: row.seq,
+                now: row.now,
+                wall_ms: row.wall_ms,
+                by: row.by.into(),
+                key: row.key.map(Into::into),
+                event: row.event.into(),
+                hash: hex(&row.hash),
+            };
+            serde_json::to_writer(&mut lines, &line).map_err(|error| error.to_string())?;
+            lines.push(b'\n');
+            Ok(())
+        })?;
+        if world.head < first + SEGMENT_RECORDS as u64 - 1 {
+            return Ok(false);
+        }
+        self.write(&self.segment_path(first, world.head), &lines)?;
+        let file = WorldFile { chain: hex(&chain.0), world: Snapshot::of(&world) };
+        let bytes = serde_json::to_vec(&file).map_err(|error| error.to_string())?;
+        // The world's file makes the segment count: it comes last.
+        self.write(&self.world_path(world.head), &bytes)?;
+        self.sealed_up_to.store(world.head, Ordering::Release);
+        Ok(true)
+    }
+
+    /// Writes a file so that it is there whole or not at all.
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), String> {
+        let unfinished = path.with_extension("unfinished");
+        let write = || -> std::io::Result<()> {
+            let mut file = BufWriter::new(File::create(&unfinished)?);
+            file.write_all(bytes)?;
+            file.into_inner()?.sync_all()?;
+            fs::rename(&unfinished, path)?;
+            File::open(&self.dir)?.sync_all()
+        };
+        write().map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn worlds(&self) -> Result<Vec<u64>, String> {
+        let mut ends: Vec<u64> = self.names(".world")?.iter().filter_map(|name| name.parse().ok()).collect();
+        ends.sort_unstable();
+        Ok(ends)
+    }
+
+    fn names(&self, ending: &str) -> Result<Vec<String>, String> {
+        let entries = fs::read_dir(&self.dir).map_err(|error| format!("{}: {error}", self.dir.display()))?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        Ok(names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect())
+    }
+
+    fn segment_path(&self, first: u64, last: u64) -> PathBuf {
+        self.dir.join(format!("{first:012}-{last:012}.jsonl"))
+    }
+
+    fn world_path(&self, end: u64) -> PathBuf {
+        self.dir.join(format!("{end:012}.world"))
+    }
+}
+
+fn hex(hash: &Hash) -> String {
+    comity_core::TokenHash(*hash).to_string()
+}
+
+fn unhex(text: &str) -> Option<Hash> {
+    text.parse().ok().map(|hash: comity_core::TokenHash| hash.0)
+}

@@ -1,0 +1,157 @@
+//! What an operation is: one struct that every door can offer.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use comity_core::agents::Process;
+use comity_core::{Ask, Event, Principal, Refusal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::application::Application;
+
+/// What an operation does to the world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing; it only looks.
+    Reads,
+    /// It changes something that can be changed back.
+    Changes,
+    /// It takes something away from somebody.
+    Removes,
+}
+
+/// Whom an operation is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Audience {
+    /// Agents, and so everybody; these are in the default list of MCP tools.
+    Agents,
+    /// People, and agents that ask for more tools.
+    People,
+    /// Comity's own programs.
+    Internal,
+}
+
+/// Where REST offers an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// GET, POST or DELETE.
+    pub method: &'static str,
+    /// Below the server's address; `{name}` is a field of the input.
+    pub path: &'static str,
+}
+
+/// Who calls, and from where. Doors make it from the connection and the token, never from the input.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// Who.
+    pub who: Principal,
+    /// The directory that relative paths are meant from.
+    pub cwd: Option<PathBuf>,
+    /// The process at the other end, as the kernel knows it.
+    pub process: Option<Process>,
+}
+
+/// Why there is no output.
+#[derive(Debug)]
+pub enum Failure {
+    /// The rules say no.
+    Refused(Refusal),
+    /// Something broke.
+    Fault(String),
+}
+
+/// How an operation goes on.
+pub enum Plan<Output> {
+    /// It is answered already.
+    Answer(Output),
+    /// These asks go to the engine; the events of the last one make the answer.
+    Change {
+        /// In order; a refusal ends them.
+        asks: Vec<Ask>,
+        /// Makes the answer.
+        finish: Box<dyn FnOnce(&[Event], &World, Timestamp) -> Output + Send>,
+    },
+}
+
+/// An output, ready for a door.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// As JSON.
+    pub json: String,
+    /// In words, if that was asked for.
+    pub text: Option<String>,
+}
+
+/// One thing that can be asked of Comity, through every door.
+pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + 'static {
+    /// Its name in the catalog, in MCP and on the socket.
+    const NAME: &'static str;
+    /// What it does to the world.
+    const EFFECT: Effect;
+    /// Whom it is for.
+    const AUDIENCE: Audience;
+    /// Where REST offers it.
+    const ROUTE: Route;
+    /// The words after `comity`.
+    const COMMAND: &'static [&'static str];
+    /// What it answers; in words by its `Display`.
+    type Output: Serialize + JsonSchema + Display + 'static;
+
+    /// Looks at the world and says how to go on.
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Self::Output>, Failure>;
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Failure::Refused(refusal)
+    }
+}
+
+impl Failure {
+    /// Something broke, in words.
+    pub fn fault(problem: impl Display) -> Failure {
+        Failure::Fault(problem.to_string())
+    }
+
+    /// The error as every door shows it to programs: `{"code", "message", "hint", ...}`.
+    pub fn to_json(&self) -> String {
+        let value = match self {
+            Failure::Refused(refusal) => {
+                let mut value = serde_json::json!({
+                    "code": refusal.code(), "message": refusal.to_string(), "hint": refusal.hint(),
+                });
+                if !refusal.holders().is_empty() {
+                    value["holders"] = serde_json::to_value(refusal.holders()).unwrap_or_default();
+                }
+                match refusal {
+                    Refusal::Deadlock { cycle } => value["cycle"] = cycle.clone().into(),
+                    Refusal::Locked { waiting, .. } => value["waiting"] = (*waiting).into(),
+                    Refusal::UnknownAgent { live, .. } => value["live"] = live.clone().into(),
+                    _ => {}
+                }
+                value
+            }
+            Failure::Fault(problem) => serde_json::json!({
+                "code": "fault", "message": problem, "hint": "look at the server's log, or ask: comity doctor",
+            }),
+        };
+        value.to_string()
+    }
+
+    /// The error in words, with the next step.
+    pub fn to_text(&self) -> String {
+        match self {
+            Failure::Refused(refusal) => format!("{refusal}\n{}", refusal.hint()),
+            Failure::Fault(problem) => problem.clone(),
+        }
+    }
+}
+
+impl Caller {
+    /// The person at the socket, somewhere.
+    pub fn human(cwd: impl Into<PathBuf>) -> Caller {
+        Caller { who: Principal::Human, cwd: Some(cwd.into()), process: None }
+    }
+}

@@ -1,0 +1,89 @@
+//! Ends an agent.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::agents::Ending;
+use comity_core::{Ask, Event, Principal, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold is released.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Bye {
+    /// Name or id; yourself if you are an agent
+    #[arg(value_name = "AGENT")]
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "agentId")]
+    pub agent: Option<String>,
+    /// Why, for the log
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// It crashed
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+}
+
+/// Who ended.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ended {
+    /// Names, the topmost first.
+    pub ended: Vec<String>,
+    /// Locks that were released.
+    pub released: usize,
+}
+
+impl Operation for Bye {
+    const NAME: &'static str = "agent_bye";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "DELETE", path: "/api/agents/{agent}" };
+    const COMMAND: &'static [&'static str] = &["agent", "bye"];
+    type Output = Ended;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Ended>, Failure> {
+        let world = app.engine().world();
+        let agent = match (&self.agent, caller.who) {
+            (Some(name), _) => world.agents.find(name)?.id,
+            (None, Principal::Agent(own)) => own,
+            (None, Principal::Human | Principal::System) => {
+                let hint = "comity agent bye NAME; see who is here with: comity agent list";
+                return Err(Refusal::bad_input("it is not said which agent", hint).into());
+            }
+        };
+        let is_own = caller.who == Principal::Agent(agent);
+        let ending = match (self.failed, is_own) {
+            (true, _) => Ending::Failed,
+            (false, true) => Ending::Completed,
+            (false, false) => Ending::Terminated,
+        };
+        let said = self.reason.map(|reason| comity_core::redact::redact(&reason).into_owned());
+        let cause = said.unwrap_or_else(|| match is_own {
+            true => "it said goodbye".into(),
+            false => format!("ended by {}", world.name_of(caller.who)),
+        });
+        let finish = Box::new(|events: &[Event], world: &comity_core::World, _| Ended {
+            ended: events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::AgentEnded { agent, .. } => Some(world.name_of(Principal::Agent(*agent))),
+                    _ => None,
+                })
+                .collect(),
+            released: events.iter().filter(|event| matches!(event, Event::LockReleased { .. })).count(),
+        });
+        Ok(Plan::Change { asks: vec![Ask::End { agent, ending, cause: cause.into() }], finish })
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let locks = if self.released == 1 { "lock" } else { "locks" };
+        write!(f, "{} ended, {} {locks} released", self.ended.join(", "), self.released)
+    }
+}

@@ -1,0 +1,11 @@
+//! Agents: who is here, joining and leaving.
+
+mod attach;
+mod bye;
+mod join;
+mod list;
+
+pub use attach::Attach;
+pub use bye::Bye;
+pub use join::Join;
+pub use list::ListAgents;

@@ -1,0 +1,70 @@
+//! What needs somebody's decision.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::locks::Hold;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows what needs a decision: locks over uncommitted work that their holder has left.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListAlerts {}
+
+/// What needs a decision.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Alerts {
+    /// The oldest first.
+    pub alerts: Vec<Alert>,
+}
+
+/// One thing that needs a decision.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Alert {
+    /// What kind.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// How bad.
+    pub severity: &'static str,
+    /// What, in a sentence.
+    pub message: String,
+    /// What to do.
+    pub action: String,
+}
+
+impl Operation for ListAlerts {
+    const NAME: &'static str = "alerts";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/alerts" };
+    const COMMAND: &'static [&'static str] = &["alerts"];
+    type Output = Alerts;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Alerts>, Failure> {
+        let now = app.engine().now();
+        let world = app.engine().world();
+        let orphaned = world.locks.iter().filter(|lock| lock.hold == Hold::Orphaned);
+        let alerts = orphaned.map(|lock| Alert {
+            kind: "orphaned_lock",
+            severity: "warning",
+            message: lock.view(&world, now).to_string(),
+            action: format!("comity release {0}, or comity handover {0} --to AGENT", lock.wanted.pattern),
+        });
+        Ok(Plan::Answer(Alerts { alerts: alerts.collect() }))
+    }
+}
+
+impl fmt::Display for Alerts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.alerts.is_empty() {
+            return f.write_str("nothing needs a decision");
+        }
+        let lines: Vec<String> =
+            self.alerts.iter().map(|alert| format!("{}\n  {}", alert.message, alert.action)).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}

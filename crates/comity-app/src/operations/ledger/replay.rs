@@ -1,0 +1,134 @@
+//! Looks back: the state of everything at a moment.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::World;
+use comity_core::world::Patience;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Moment, moment};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::locks::LockView;
+
+/// Records that are folded at a time.
+const PAGE: usize = 5_000;
+
+/// Shows who was here, what was locked and who waited at a moment: exact, by folding the log up to it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// A number of the log, a time such as 2026-11-15T10:00:00Z, or a span ago such as 10m
+    #[arg(long, value_name = "WHEN")]
+    #[serde(deserialize_with = "text_or_number")]
+    pub at: String,
+}
+
+/// The world at a moment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Past {
+    /// The last entry that had happened.
+    pub seq: u64,
+    /// The names of the agents that were here.
+    pub agents: Vec<String>,
+    /// What was locked.
+    pub locks: Vec<LockView>,
+    /// How many asks waited.
+    pub waits: usize,
+    /// A hash of the whole state, to compare with.
+    pub hash: String,
+}
+
+impl Operation for Replay {
+    const NAME: &'static str = "log_replay";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/log/replay" };
+    const COMMAND: &'static [&'static str] = &["log", "replay"];
+    type Output = Past;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Past>, Failure> {
+        let world = world_at(app, moment(&self.at)?)?;
+        let now = world.now;
+        let mut agents: Vec<String> =
+            world.agents.live().map(|agent| agent.profile.name.to_string()).collect();
+        agents.sort();
+        Ok(Plan::Answer(Past {
+            seq: world.head,
+            agents,
+            locks: world.locks.iter().map(|lock| LockView::of(lock, &world, now)).collect(),
+            waits: world.locks.waits().count(),
+            hash: state_hash(&world),
+        }))
+    }
+}
+
+/// A hash of every fact of a world.
+pub(crate) fn state_hash(world: &World) -> String {
+    let facts = serde_json::to_vec(&comity_core::snapshot::Snapshot::of(world)).unwrap_or_default();
+    blake3::hash(&facts).to_hex().to_string()
+}
+
+fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
+    let head = app.engine().world().head;
+    let seq = match moment {
+        Moment::Seq(seq) => seq.min(head),
+        Moment::Wall(wall_ms) => last_before(app, wall_ms, head)?,
+    };
+    let reader = app.reader()?;
+    let (mut world, _) =
+        reader.segments().world_at_or_before(seq, Patience::default()).map_err(Failure::Fault)?;
+    while world.head < seq {
+        let left = usize::try_from(seq - world.head).unwrap_or(PAGE).min(PAGE);
+        let page = reader.read(world.head, left).map_err(Failure::Fault)?;
+        if page.first().is_none_or(|record| record.seq != world.head + 1) {
+            return Err(comity_core::Refusal::NotFound {
+                problem: format!("the log before entry {seq} is no longer kept"),
+                hint: "ask for a later moment".into(),
+            }
+            .into());
+        }
+        page.iter().for_each(|record| world.apply(record));
+    }
+    Ok(world)
+}
+
+/// The number of the last record that was written at this time or before.
+fn last_before(app: &Application, wall_ms: i64, head: u64) -> Result<u64, Failure> {
+    let mut end = head;
+    while end > 0 {
+        let start = end.saturating_sub(PAGE as u64);
+        let page = app.reader()?.read(start, (end - start) as usize).map_err(Failure::Fault)?;
+        if let Some(last) = page.iter().rev().find(|record| record.wall_ms <= wall_ms) {
+            return Ok(last.seq);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+fn text_or_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Number(u64),
+        Text(String),
+    }
+    Ok(match Given::deserialize(deserializer)? {
+        Given::Number(number) => number.to_string(),
+        Given::Text(text) => text,
+    })
+}
+
+impl fmt::Display for Past {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents = if self.agents.is_empty() { "nobody".to_owned() } else { self.agents.join(", ") };
+        writeln!(f, "after entry {}: {agents} here, {} asks waiting", self.seq, self.waits)?;
+        match self.locks.is_empty() {
+            true => f.write_str("nothing is locked"),
+            false => f.write_str(&self.locks.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
+        }
+    }
+}

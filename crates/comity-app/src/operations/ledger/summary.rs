@@ -1,0 +1,80 @@
+//! Sums up what there is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use clap::Args;
+use comity_core::locks::Hold;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Records that the counts by type look at.
+const RECENT: u64 = 10_000;
+
+/// Sums up: agents, locks and waits now, and how often what happened lately.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Summarize {}
+
+/// Counts of everything.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Summary {
+    /// Agents that are here.
+    pub agents: usize,
+    /// Locks that are held.
+    pub locks: usize,
+    /// Locks over uncommitted work that somebody left.
+    pub orphaned: usize,
+    /// Asks that wait.
+    pub waits: usize,
+    /// Entries in the log.
+    pub entries: u64,
+    /// The newest entries by type.
+    pub recent: BTreeMap<&'static str, u64>,
+    /// The newest entries by who acted.
+    pub by_actor: BTreeMap<String, u64>,
+}
+
+impl Operation for Summarize {
+    const NAME: &'static str = "summary";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/summary" };
+    const COMMAND: &'static [&'static str] = &["summary"];
+    type Output = Summary;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Summary>, Failure> {
+        let head = app.engine().world().head;
+        let records =
+            app.reader()?.read(head.saturating_sub(RECENT), RECENT as usize).map_err(Failure::Fault)?;
+        let world = app.engine().world();
+        let (mut recent, mut by_actor) = (BTreeMap::new(), BTreeMap::new());
+        for record in &records {
+            *recent.entry(record.event.kind().action).or_default() += 1;
+            *by_actor.entry(world.name_of(record.by)).or_default() += 1;
+        }
+        Ok(Plan::Answer(Summary {
+            agents: world.agents.live().count(),
+            locks: world.locks.len(),
+            orphaned: world.locks.iter().filter(|lock| lock.hold == Hold::Orphaned).count(),
+            waits: world.locks.waits().count(),
+            entries: head,
+            recent,
+            by_actor,
+        }))
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { agents, locks, orphaned, waits, entries, .. } = self;
+        write!(
+            f,
+            "{agents} agents, {locks} locks ({orphaned} orphaned), {waits} waiting, {entries} entries"
+        )?;
+        self.recent.iter().try_for_each(|(action, count)| write!(f, "\n{count:>8}  {action}"))
+    }
+}

@@ -1,0 +1,71 @@
+//! Asks whether a path may be edited.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Refusal;
+use comity_core::limits::HOLDERS_SHOWN_MAX;
+use comity_core::locks::{LockMode, conflicts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::keeps_out;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Asks whether you may edit a path right now: refused, with who and why, if somebody else has locked it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// A file, directory or glob
+    #[arg(value_name = "PATH")]
+    pub path: String,
+}
+
+/// The path may be edited.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Free {
+    /// The canonical path.
+    pub path: String,
+    /// Whether the caller has it locked.
+    pub yours: bool,
+}
+
+impl Operation for Check {
+    const NAME: &'static str = "check";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/check" };
+    const COMMAND: &'static [&'static str] = &["check"];
+    type Output = Free;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Free>, Failure> {
+        let place = app.projects().place(caller)?;
+        let (project, pattern) = (place.project(), place.resolve(&self.path)?);
+        let now = app.engine().now();
+        let world = app.engine().world();
+        let mut locks =
+            conflicts(&world, caller.who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
+        locks.retain(|lock| keeps_out(lock, &world, now));
+        if locks.is_empty() {
+            let yours = world.locks.own(caller.who, project, &pattern).is_some();
+            return Ok(Plan::Answer(Free { path: pattern.readable(), yours }));
+        }
+        Err(Refusal::Locked {
+            path: pattern.readable(),
+            holders: locks.iter().map(|lock| lock.view(&world, now)).collect(),
+            waiting: world.locks.waits_overlapping(project, &pattern).len(),
+        }
+        .into())
+    }
+}
+
+impl fmt::Display for Free {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = comity_core::display::visible(&self.path);
+        match self.yours {
+            true => write!(f, "{path} is yours"),
+            false => write!(f, "{path} is free"),
+        }
+    }
+}

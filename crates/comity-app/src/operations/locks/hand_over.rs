@@ -1,0 +1,51 @@
+//! Hands locks over.
+
+use clap::Args;
+use comity_core::{Ask, Principal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LockChanges, changed, must_name_paths, overlapping, paths_by_fence, stored_reason};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Hands locks over to another agent, which is told: your own, those of agents you lead, or anybody's if you are the human.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct HandOver {
+    /// Every lock that overlaps one of these
+    #[arg(required = true, value_name = "PATH")]
+    #[serde(deserialize_with = "super::lock::one_or_many")]
+    pub paths: Vec<String>,
+    /// The agent's name or id; "human" for the person
+    #[arg(long, value_name = "AGENT")]
+    pub to: String,
+    /// Why, for the new holder
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Operation for HandOver {
+    const NAME: &'static str = "handover";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/handover" };
+    const COMMAND: &'static [&'static str] = &["handover"];
+    type Output = LockChanges;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
+        must_name_paths(&self.paths)?;
+        let place = app.projects().place(caller)?;
+        let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
+        let world = app.engine().world();
+        let to = match self.to.as_str() {
+            "human" => Principal::Human,
+            name => Principal::Agent(world.agents.find(name)?.id),
+        };
+        let before = paths_by_fence(overlapping(&world, project, &patterns));
+        let finish = Box::new(move |events: &[_], _: &_, _| changed("handed over", events, &before));
+        let asks = vec![Ask::HandOver { project, patterns, to, reason: stored_reason(self.reason) }];
+        Ok(Plan::Change { asks, finish })
+    }
+}

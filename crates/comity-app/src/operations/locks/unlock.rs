@@ -1,0 +1,52 @@
+//! Gives locks back.
+
+use clap::Args;
+use comity_core::{Ask, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LockChanges, changed, paths_by_fence};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Gives back your own locks: these paths, all below a directory, or everything with all.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Unlock {
+    /// What you locked
+    #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "PATH")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::lock::one_or_many")]
+    pub paths: Vec<String>,
+    /// Everything that you hold, in every project
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
+}
+
+impl Operation for Unlock {
+    const NAME: &'static str = "unlock";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "DELETE", path: "/api/coordination/locks/{paths}" };
+    const COMMAND: &'static [&'static str] = &["unlock"];
+    type Output = LockChanges;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
+        let ask = match (self.all, self.paths.is_empty()) {
+            (true, true) => Ask::UnlockAll,
+            (false, false) => {
+                let place = app.projects().place(caller)?;
+                Ask::Unlock { project: place.project(), patterns: place.resolve_all(&self.paths)? }
+            }
+            _ => {
+                return Err(
+                    Refusal::bad_input("name paths, or all, and not both", "comity unlock PATH...").into()
+                );
+            }
+        };
+        let who = caller.who;
+        let before = paths_by_fence(app.engine().world().locks.of(who));
+        let finish = Box::new(move |events: &[_], _: &_, _| changed("unlocked", events, &before));
+        Ok(Plan::Change { asks: vec![ask], finish })
+    }
+}

@@ -1,0 +1,6 @@
+//! The operations, one struct in one file each; [`crate::catalog`] lists them.
+
+pub mod agents;
+pub mod ledger;
+pub mod locks;
+pub mod server;

@@ -1,0 +1,5 @@
+//! The server itself.
+
+mod status;
+
+pub use status::Status;

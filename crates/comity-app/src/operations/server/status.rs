@@ -1,0 +1,83 @@
+//! Says how the server is.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Principal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Says where the server is, who you are to it, and what there is.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Status {}
+
+/// The server.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ServerStatus {
+    /// Its process.
+    pub pid: u32,
+    /// Its state directory.
+    pub home: String,
+    /// Its socket.
+    pub socket: String,
+    /// Its HTTP address.
+    pub url: String,
+    /// Its version.
+    pub version: String,
+    /// Who you are to it: an agent's name, or "human".
+    pub you: String,
+    /// Agents that are here.
+    pub agents: usize,
+    /// Locks that are held.
+    pub locks: usize,
+    /// Asks that wait.
+    pub waits: usize,
+    /// The number of the newest entry of the log.
+    pub head: u64,
+}
+
+impl Operation for Status {
+    const NAME: &'static str = "status";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "GET", path: "/api/status" };
+    const COMMAND: &'static [&'static str] = &["status"];
+    type Output = ServerStatus;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ServerStatus>, Failure> {
+        let server = app.server();
+        let world = app.engine().world();
+        Ok(Plan::Answer(ServerStatus {
+            pid: server.pid,
+            home: server.home.display().to_string(),
+            socket: server.socket.display().to_string(),
+            url: server.url.clone(),
+            version: server.version.clone(),
+            you: match caller.who {
+                Principal::Agent(_) => world.name_of(caller.who),
+                Principal::Human | Principal::System => caller.who.to_string(),
+            },
+            agents: world.agents.live().count(),
+            locks: world.locks.len(),
+            waits: world.locks.waits().count(),
+            head: world.head,
+        }))
+    }
+}
+
+impl fmt::Display for ServerStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ServerStatus { pid, home, url, version, you, agents, locks, waits, head, .. } = self;
+        writeln!(f, "comity {version} runs as process {pid}")?;
+        writeln!(f, "state   {home}")?;
+        if !url.is_empty() {
+            writeln!(f, "web     {url}")?;
+        }
+        writeln!(f, "you     {you}")?;
+        write!(f, "now     {agents} agents, {locks} locks, {waits} waiting, {head} log entries")
+    }
+}

@@ -1,0 +1,61 @@
+//! Work that `git status` does not show: files that the index calls unchanged, or not in the worktree.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use crate::git::{Git, UnknownState};
+use crate::uncommitted::Meant;
+
+/// Hidden files whose contents are compared; of more, one is taken for work.
+const COMPARED_MAX: usize = 256;
+
+/// Whether a file with a hiding flag differs from what the index has.
+pub(crate) fn has_hidden_work(git: &Git<'_>, meant: &Meant<'_>) -> Result<bool, UnknownState> {
+    let listed = git.ask("ls-files", &["-v", "-z"], &meant.pathspecs())?;
+    let mut present = Vec::new();
+    for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        let [flag, b' ', path @ ..] = entry else { return Err(unknown("ls-files", entry)) };
+        let is_hidden = flag.is_ascii_lowercase() || *flag == b'S';
+        if !is_hidden || !meant.holds(path) {
+            continue;
+        }
+        let is_there = git.worktree().root.join(OsStr::from_bytes(path)).symlink_metadata().is_ok();
+        match (is_there, flag) {
+            (true, _) => present.push(path),
+            // Left out of a sparse checkout.
+            (false, b'S' | b's') => {}
+            (false, _) => return Ok(true),
+        }
+    }
+    if present.is_empty() {
+        return Ok(false);
+    }
+    Ok(present.len() > COMPARED_MAX || any_differs(git, &present)?)
+}
+
+fn any_differs(git: &Git<'_>, paths: &[&[u8]]) -> Result<bool, UnknownState> {
+    let specs: Vec<OsString> =
+        paths.iter().map(|path| OsString::from_vec([b":(top,literal)", *path].concat())).collect();
+    let files: Vec<OsString> =
+        paths.iter().map(|path| git.worktree().root.join(OsStr::from_bytes(path)).into()).collect();
+    let staged = git.ask("ls-files", &["-s", "-z"], &specs)?;
+    let hashed = git.ask("hash-object", &["--no-filters"], &files)?;
+    let hashes: Vec<&[u8]> = hashed.split(|byte| *byte == b'\n').filter(|hash| !hash.is_empty()).collect();
+    if hashes.len() != paths.len() {
+        return Err(unknown("hash-object", &hashed));
+    }
+    let is_same = |path: &[u8], hash: &[u8]| {
+        // <mode> SP <hash> SP <stage> TAB <path>
+        staged.split(|byte| *byte == 0).any(|entry| {
+            let mut halves = entry.splitn(2, |byte| *byte == b'\t');
+            let known = halves.next().and_then(|fields| fields.split(|byte| *byte == b' ').nth(1));
+            halves.next() == Some(path) && known == Some(hash)
+        })
+    };
+    Ok(!paths.iter().zip(hashes).all(|(path, hash)| is_same(path, hash)))
+}
+
+fn unknown(verb: &str, said: &[u8]) -> UnknownState {
+    let said = String::from_utf8_lossy(said);
+    UnknownState::new(format!("git {verb} said {said:?}, which means nothing to us"))
+}

@@ -1,0 +1,88 @@
+//! Where in its project a physical path is.
+
+use std::borrow::Cow;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use comity_core::paths::fold;
+use comity_core::{CaseRule, Refusal};
+
+use crate::Repository;
+use crate::marker::{self, Marker};
+use crate::walk::Walk;
+
+/// The names from the top of the worktree that the walk ended in to where it ended, what is missing aside.
+pub(crate) fn names(repository: &Repository, walk: &Walk, text: &str) -> Result<Vec<String>, Refusal> {
+    if walk.at().starts_with(repository.common_dir()) {
+        return Err(git_owns(text));
+    }
+    let root = worktree_of(repository, walk.dir(), text)?;
+    let below = walk.at().strip_prefix(&root).map_err(|_| outside(text))?;
+    below.iter().map(|name| self::name(name.as_bytes(), repository.case(), text)).collect()
+}
+
+/// A name in the form that names are compared in.
+pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Refusal> {
+    let unfit = |problem| Refusal::bad_pattern(text, problem, "rename it, or lock the directory above it");
+    let name = str::from_utf8(name).map_err(|_| unfit("a name on its way is not UTF-8"))?;
+    // The text itself was checked; the names of the directories that it leads through were not.
+    if name.chars().any(char::is_control) {
+        return Err(unfit("a name on its way has control characters"));
+    }
+    if name.contains('\\') {
+        return Err(unfit("a name on its way has a backslash"));
+    }
+    let name = fold(name, case);
+    if name == ".git" { Err(git_owns(text)) } else { Ok(name.into_owned()) }
+}
+
+/// Says that a path could not be looked at.
+pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
+    Refusal::bad_input(format!("cannot look at {text:?}: {error}"), "make it readable, or give another path")
+}
+
+/// The top of the worktree of this project that `dir` is in.
+fn worktree_of<'a>(repository: &'a Repository, dir: &Path, text: &str) -> Result<Cow<'a, Path>, Refusal> {
+    let root = repository.root();
+    if !dir.starts_with(root) {
+        // Another worktree, or the same one spelled with other case.
+        return match marker::nearest(dir) {
+            Ok(Some((root, dirs))) if repository.is_same_project(&dirs.common_dir) => Ok(root.into()),
+            Ok(_) => Err(outside(text)),
+            Err(error) => Err(unreadable(text, &error)),
+        };
+    }
+    let mut entry = dir.join(".git");
+    while let Some(dir) = entry.parent().filter(|dir| *dir != root) {
+        if rustix::fs::lstat(&entry).is_ok() {
+            match marker::look(dir).map_err(|error| unreadable(text, &error))? {
+                Marker::Leads(dirs) if repository.is_same_project(&dirs.common_dir) => {
+                    return Ok(dir.to_owned().into());
+                }
+                Marker::Leads(_) => return Err(nested(dir.strip_prefix(root).unwrap_or(dir), text)),
+                Marker::Broken | Marker::None => {}
+            }
+        }
+        entry.pop();
+        entry.pop();
+        entry.push(".git");
+    }
+    Ok(root.into())
+}
+
+fn outside(text: &str) -> Refusal {
+    Refusal::OutsideRepository { path: text.to_owned() }
+}
+
+fn nested(repository: &Path, text: &str) -> Refusal {
+    let problem = format!("{text:?} is in another repository: {:?} has its own .git", repository.display());
+    Refusal::bad_input(problem, "go into it and ask there")
+}
+
+fn git_owns(text: &str) -> Refusal {
+    Refusal::bad_input(
+        format!("{text:?} is in git's own directory"),
+        "lock the files that you change; git guards its own",
+    )
+}

@@ -1,0 +1,107 @@
+//! A worktree of a git repository, found from any directory in it.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use comity_core::{CaseRule, PathPattern, ProjectId, Refusal};
+
+use crate::case::{self, Identity};
+use crate::{marker, resolve};
+
+/// A worktree of a git repository.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Repository {
+    root: PathBuf,
+    common_dir: PathBuf,
+    case: CaseRule,
+    project: ProjectId,
+    common_identity: Identity,
+    seen: Seen,
+}
+
+/// The `.git` entry as it was when the repository was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Seen {
+    identity: Identity,
+    /// When it was last written, for a file. A directory is written by each commit and stays the same.
+    written: Option<(i64, i64)>,
+}
+
+impl Repository {
+    /// The repository that `dir` is in, or nothing: outside of all, in a bare one, or in git's own directory.
+    ///
+    /// A `.git` file that names a git directory which is gone is an error: git, too, refuses to go on there.
+    pub fn containing(dir: &Path) -> io::Result<Option<Repository>> {
+        let dir = dir.canonicalize()?;
+        let Some((mut root, dirs)) = marker::nearest(&dir)? else { return Ok(None) };
+        let mut common_dir = dirs.common_dir;
+        let case = case::rule(&root);
+        if case == CaseRule::Folded {
+            (root, common_dir) = (case::as_on_disk(&root), case::as_on_disk(&common_dir));
+        }
+        let seen = Seen::at(&root)?;
+        let common_identity = Identity::of(&common_dir.metadata()?);
+        let project = project(&common_dir);
+        Ok(Some(Repository { root, common_dir, case, project, common_identity, seen }))
+    }
+
+    /// The top of this worktree, symlinks resolved.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The git directory that all worktrees of the project share, symlinks resolved.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Whether the file system of this worktree takes `A` and `a` for one name.
+    pub fn case(&self) -> CaseRule {
+        self.case
+    }
+
+    /// The project, the same for all worktrees.
+    pub fn project(&self) -> ProjectId {
+        self.project
+    }
+
+    /// Whether the `.git` found is still there; one look, so that callers can keep a repository by directory.
+    ///
+    /// A repository made later between the directory and the root is not seen; paths in it are refused.
+    pub fn is_current(&self) -> bool {
+        Seen::at(&self.root).is_ok_and(|seen| seen == self.seen)
+    }
+
+    /// The canonical form of a path or glob that somebody wrote in `cwd`.
+    pub fn resolve(&self, cwd: &Path, text: &str) -> Result<PathPattern, Refusal> {
+        resolve::resolve(self, cwd, text, resolve::Reading::Globs)
+    }
+
+    /// The canonical form of a path that is no glob, whatever characters it has.
+    pub fn resolve_file(&self, cwd: &Path, path: &str) -> Result<PathPattern, Refusal> {
+        resolve::resolve(self, cwd, path, resolve::Reading::Literal)
+    }
+
+    /// Whether a common git directory, however it is spelled, is this project's.
+    pub(crate) fn is_same_project(&self, common_dir: &Path) -> bool {
+        common_dir == self.common_dir
+            || common_dir.metadata().is_ok_and(|metadata| Identity::of(&metadata) == self.common_identity)
+    }
+}
+
+impl Seen {
+    fn at(root: &Path) -> io::Result<Seen> {
+        let metadata = root.join(".git").symlink_metadata()?;
+        let written = (!metadata.is_dir()).then(|| (metadata.mtime(), metadata.mtime_nsec()));
+        Ok(Seen { identity: Identity::of(&metadata), written })
+    }
+}
+
+fn project(common_dir: &Path) -> ProjectId {
+    let hash = blake3::hash(common_dir.as_os_str().as_bytes());
+    let mut bits = [0; 8];
+    bits.copy_from_slice(&hash.as_bytes()[..8]);
+    ProjectId::from_bits(u64::from_le_bytes(bits))
+}

@@ -1,0 +1,178 @@
+//! What somebody wrote, as the one name that the file has in its project.
+
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use comity_core::limits::PATTERN_BYTES_MAX;
+use comity_core::paths::{Alternative, expand, has_glob};
+use comity_core::{PathPattern, Refusal};
+
+use crate::Repository;
+use crate::place::{self, unreadable};
+use crate::walk::{LINKS_MAX, Step, Stuck, Walk};
+
+const HINT: &str = "give a path or glob inside the repository";
+
+/// Whether the characters of globs have their meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reading {
+    /// In components that do not exist as they are written.
+    Globs,
+    /// Nowhere.
+    Literal,
+}
+
+/// Gives the canonical form of a text that was written in `cwd`.
+pub(crate) fn resolve(
+    repository: &Repository,
+    cwd: &Path,
+    text: &str,
+    reading: Reading,
+) -> Result<PathPattern, Refusal> {
+    check_text(text)?;
+    let text = slashes(text);
+    let ask = Ask { repository, cwd, text: &text, reading };
+    let pattern = PathPattern::of(ask.alternatives()?);
+    // It is stored and read again as text, under the same bound.
+    if pattern.as_str().len() > PATTERN_BYTES_MAX {
+        let hint = "name fewer alternatives, or lock the directory";
+        return Err(Refusal::bad_pattern(&text, "what it stands for is longer than 1,024 bytes", hint));
+    }
+    Ok(pattern)
+}
+
+struct Ask<'a> {
+    repository: &'a Repository,
+    cwd: &'a Path,
+    text: &'a str,
+    reading: Reading,
+}
+
+impl Ask<'_> {
+    fn alternatives(&self) -> Result<Vec<Alternative>, Refusal> {
+        let (mut walk, mut left) = self.start(self.text)?;
+        let has_braces = self.reading == Reading::Globs && self.text.contains(['{', '}']);
+        if !has_braces {
+            self.go(&mut walk, left)?;
+            return Ok(vec![self.end(&walk, self.text)?]);
+        }
+        // Braces in names that exist are only characters.
+        loop {
+            let (name, after) = left.split_once('/').unwrap_or((left, ""));
+            if self.step(&mut walk, name)? == Step::Missing && name.contains(['{', '}']) {
+                walk.step_back();
+                return self.expanded(&walk, left);
+            }
+            if after.is_empty() {
+                return Ok(vec![self.end(&walk, self.text)?]);
+            }
+            left = after;
+        }
+    }
+
+    /// Goes on from `walk` in all the ways that the braces in `left` mean.
+    fn expanded(&self, walk: &Walk, left: &str) -> Result<Vec<Alternative>, Refusal> {
+        let is_all = left.len() == self.text.len();
+        let resolve = |alternative: String| {
+            if !is_all {
+                let mut walk = walk.clone();
+                self.go(&mut walk, &alternative)?;
+                return self.end(&walk, &alternative);
+            }
+            if alternative.is_empty() {
+                return Err(Refusal::bad_pattern(self.text, "one of its alternatives is empty", HINT));
+            }
+            let (mut walk, left) = self.start(&alternative)?;
+            self.go(&mut walk, left)?;
+            self.end(&walk, &alternative)
+        };
+        let all = expand(left).map_err(|no| match no {
+            // It is about the part that was expanded; people know the whole.
+            Refusal::BadPattern { problem, hint, .. } => Refusal::bad_pattern(self.text, &problem, &hint),
+            other => other,
+        })?;
+        all.into_iter().map(resolve).collect()
+    }
+
+    /// Where a text begins, and what of it is left to walk from there.
+    fn start<'t>(&self, text: &'t str) -> Result<(Walk, &'t str), Refusal> {
+        let root = self.repository.root();
+        if text.starts_with('/') {
+            let below =
+                below(root.as_os_str().as_bytes(), text.as_bytes()).map(|rest| text.len() - rest.len());
+            return Ok(match below {
+                Some(at) => (Walk::from(root), &text[at..]),
+                None => (Walk::from(Path::new("/")), text),
+            });
+        }
+        if !self.cwd.is_absolute() {
+            let problem = format!("{:?} is no absolute path", self.cwd.display());
+            return Err(Refusal::bad_input(problem, "give the directory from the root of the file system"));
+        }
+        let cwd = self.cwd.as_os_str().as_bytes();
+        let (mut walk, rest) = match below(root.as_os_str().as_bytes(), cwd) {
+            Some(rest) => (Walk::from(root), rest),
+            None => (Walk::from(Path::new("/")), cwd),
+        };
+        walk.go(rest).map_err(|stuck| self.refusal(stuck))?;
+        Ok((walk, text))
+    }
+
+    fn go(&self, walk: &mut Walk, path: &str) -> Result<(), Refusal> {
+        walk.go(path.as_bytes()).map_err(|stuck| self.refusal(stuck))
+    }
+
+    fn step(&self, walk: &mut Walk, name: &str) -> Result<Step, Refusal> {
+        walk.step(name.as_bytes()).map_err(|stuck| self.refusal(stuck))
+    }
+
+    /// Names where a walk ended in the words of the project.
+    fn end(&self, walk: &Walk, text: &str) -> Result<Alternative, Refusal> {
+        let mut literal = place::names(self.repository, walk, self.text)?;
+        let mut globs = Vec::new();
+        for name in walk.missing() {
+            let name = place::name(name, self.repository.case(), self.text)?;
+            let is_glob = self.reading == Reading::Globs && has_glob(&name);
+            if is_glob || !globs.is_empty() { globs.push(name) } else { literal.push(name) }
+        }
+        let says_dir = matches!(text.rsplit('/').next(), Some("" | "." | ".."));
+        let tree = walk.ends_at_dir() || (says_dir && !walk.missing().is_empty());
+        Alternative::new(&literal, &globs, tree)
+    }
+
+    fn refusal(&self, stuck: Stuck) -> Refusal {
+        match stuck {
+            Stuck::Links => Refusal::bad_pattern(
+                self.text,
+                &format!("it goes through more than {LINKS_MAX} symlinks"),
+                "give the path of the file itself",
+            ),
+            Stuck::Unreadable(error) => unreadable(self.text, &error),
+        }
+    }
+}
+
+/// What of a path comes after `root`, if it begins there.
+fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+    let rest = path.strip_prefix(root)?;
+    (rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/")).then_some(rest)
+}
+
+fn slashes(text: &str) -> Cow<'_, str> {
+    if text.contains('\\') { text.replace('\\', "/").into() } else { text.into() }
+}
+
+/// The same bounds, in the same words, as where the core reads a pattern.
+fn check_text(text: &str) -> Result<(), Refusal> {
+    let problem = if text.is_empty() {
+        "it is empty"
+    } else if text.len() > PATTERN_BYTES_MAX {
+        "it is longer than 1,024 bytes"
+    } else if text.chars().any(char::is_control) {
+        "it has control characters"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::bad_pattern(text, problem, HINT))
+}

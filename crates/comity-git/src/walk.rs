@@ -1,0 +1,148 @@
+//! Walks a path component by component like the kernel does, and remembers what of it does not exist.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use unicode_normalization::UnicodeNormalization;
+
+/// Symlinks that one path may go through, the same number as on Linux.
+pub(crate) const LINKS_MAX: usize = 40;
+
+/// A walk through the file system.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    /// How far it exists; no symlinks, no `..`.
+    at: PathBuf,
+    is_dir: bool,
+    /// The names below it, which do not exist.
+    missing: Vec<Vec<u8>>,
+    links: usize,
+}
+
+/// What a step met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// A name that exists, or no name at all.
+    There,
+    /// A name that does not exist.
+    Missing,
+}
+
+/// Why a walk cannot go on.
+#[derive(Debug)]
+pub(crate) enum Stuck {
+    /// It went through too many symlinks.
+    Links,
+    /// The file system does not let us look.
+    Unreadable(io::Error),
+}
+
+impl Walk {
+    /// Begins at a directory that exists, given without symlinks.
+    pub(crate) fn from(dir: &Path) -> Walk {
+        Walk { at: dir.to_owned(), is_dir: true, missing: Vec::new(), links: 0 }
+    }
+
+    /// How far the path exists.
+    pub(crate) fn at(&self) -> &Path {
+        &self.at
+    }
+
+    /// The directory where what does not exist would be, or which the file is in.
+    pub(crate) fn dir(&self) -> &Path {
+        if self.is_dir { &self.at } else { self.at.parent().unwrap_or(&self.at) }
+    }
+
+    /// The names that do not exist.
+    pub(crate) fn missing(&self) -> &[Vec<u8>] {
+        &self.missing
+    }
+
+    /// Whether it ends at a directory that exists.
+    pub(crate) fn ends_at_dir(&self) -> bool {
+        self.missing.is_empty() && self.is_dir
+    }
+
+    /// Takes back a step that met a missing name.
+    pub(crate) fn step_back(&mut self) {
+        self.missing.pop();
+    }
+
+    /// Takes all the steps of a path.
+    pub(crate) fn go(&mut self, path: &[u8]) -> Result<(), Stuck> {
+        path.split(|byte| *byte == b'/').try_for_each(|name| self.step(name).map(drop))
+    }
+
+    /// Goes on to a name, to the parent (`..`), or nowhere (`.` and nothing).
+    pub(crate) fn step(&mut self, name: &[u8]) -> Result<Step, Stuck> {
+        match name {
+            b"" | b"." => Ok(Step::There),
+            b".." => {
+                if self.missing.pop().is_none() {
+                    self.at.pop();
+                    self.is_dir = true;
+                }
+                Ok(Step::There)
+            }
+            name if self.missing.is_empty() && self.is_dir => self.enter(name),
+            name => {
+                self.missing.push(name.to_vec());
+                Ok(Step::Missing)
+            }
+        }
+    }
+
+    fn enter(&mut self, name: &[u8]) -> Result<Step, Stuck> {
+        if self.enter_as(name)? {
+            return Ok(Step::There);
+        }
+        if !name.is_ascii() {
+            // The disk may have it in the other Unicode form; both are one name for us.
+            let text = String::from_utf8_lossy(name);
+            let (composed, decomposed): (String, String) = (text.nfc().collect(), text.nfd().collect());
+            if self.enter_as(composed.as_bytes())? || self.enter_as(decomposed.as_bytes())? {
+                return Ok(Step::There);
+            }
+        }
+        self.missing.push(name.to_vec());
+        Ok(Step::Missing)
+    }
+
+    /// Goes on to a name if it exists.
+    fn enter_as(&mut self, name: &[u8]) -> Result<bool, Stuck> {
+        self.at.push(OsStr::from_bytes(name));
+        match rustix::fs::lstat(&self.at) {
+            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Symlink => self.follow()?,
+                kind => self.is_dir = kind == FileType::Directory,
+            },
+            Err(error) => {
+                self.at.pop();
+                return match error {
+                    // A glob may well be longer than any name.
+                    Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Ok(false),
+                    error => Err(Stuck::Unreadable(error.into())),
+                };
+            }
+        }
+        Ok(true)
+    }
+
+    fn follow(&mut self) -> Result<(), Stuck> {
+        self.links += 1;
+        if self.links > LINKS_MAX {
+            return Err(Stuck::Links);
+        }
+        let target = self.at.read_link().map_err(Stuck::Unreadable)?;
+        if target.is_absolute() {
+            self.at = PathBuf::from("/");
+        } else {
+            self.at.pop();
+        }
+        self.go(target.as_os_str().as_bytes())
+    }
+}

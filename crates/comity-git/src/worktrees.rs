@@ -1,0 +1,61 @@
+//! The worktrees of a project, read from its common git directory.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::main_worktree::{MainWorktree, main_worktree};
+use crate::marker::{self, Marker, found, pointer};
+
+/// The roots of all worktrees of a project that exist, symlinks resolved: the main one and the linked ones.
+///
+/// A main worktree that the common directory does not tell about (`git init --separate-git-dir`) is left out.
+pub fn worktrees(common_dir: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(list(common_dir)?.worktrees.into_iter().map(|worktree| worktree.root).collect())
+}
+
+/// The worktrees of a project, as far as they can be found.
+#[derive(Default, Debug)]
+pub(crate) struct Worktrees {
+    pub(crate) worktrees: Vec<Worktree>,
+    /// Whether there may be a main worktree somewhere else.
+    pub(crate) main_is_unknown: bool,
+}
+
+/// One worktree, with its own git directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Worktree {
+    pub(crate) root: PathBuf,
+    pub(crate) git_dir: PathBuf,
+}
+
+pub(crate) fn list(common_dir: &Path) -> io::Result<Worktrees> {
+    let Some(common_dir) = found(common_dir.canonicalize())? else { return Ok(Worktrees::default()) };
+    let mut all = Worktrees::default();
+    match main_worktree(&common_dir)? {
+        MainWorktree::None => {}
+        MainWorktree::At(root) => all.worktrees.extend(confirmed(&root, &common_dir)?),
+        MainWorktree::Unknown => all.main_is_unknown = true,
+    }
+    let Some(entries) = found(fs::read_dir(common_dir.join("worktrees")))? else { return Ok(all) };
+    for entry in entries {
+        let git_dir = entry?.path();
+        let Some(target) = pointer(&git_dir.join("gitdir"))? else { continue };
+        let marker = git_dir.join(OsStr::from_bytes(&target));
+        let Some(root) = marker.parent() else { continue };
+        all.worktrees.extend(confirmed(root, &git_dir)?);
+    }
+    all.worktrees.sort_by(|a, b| a.root.cmp(&b.root));
+    Ok(all)
+}
+
+/// The worktree at `root`, if its `.git` leads back to the git directory that named it.
+fn confirmed(root: &Path, git_dir: &Path) -> io::Result<Option<Worktree>> {
+    let Some(root) = found(root.canonicalize())? else { return Ok(None) };
+    match marker::look(&root)? {
+        Marker::Leads(dirs) if dirs.git_dir == git_dir => Ok(Some(Worktree { root, git_dir: dirs.git_dir })),
+        Marker::Leads(_) | Marker::Broken | Marker::None => Ok(None),
+    }
+}

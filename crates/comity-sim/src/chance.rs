@@ -1,0 +1,225 @@
+//! What happens next, chosen by chance from what is possible.
+
+use comity_core::agents::{Ending, Process, Profile};
+use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::{AgentId, Ask, Fence, Key, Millis, Principal, Ticket, Timestamp, TokenHash};
+
+use crate::oracle::Oracle;
+use crate::rng::Rng;
+use crate::stage::{Spot, Stage};
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+pub(crate) enum Happening {
+    /// Somebody asks for something.
+    Asked { who: Principal, ask: Ask, key: Option<Key> },
+    /// An earlier ask comes again.
+    Repeated { who: Principal, ask: Ask, key: Key },
+    /// Time passes until this moment.
+    Passed(Timestamp),
+    /// The server stops and starts again.
+    Restarted { floor: Fence, from_snapshot: bool, through_json: bool },
+    /// A snapshot is put aside for a later start.
+    Snapshot,
+}
+
+/// Agents alive at a time.
+const AGENTS_MAX: usize = 6;
+
+/// What chance needs to know.
+pub(crate) struct Scene<'a> {
+    pub(crate) rng: &'a mut Rng,
+    pub(crate) stage: &'a Stage,
+    pub(crate) oracle: &'a Oracle,
+    pub(crate) keyed: &'a [(Principal, Ask, Key)],
+    /// The last locks that were given: who got what with which fence.
+    pub(crate) given: &'a [(Principal, Spot, Fence)],
+    pub(crate) joined: u64,
+    pub(crate) now: Timestamp,
+    pub(crate) next_deadline: Option<Timestamp>,
+}
+
+impl Scene<'_> {
+    pub(crate) fn next(&mut self) -> Happening {
+        let living: Vec<AgentId> =
+            self.oracle.agents.iter().filter(|(_, being)| being.alive).map(|(id, _)| *id).collect();
+        match self.rng.below(1_000) {
+            0..2 => return self.restart(),
+            2..4 => return Happening::Snapshot,
+            4..180 => return self.time(),
+            180..210 if !self.keyed.is_empty() => {
+                let at = self.rng.below(self.keyed.len());
+                let (who, ask, key) = self.keyed[at].clone();
+                return Happening::Repeated { who, ask, key };
+            }
+            _ => {}
+        }
+        let agent = self.rng.pick(&living).copied();
+        let Some(agent) = agent.filter(|_| living.len() > 2 && !self.rng.happens(3)) else {
+            return self.join(&living);
+        };
+        let who = if self.rng.happens(8) { Principal::Human } else { Principal::Agent(agent) };
+        let ask = self.ask(agent, &living, who);
+        let by_system = matches!(
+            ask,
+            Ask::Inspected { .. } | Ask::Seen { .. } | Ask::Disconnect { .. } | Ask::Idle { .. }
+        );
+        let who = if by_system && self.rng.happens(70) { Principal::System } else { who };
+        let key = self.rng.happens(12).then(|| Key::new(&self.rng.bits().to_string())).flatten();
+        Happening::Asked { who, ask, key }
+    }
+
+    fn ask(&mut self, agent: AgentId, living: &[AgentId], who: Principal) -> Ask {
+        match self.rng.below(100) {
+            0..42 => self.lock(),
+            42..54 => {
+                let spots = self.spots_of(who);
+                Ask::Unlock { project: spots.0, patterns: spots.1 }
+            }
+            54..56 => Ask::UnlockAll,
+            56..60 => {
+                let (project, patterns) = self.spots_of(who);
+                Ask::Release { project, patterns, reason: None }
+            }
+            60..64 => {
+                let (project, patterns) = self.spots_of(who);
+                Ask::Extend { project, patterns, ttl: self.ttl(), reason: None }
+            }
+            64..70 => {
+                let (project, patterns) = self.spots_of(who);
+                let to = self.rng.pick(living).map_or(Principal::Human, |to| Principal::Agent(*to));
+                Ask::HandOver { project, patterns, to, reason: Some("a change of plan".into()) }
+            }
+            70..73 => {
+                let waits: Vec<Ticket> = self.oracle.waits.keys().copied().collect();
+                let ticket = self.rng.pick(&waits).copied().unwrap_or(Ticket(1));
+                Ask::CancelWait { ticket }
+            }
+            73..79 => Ask::Seen { agent },
+            79..81 => Ask::Idle { agent, idle: self.rng.happens(50) },
+            81..83 => Ask::Disconnect { agent },
+            83..84 => {
+                Ask::KnowProcess { agent, process: Process { pid: 1, start: self.rng.between(1, 100) } }
+            }
+            84..85 => Ask::AddToken { agent, token: self.token() },
+            85..88 => Ask::TakeNotices,
+            88..90 => Ask::End { agent, ending: Ending::Exited, cause: "goodbye".into() },
+            90..95 => {
+                let lapsed = self.oracle.locks.iter().filter(|(_, lock)| lock.hold == Hold::Lapsed);
+                let lapsed: Vec<Fence> = lapsed.map(|(fence, _)| *fence).collect();
+                let fence = self.rng.pick(&lapsed).copied().unwrap_or(self.oracle.fence);
+                Ask::Inspected { fence, dirty: self.rng.happens(30) }
+            }
+            _ => self.guarded_act(),
+        }
+    }
+
+    fn lock(&mut self) -> Ask {
+        let several = if self.rng.happens(25) { self.rng.between(2, 3) } else { 1 };
+        let mode = if self.rng.happens(30) { LockMode::Shared } else { LockMode::Exclusive };
+        let wants = (0..several).map(|_| self.wanted(mode)).collect();
+        let wait = self.rng.happens(45).then(|| Millis(self.rng.between(1_000, 90_000)));
+        Ask::Lock { wants, wait }
+    }
+
+    fn wanted(&mut self, mode: LockMode) -> Wanted {
+        let spot = self.spot();
+        let mode = match self.rng.below(10) {
+            0 => LockMode::Shared,
+            1 => LockMode::Exclusive,
+            _ => mode,
+        };
+        Wanted { project: spot.project, pattern: spot.pattern, mode, ttl: self.ttl(), reason: None }
+    }
+
+    /// Spots come in pairs, one for each project; the second is used less, and the whole repository rarely.
+    fn spot(&mut self) -> Spot {
+        let pairs = self.stage.spots.len() / 2;
+        let bound = if self.rng.happens(3) { pairs } else { pairs - 1 };
+        let pair = self.rng.below(bound);
+        self.stage.spots[2 * pair + usize::from(self.rng.happens(10))].clone()
+    }
+
+    /// Where `who` holds something, most of the time.
+    fn spots_of(&mut self, who: Principal) -> (comity_core::ProjectId, Vec<comity_core::PathPattern>) {
+        let mine = self.rng.happens(60);
+        let held: Vec<Fence> = self
+            .oracle
+            .locks
+            .iter()
+            .filter(|(_, lock)| !mine || lock.holder == who)
+            .map(|(fence, _)| *fence)
+            .collect();
+        let lock = self.rng.pick(&held).copied().and_then(|fence| self.oracle.locks.get(&fence));
+        if let Some(lock) = lock.filter(|_| self.rng.happens(85)) {
+            return (lock.want.wanted.project, vec![lock.want.wanted.pattern.clone()]);
+        }
+        let spot = self.spot();
+        let more = self.rng.happens(20).then(|| self.spot().pattern);
+        (spot.project, std::iter::once(spot.pattern).chain(more).collect())
+    }
+
+    fn guarded_act(&mut self) -> Ask {
+        let mode = if self.rng.happens(70) { LockMode::Exclusive } else { LockMode::Shared };
+        match self.rng.pick(self.given).cloned() {
+            Some((_, spot, fence)) => {
+                Ask::CheckFences { project: spot.project, held: vec![(spot.pattern, fence)], mode }
+            }
+            None => Ask::TakeNotices,
+        }
+    }
+
+    fn join(&mut self, living: &[AgentId]) -> Happening {
+        if living.len() >= AGENTS_MAX {
+            return self.time();
+        }
+        let parent = self.rng.pick(living).copied().filter(|_| self.rng.happens(55));
+        let process = self.rng.happens(30).then_some(Process { pid: 7, start: self.joined });
+        let lead = self.rng.happens(20);
+        let profile = Profile {
+            name: format!("a{}", self.joined).into(),
+            role: lead.then(|| "lead".into()),
+            team: self.rng.happens(40).then(|| "red".into()),
+            process,
+            ..Profile::default()
+        };
+        let (agent, token) = (AgentId::from_bits(self.joined), self.token());
+        let ask = Ask::Join { agent, token, profile: Box::new(profile) };
+        Happening::Asked { who: parent.map_or(Principal::Human, Principal::Agent), ask, key: None }
+    }
+
+    fn time(&mut self) -> Happening {
+        let span = match self.rng.below(20) {
+            0..10 => self.rng.between(0, 2_000),
+            10..15 => self.rng.between(1_000, 15_000),
+            15..17 => self.rng.between(10_000, 60_000),
+            // Up to the moment of the next deadline, or one before it.
+            17..19 => {
+                let until = self.next_deadline.map_or(0, |at| at.since(self.now).0);
+                until.saturating_sub(self.rng.between(0, 1))
+            }
+            _ => self.rng.between(60_000, 300_000),
+        };
+        Happening::Passed(self.now.plus(Millis(span)))
+    }
+
+    fn restart(&mut self) -> Happening {
+        let floor = Fence(match self.rng.below(3) {
+            0 => 0,
+            1 => self.oracle.fence.0,
+            _ => self.oracle.fence.0 + self.rng.between(1, 1_000),
+        });
+        let through_json = self.rng.happens(25);
+        Happening::Restarted { floor, from_snapshot: self.rng.happens(60), through_json }
+    }
+
+    fn ttl(&mut self) -> Millis {
+        Millis(self.rng.between(1_000, 40_000))
+    }
+
+    fn token(&mut self) -> TokenHash {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&self.rng.bits().to_le_bytes());
+        TokenHash(bytes)
+    }
+}

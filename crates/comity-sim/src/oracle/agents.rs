@@ -1,0 +1,119 @@
+//! What the model makes of records about agents.
+
+use comity_core::{AgentId, Event, Principal, Record, Timestamp};
+
+use super::{ACT_GRAIN, Being, Found, Oracle};
+
+impl Oracle {
+    /// Whoever acts is alive, and an act is a sign of life.
+    pub(super) fn acts(&mut self, record: &Record) -> Found {
+        let Principal::Agent(id) = record.by else { return Ok(()) };
+        // Who ends itself ends first, and its children by the same act.
+        if self.left.contains(&id) {
+            return Ok(());
+        }
+        let now = record.now;
+        let being = self.living(id, "acted")?;
+        being.acted = now;
+        being.disconnected = None;
+        Ok(())
+    }
+
+    fn living(&mut self, id: AgentId, what: &str) -> Result<&mut Being, String> {
+        self.agents
+            .get_mut(&id)
+            .filter(|being| being.alive)
+            .ok_or_else(|| format!("{id} {what} though it is not alive"))
+    }
+
+    /// A server started: everybody's time counts from now.
+    pub(super) fn all_heard(&mut self) {
+        let now = self.now;
+        for being in self.agents.values_mut().filter(|being| being.alive) {
+            (being.heard, being.disconnected) = (now, None);
+        }
+    }
+
+    pub(super) fn observe_agent(&mut self, record: &Record) -> Found {
+        let now = record.now;
+        match &record.event {
+            Event::AgentJoined { agent, profile, .. } => {
+                let being = Being {
+                    alive: true,
+                    parent: profile.parent,
+                    has_process: profile.process.is_some(),
+                    disconnected: None,
+                    heard: now,
+                    acted: now,
+                    notices: Vec::new(),
+                };
+                if profile.parent.is_some_and(|parent| !self.is_alive(Principal::Agent(parent))) {
+                    return Err(format!("{agent} joined below somebody who is not alive"));
+                }
+                match self.agents.insert(*agent, being) {
+                    Some(_) => Err(format!("{agent} joined twice")),
+                    None => Ok(()),
+                }
+            }
+            Event::AgentProcessKnown { agent, .. } => {
+                self.living(*agent, "got a process")?.has_process = true;
+                Ok(())
+            }
+            Event::AgentSeen { agent } => {
+                let being = self.living(*agent, "was seen")?;
+                (being.heard, being.disconnected) = (now, None);
+                Ok(())
+            }
+            Event::AgentDisconnected { agent } => {
+                self.living(*agent, "disconnected")?.disconnected = Some(now);
+                Ok(())
+            }
+            Event::NoticesTaken { agent, up_to } => {
+                let up_to = *up_to;
+                self.living(*agent, "took notices")?.notices.retain(|id| *id > up_to);
+                Ok(())
+            }
+            Event::AgentEnded { agent, .. } => self.ends(*agent, record.by, now),
+            Event::AgentTokenAdded { agent, .. } => self.living(*agent, "got a token").map(drop),
+            Event::AgentIdled { agent, .. } => self.living(*agent, "was idle").map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    fn ends(&mut self, id: AgentId, by: Principal, now: Timestamp) -> Found {
+        let patience = self.patience;
+        let left = self.left.clone();
+        let being = self.living(id, "ended")?;
+        let with_parent = being.parent.is_some_and(|parent| left.contains(&parent));
+        let heard = being.heard.max(being.acted);
+        let silent = match being.disconnected {
+            Some(at) => now >= at.plus(patience.disconnect_grace),
+            None => !being.has_process && now.plus(ACT_GRAIN) >= heard.plus(patience.agent_timeout),
+        };
+        if by == Principal::System && !with_parent && !silent {
+            return Err(format!("{id} was given up too early"));
+        }
+        being.alive = false;
+        being.notices.clear();
+        self.left.push(id);
+        let who = Principal::Agent(id);
+        match self.waits.iter().find(|(_, wait)| wait.who == who) {
+            Some((ticket, _)) => Err(format!("{id} ended, but {ticket:?} still waits")),
+            None => Ok(()),
+        }
+    }
+
+    /// A notice for `who`; the dead are told nothing.
+    pub(super) fn tell(&mut self, who: Principal, seq: u64) {
+        let being = who.agent().and_then(|id| self.agents.get_mut(&id));
+        if let Some(being) = being.filter(|being| being.alive) {
+            being.notices.push(seq);
+        }
+    }
+
+    /// The last moment from which this holder's locks count: exact, or by acts that count to the second.
+    pub(super) fn last_sign(&self, who: Principal) -> (Timestamp, Timestamp) {
+        let being = who.agent().and_then(|id| self.agents.get(&id));
+        being.map_or_else(Default::default, |being| (being.heard, being.acted))
+    }
+}

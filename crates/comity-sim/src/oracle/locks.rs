@@ -1,0 +1,154 @@
+//! What the model makes of records about locks.
+
+use comity_core::limits::INSPECTION_MAX;
+use comity_core::locks::{Hold, LockMode, ReleaseCause, Wanted};
+use comity_core::{Event, Fence, Principal, Record, Ticket, Timestamp};
+
+use super::{ACT_GRAIN, Found, Held, Oracle, Want};
+use crate::stage::Stage;
+
+impl Oracle {
+    pub(super) fn observe_lock(&mut self, stage: &Stage, record: &Record) -> Found {
+        let (now, by, seq) = (record.now, record.by, record.seq);
+        match &record.event {
+            Event::LockAcquired { fence, holder, wanted, ticket } => {
+                self.acquired(stage, record, *fence, *holder, wanted, *ticket)
+            }
+            Event::LockRenewed { fence, ttl, .. } => {
+                let lock = self.lock(*fence)?;
+                if by != lock.holder && by != Principal::System {
+                    return Err(format!("{by} renewed {fence:?} of {}", lock.holder));
+                }
+                (lock.hold, lock.counted_from, lock.want.wanted.ttl) = (Hold::Held, now, *ttl);
+                Ok(())
+            }
+            Event::LockExtended { fence, ttl, .. } => {
+                let lock = self.lock(*fence)?;
+                let holder = lock.holder;
+                (lock.hold, lock.counted_from, lock.want.wanted.ttl) = (Hold::Held, now, *ttl);
+                if holder != by {
+                    self.tell(holder, seq);
+                }
+                Ok(())
+            }
+            Event::LockReleased { fence, cause } => {
+                // An upgrade gives up the shared lock first; whoever waits for it still waits for its holder.
+                if *cause == ReleaseCause::Upgraded {
+                    let holder = self.lock(*fence)?.holder;
+                    self.grant_begins(holder, None);
+                }
+                let lock = self.take(*fence)?;
+                match (cause, lock.holder) {
+                    (ReleaseCause::HolderEnded, Principal::Agent(agent)) => self.leaving.push(agent),
+                    (ReleaseCause::HolderEnded, holder) => return Err(format!("{holder} cannot end")),
+                    (ReleaseCause::TakenAway { .. }, holder) => self.tell(holder, seq),
+                    (ReleaseCause::GivenBack | ReleaseCause::Upgraded, _) => {}
+                }
+                Ok(())
+            }
+            Event::LockLapsed { fence } => {
+                self.ran_out(*fence, now)?;
+                let lock = self.lock(*fence)?;
+                if (lock.hold, lock.want.mode) != (Hold::Held, LockMode::Exclusive) {
+                    return Err(format!("{fence:?} lapsed though it was {:?}", lock.hold));
+                }
+                (lock.hold, lock.lapsed) = (Hold::Lapsed, now);
+                Ok(())
+            }
+            Event::LockExpired { fence } => {
+                let lock = self.lock(*fence)?;
+                match (lock.hold, lock.want.mode) {
+                    (Hold::Lapsed, _) => {}
+                    (Hold::Held, LockMode::Shared) => self.ran_out(*fence, now)?,
+                    (hold, mode) => {
+                        return Err(format!("{fence:?} ({mode:?}) expired though it was {hold:?}"));
+                    }
+                }
+                let lock = self.take(*fence)?;
+                self.tell(lock.holder, seq);
+                Ok(())
+            }
+            Event::LockOrphaned { fence } => {
+                let lock = self.lock(*fence)?;
+                // The files are looked at within ten seconds, or nobody could tell.
+                if lock.hold != Hold::Lapsed
+                    || now > lock.lapsed.plus(INSPECTION_MAX) && by != Principal::System
+                {
+                    return Err(format!("{fence:?} was orphaned though it was {:?}", lock.hold));
+                }
+                lock.hold = Hold::Orphaned;
+                let holder = lock.holder;
+                self.tell(holder, seq);
+                Ok(())
+            }
+            Event::LockHandedOver { fence, new_fence, to, .. } => {
+                let lock = self.take(*fence)?;
+                if lock.holder != by {
+                    self.tell(lock.holder, seq);
+                }
+                if *to != by {
+                    self.tell(*to, seq);
+                }
+                self.insert(*new_fence, *to, lock.want, now)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn lock(&mut self, fence: Fence) -> Result<&mut Held, String> {
+        self.locks.get_mut(&fence).ok_or_else(|| format!("there is no lock with {fence:?}"))
+    }
+
+    fn take(&mut self, fence: Fence) -> Result<Held, String> {
+        self.locks.remove(&fence).ok_or_else(|| format!("there is no lock with {fence:?} to take away"))
+    }
+
+    fn acquired(
+        &mut self,
+        stage: &Stage,
+        record: &Record,
+        fence: Fence,
+        holder: Principal,
+        wanted: &Wanted,
+        ticket: Option<Ticket>,
+    ) -> Found {
+        let want = Want::of(stage, wanted);
+        match ticket {
+            None if record.by != holder => return Err(format!("{} locked for {holder}", record.by)),
+            Some(ticket) if self.waits.get(&ticket).is_none_or(|wait| wait.who != holder) => {
+                return Err(format!("{fence:?} was given to {ticket:?}, which does not wait"));
+            }
+            _ => {}
+        }
+        self.nobody_is_overtaken(holder, ticket, &want)?;
+        if let Some(key) = ticket.and_then(|ticket| self.waits.get(&ticket)).and_then(|wait| wait.key.clone())
+        {
+            self.answers.entry((holder, key)).or_default().push(record.event.clone());
+        }
+        self.insert(fence, holder, want, record.now)
+    }
+
+    fn insert(&mut self, fence: Fence, holder: Principal, want: Want, now: Timestamp) -> Found {
+        if fence <= self.fence {
+            return Err(format!("{fence:?} is not larger than {:?}", self.fence));
+        }
+        if !self.is_alive(holder) {
+            return Err(format!("{fence:?} was given to {holder}, who has ended"));
+        }
+        self.fence = fence;
+        let (hold, counted_from, lapsed) = (Hold::Held, now, now);
+        self.locks.insert(fence, Held { holder, want, hold, counted_from, lapsed });
+        Ok(())
+    }
+
+    /// A TTL is a lower bound.
+    fn ran_out(&self, fence: Fence, now: Timestamp) -> Found {
+        let Some(lock) = self.locks.get(&fence) else { return Err(format!("{fence:?} is not held")) };
+        let (heard, acted) = self.last_sign(lock.holder);
+        let ttl = lock.want.wanted.ttl;
+        if now < lock.counted_from.max(heard).plus(ttl) || now.plus(ACT_GRAIN) < acted.plus(ttl) {
+            return Err(format!("{fence:?} ran out too early"));
+        }
+        Ok(())
+    }
+}

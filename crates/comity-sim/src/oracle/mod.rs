@@ -1,0 +1,168 @@
+//! A second opinion: a naive model that reads the records alone and says what must not be.
+//!
+//! It knows nothing of the rules' own tables, index or graph. Paths are sets of files, written down by hand.
+
+mod agents;
+mod locks;
+mod queue;
+mod settled;
+
+use std::collections::BTreeMap;
+
+use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::world::Patience;
+use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, Record, Ticket, Timestamp};
+
+use crate::stage::{Files, Stage};
+
+/// Why the simulation stops: what is wrong, as a sentence.
+pub(crate) type Found = Result<(), String>;
+
+/// What the records so far say.
+#[derive(Debug)]
+pub(crate) struct Oracle {
+    pub(crate) agents: BTreeMap<AgentId, Being>,
+    pub(crate) locks: BTreeMap<Fence, Held>,
+    pub(crate) waits: BTreeMap<Ticket, Queued>,
+    pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
+    /// The largest fence and ticket ever given.
+    pub(crate) fence: Fence,
+    pub(crate) ticket: Ticket,
+    head: u64,
+    now: Timestamp,
+    patience: Patience,
+    /// Who must be dead when this step is over, for something was released because of it.
+    leaving: Vec<AgentId>,
+    /// Who ended in this step.
+    left: Vec<AgentId>,
+    /// Who waited for the one that is being granted something, before the grant began.
+    overtaken: Option<queue::Grant>,
+}
+
+/// An agent as the model sees it.
+#[derive(Debug)]
+pub(crate) struct Being {
+    pub(crate) alive: bool,
+    pub(crate) parent: Option<AgentId>,
+    pub(crate) has_process: bool,
+    disconnected: Option<Timestamp>,
+    /// The last sign of life that counts to the millisecond.
+    heard: Timestamp,
+    /// The last act of any kind.
+    acted: Timestamp,
+    /// The numbers of the notices that were not taken yet.
+    notices: Vec<u64>,
+}
+
+/// A lock as the model sees it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) holder: Principal,
+    pub(crate) want: Want,
+    pub(crate) hold: Hold,
+    counted_from: Timestamp,
+    lapsed: Timestamp,
+}
+
+/// What somebody locks or wants to lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Want {
+    pub(crate) files: Files,
+    pub(crate) mode: LockMode,
+    pub(crate) wanted: Wanted,
+}
+
+/// A place in the queue as the model sees it.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) who: Principal,
+    pub(crate) wants: Vec<Want>,
+    deadline: Timestamp,
+    key: Option<Key>,
+}
+
+/// A sign of life by any other act counts to the second only.
+const ACT_GRAIN: Millis = Millis::seconds(1);
+
+impl Oracle {
+    pub(crate) fn new(patience: Patience) -> Oracle {
+        Oracle {
+            agents: BTreeMap::new(),
+            locks: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            fence: Fence(0),
+            ticket: Ticket(0),
+            head: 0,
+            now: Timestamp(0),
+            patience,
+            leaving: Vec::new(),
+            left: Vec::new(),
+            overtaken: None,
+        }
+    }
+
+    /// A new ask or a new moment begins.
+    pub(crate) fn begin(&mut self) {
+        self.leaving.clear();
+        self.left.clear();
+        self.overtaken = None;
+    }
+
+    /// Reads one record; says what is wrong with it.
+    pub(crate) fn observe(&mut self, stage: &Stage, record: &Record) -> Found {
+        if record.seq != self.head + 1 {
+            return Err(format!("record {} follows record {}", record.seq, self.head));
+        }
+        if record.now < self.now {
+            return Err(format!("time went back at record {}", record.seq));
+        }
+        (self.head, self.now) = (record.seq, record.now);
+        if let Some(key) = &record.key {
+            self.answers.entry((record.by, key.clone())).or_default().push(record.event.clone());
+        }
+        self.acts(record)?;
+        match &record.event {
+            Event::ServerStarted { fence_floor, .. } => {
+                self.fence = self.fence.max(*fence_floor);
+                self.all_heard();
+                Ok(())
+            }
+            Event::ProjectAdded { .. } => Ok(()),
+            Event::AgentJoined { .. }
+            | Event::AgentTokenAdded { .. }
+            | Event::AgentProcessKnown { .. }
+            | Event::AgentSeen { .. }
+            | Event::AgentIdled { .. }
+            | Event::AgentDisconnected { .. }
+            | Event::AgentEnded { .. }
+            | Event::NoticesTaken { .. } => self.observe_agent(record),
+            Event::LockAcquired { .. }
+            | Event::LockRenewed { .. }
+            | Event::LockReleased { .. }
+            | Event::LockLapsed { .. }
+            | Event::LockExpired { .. }
+            | Event::LockOrphaned { .. }
+            | Event::LockExtended { .. }
+            | Event::LockHandedOver { .. } => self.observe_lock(stage, record),
+            Event::WaitStarted { .. } | Event::WaitEnded { .. } => self.observe_wait(stage, record),
+        }
+    }
+
+    pub(crate) fn is_alive(&self, who: Principal) -> bool {
+        who.agent().is_none_or(|id| self.agents.get(&id).is_some_and(|being| being.alive))
+    }
+}
+
+impl Want {
+    fn of(stage: &Stage, wanted: &Wanted) -> Want {
+        let files = stage.files(wanted.project, &wanted.pattern);
+        Want { files, mode: wanted.mode, wanted: wanted.clone() }
+    }
+
+    /// Whether two of these cannot be held by two at a time.
+    pub(crate) fn collides(&self, other: &Want) -> bool {
+        self.files & other.files != 0
+            && (self.mode == LockMode::Exclusive || other.mode == LockMode::Exclusive)
+    }
+}

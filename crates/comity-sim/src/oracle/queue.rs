@@ -1,0 +1,192 @@
+//! What the model makes of the queue: who waits for whom, and who may go first.
+
+use comity_core::locks::WaitEnding;
+use comity_core::{Event, Fence, Principal, Record, Ticket};
+
+use super::{Found, Oracle, Queued, Want};
+use crate::stage::Stage;
+
+/// One act by which somebody gets locks.
+#[derive(Debug)]
+pub(super) struct Grant {
+    holder: Principal,
+    /// For which place in the queue, once that is known.
+    place: Option<Option<Ticket>>,
+    /// Everybody who waited for the holder before.
+    dependants: Vec<Principal>,
+}
+
+impl Grant {
+    fn is_of(&self, holder: Principal, ticket: Option<Ticket>) -> bool {
+        self.holder == holder && self.place.is_none_or(|place| place == ticket)
+    }
+}
+
+impl Oracle {
+    pub(super) fn observe_wait(&mut self, stage: &Stage, record: &Record) -> Found {
+        match &record.event {
+            Event::WaitStarted { ticket, who, wants, wait } => {
+                if *ticket <= self.ticket || *who != record.by {
+                    return Err(format!("{ticket:?} after {:?}, for {who} by {}", self.ticket, record.by));
+                }
+                self.ticket = *ticket;
+                let wants = wants.iter().map(|wanted| Want::of(stage, wanted)).collect();
+                let (deadline, key) = (record.now.plus(*wait), record.key.clone());
+                self.waits.insert(*ticket, Queued { who: *who, wants, deadline, key });
+                Ok(())
+            }
+            Event::WaitEnded { ticket, ending } => {
+                let Some(wait) = self.waits.remove(ticket) else {
+                    return Err(format!("{ticket:?} ended, but it did not wait"));
+                };
+                if let Some(key) = wait.key.clone() {
+                    self.answers.entry((wait.who, key)).or_default().push(record.event.clone());
+                }
+                match ending {
+                    WaitEnding::Granted { fences } => self.was_granted(&wait, fences),
+                    WaitEnding::TimedOut if record.now < wait.deadline => {
+                        Err(format!("{ticket:?} timed out too early"))
+                    }
+                    WaitEnding::TimedOut => Ok(()),
+                    WaitEnding::Cancelled if record.by != wait.who && record.by != Principal::System => {
+                        Err(format!("{} cancelled the wait of {}", record.by, wait.who))
+                    }
+                    WaitEnding::Cancelled => Ok(()),
+                    WaitEnding::AskerEnded => {
+                        self.leaving.extend(wait.who.agent());
+                        Ok(())
+                    }
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Everything that was waited for is held, with the fences that were told.
+    fn was_granted(&self, wait: &Queued, fences: &[Fence]) -> Found {
+        let matches = |(want, fence): (&Want, &Fence)| {
+            self.locks.get(fence).is_some_and(|lock| {
+                lock.holder == wait.who
+                    && lock.want.wanted.project == want.wanted.project
+                    && lock.want.wanted.pattern == want.wanted.pattern
+                    && lock.want.mode >= want.mode
+            })
+        };
+        if fences.len() == wait.wants.len() && wait.wants.iter().zip(fences).all(matches) {
+            return Ok(());
+        }
+        Err(format!("{} was told {fences:?}, but holds otherwise", wait.who))
+    }
+
+    /// First come, first served: only who is itself waited for may go before an earlier place.
+    pub(super) fn nobody_is_overtaken(
+        &mut self,
+        holder: Principal,
+        ticket: Option<Ticket>,
+        want: &Want,
+    ) -> Found {
+        let earlier = |(place, wait): &(&Ticket, &Queued)| {
+            wait.who != holder
+                && ticket.is_none_or(|ticket| **place < ticket)
+                && wait.wants.iter().any(|other| other.collides(want))
+        };
+        let passed: Vec<(Ticket, Principal)> =
+            self.waits.iter().filter(earlier).map(|(place, wait)| (*place, wait.who)).collect();
+        // A grant of several locks is one act: who waited for whom is judged before its first lock.
+        let known = self.overtaken.as_mut().filter(|grant| grant.is_of(holder, ticket));
+        match known {
+            Some(grant) => grant.place = Some(ticket),
+            None => self.grant_begins(holder, Some(ticket)),
+        }
+        let Some(Grant { dependants, .. }) = &self.overtaken else { return Ok(()) };
+        match passed.iter().find(|(_, who)| !dependants.contains(who)) {
+            Some((place, who)) => {
+                Err(format!("{holder} overtook {who} ({place:?}), who does not wait for it"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Notes who waits for `holder` now, before it gets something.
+    pub(super) fn grant_begins(&mut self, holder: Principal, place: Option<Option<Ticket>>) {
+        let dependants = if self.waits.is_empty() { Vec::new() } else { self.dependants(holder) };
+        self.overtaken = Some(Grant { holder, place, dependants });
+    }
+
+    /// Everybody who waits for `top`, perhaps by way of others, by locks or by places in the queue.
+    fn dependants(&self, top: Principal) -> Vec<Principal> {
+        let mut found = vec![top];
+        let mut next = 0;
+        while let Some(blocker) = found.get(next).copied() {
+            for (ticket, wait) in &self.waits {
+                let blocked = !found.contains(&wait.who)
+                    && (self.lock_blocks(wait, blocker) || self.place_blocks(*ticket, wait, blocker));
+                if blocked {
+                    found.push(wait.who);
+                }
+            }
+            next += 1;
+        }
+        found.remove(0);
+        found
+    }
+
+    fn lock_blocks(&self, wait: &Queued, blocker: Principal) -> bool {
+        let held = self.locks.values().filter(|lock| lock.holder == blocker);
+        held.into_iter().any(|lock| wait.wants.iter().any(|want| want.collides(&lock.want)))
+    }
+
+    fn place_blocks(&self, ticket: Ticket, wait: &Queued, blocker: Principal) -> bool {
+        let before = self.waits.range(..ticket).filter(|(_, other)| other.who == blocker);
+        before.into_iter().any(|(_, other)| {
+            other.wants.iter().any(|theirs| wait.wants.iter().any(|want| want.collides(theirs)))
+        })
+    }
+
+    /// The holders of locks that keep this place waiting.
+    fn lock_blockers<'a>(&'a self, wait: &'a Queued) -> impl Iterator<Item = Principal> + 'a {
+        let collides = |lock: &&super::Held| {
+            lock.holder != wait.who && wait.wants.iter().any(|want| want.collides(&lock.want))
+        };
+        self.locks.values().filter(collides).map(|lock| lock.holder)
+    }
+
+    /// Everybody whom `who` waits for by locks, perhaps by way of others.
+    fn waits_for(&self, who: Principal) -> Vec<Principal> {
+        let mut found: Vec<Principal> = Vec::new();
+        let mut open = vec![who];
+        while let Some(next) = open.pop() {
+            for wait in self.waits.values().filter(|wait| wait.who == next) {
+                for blocker in self.lock_blockers(wait) {
+                    if !found.contains(&blocker) {
+                        found.push(blocker);
+                        open.push(blocker);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Nobody waits in a circle, and nobody was forgotten who could go on.
+    pub(super) fn queue_moves(&self) -> Found {
+        for (ticket, wait) in &self.waits {
+            let reached = self.waits_for(wait.who);
+            if reached.contains(&wait.who) {
+                return Err(format!("{} waits for itself, by way of others", wait.who));
+            }
+            let another = |(place, other): &(&Ticket, &Queued)| {
+                **place != *ticket
+                    && other.who != wait.who
+                    && (*place < ticket || reached.contains(&other.who))
+            };
+            let kept_by_place = self.waits.iter().filter(another).any(|(_, other)| {
+                other.wants.iter().any(|theirs| wait.wants.iter().any(|want| want.collides(theirs)))
+            });
+            if !kept_by_place && self.lock_blockers(wait).next().is_none() {
+                return Err(format!("{} was forgotten in the queue at {ticket:?}", wait.who));
+            }
+        }
+        Ok(())
+    }
+}

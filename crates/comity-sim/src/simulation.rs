@@ -1,0 +1,269 @@
+//! One seeded life of a world: chance acts on the rules, and after every step the invariants are checked.
+
+use std::collections::VecDeque;
+
+use comity_core::world::Patience;
+use comity_core::{
+    Ask, Fence, Key, Millis, Outcome, Principal, Record, Refusal, Timestamp, World, invariants,
+};
+
+use crate::chance::{Happening, Scene};
+use crate::failure::Failure;
+use crate::oracle::{Found, Oracle};
+use crate::restart::{Aside, fold_again};
+use crate::rng::Rng;
+use crate::rules::{RealRules, Rules};
+use crate::stage::{Spot, Stage};
+
+/// Steps that a failure tells of.
+const LAST_STEPS: usize = 20;
+/// Guarded acts are about one of the locks that were given last.
+const GIVEN_MAX: usize = 24;
+/// Asks that may come again.
+const KEYED_MAX: usize = 32;
+/// A refused ask is compared with a whole snapshot once in so many times.
+const DEEP_LOOK_EVERY: usize = 64;
+
+/// A world, its log, and the model that watches both.
+pub struct Simulation<R: Rules = RealRules> {
+    seed: u64,
+    steps: u64,
+    rng: Rng,
+    rules: R,
+    stage: Stage,
+    world: World,
+    log: Vec<Record>,
+    aside: Option<Aside>,
+    oracle: Oracle,
+    now: Timestamp,
+    joined: u64,
+    keyed: Vec<(Principal, Ask, Key)>,
+    given: Vec<(Principal, Spot, Fence)>,
+    last: VecDeque<(Timestamp, Happening, &'static str)>,
+    /// Called with each step as text, if somebody wants to follow.
+    pub follow: Option<fn(&str)>,
+}
+
+/// Agents are given up early, so that a short life sees it often.
+pub(crate) const PATIENCE: Patience =
+    Patience { agent_timeout: Millis::seconds(120), disconnect_grace: Millis::seconds(5) };
+
+impl Simulation<RealRules> {
+    /// A new world under the real rules.
+    pub fn new(seed: u64) -> Self {
+        Self::under(RealRules, seed)
+    }
+}
+
+impl<R: Rules> Simulation<R> {
+    /// A new world under these rules.
+    pub fn under(rules: R, seed: u64) -> Self {
+        Simulation {
+            seed,
+            steps: 0,
+            rng: Rng::new(seed),
+            rules,
+            stage: Stage::new(),
+            world: World::new(PATIENCE),
+            log: Vec::new(),
+            aside: None,
+            oracle: Oracle::new(PATIENCE),
+            now: Timestamp(0),
+            joined: 0,
+            keyed: Vec::new(),
+            given: Vec::new(),
+            last: VecDeque::with_capacity(LAST_STEPS + 1),
+            follow: None,
+        }
+    }
+
+    /// Takes so many steps, or stops at the first that goes wrong.
+    pub fn run(&mut self, steps: u64) -> Result<(), Failure> {
+        (0..steps).try_for_each(|_| self.step())
+    }
+
+    /// Lets one thing happen, and checks everything.
+    pub fn step(&mut self) -> Result<(), Failure> {
+        self.steps += 1;
+        let mut scene = Scene {
+            rng: &mut self.rng,
+            stage: &self.stage,
+            oracle: &self.oracle,
+            keyed: &self.keyed,
+            given: &self.given,
+            joined: self.joined,
+            now: self.now,
+            next_deadline: self.world.next_deadline(),
+        };
+        let happening = scene.next();
+        self.oracle.begin();
+        let ended = self.happen(&happening);
+        let word = *ended.as_ref().unwrap_or(&"WRONG");
+        let found = ended
+            .map(drop)
+            .and_then(|()| self.oracle.settled(&self.world, self.now))
+            .and_then(|()| invariants::check(&self.world));
+        if let Some(follow) = self.follow {
+            follow(&described(self.steps, &(self.now, happening.clone(), word)));
+        }
+        if self.last.len() == LAST_STEPS {
+            self.last.pop_front();
+        }
+        self.last.push_back((self.now, happening, word));
+        found.map_err(|problem| self.failure(problem))
+    }
+
+    fn failure(&self, problem: String) -> Failure {
+        let first = self.steps + 1 - self.last.len() as u64;
+        let last_steps =
+            self.last.iter().zip(first..).map(|(step, number)| described(number, step)).collect();
+        Failure { seed: self.seed, step: self.steps, problem, last_steps }
+    }
+
+    /// Lets it happen; says in a word how it ended.
+    fn happen(&mut self, happening: &Happening) -> Result<&'static str, String> {
+        match happening {
+            Happening::Asked { who, ask, key } => self.asked(*who, ask, key.as_ref()),
+            Happening::Repeated { who, ask, key } => self.repeated(*who, ask, key),
+            Happening::Passed(until) => {
+                self.now = self.now.max(*until);
+                let records = self.rules.expire(&mut self.world, self.now);
+                self.observe(records)?;
+                match self.world.next_deadline().filter(|at| *at <= self.now) {
+                    Some(at) => Err(format!("something was due at {at:?} and is still due")),
+                    None => Ok("passed"),
+                }
+            }
+            Happening::Restarted { floor, from_snapshot, through_json } => {
+                let aside = self.aside.as_ref().filter(|_| *from_snapshot);
+                self.world = fold_again(&self.world, &self.log, aside, *through_json)?;
+                let ask = Ask::Start { fence_floor: *floor, version: "simulated".into() };
+                self.asked(Principal::System, &ask, None)
+            }
+            Happening::Snapshot => {
+                self.aside = Some(Aside::of(&self.world)?);
+                Ok("taken")
+            }
+        }
+    }
+
+    fn asked(&mut self, who: Principal, ask: &Ask, key: Option<&Key>) -> Result<&'static str, String> {
+        let before = (self.world.head, self.world.next_deadline());
+        let deep =
+            (self.rng.below(DEEP_LOOK_EVERY) == 0).then(|| comity_core::snapshot::Snapshot::of(&self.world));
+        match self.rules.run(&mut self.world, who, ask, key, self.now) {
+            Ok(outcome) => self.agreed(who, ask, key, outcome),
+            Err(refusal) => {
+                self.refusal_is_right(who, ask, &refusal)?;
+                let same = before == (self.world.head, self.world.next_deadline())
+                    && deep.is_none_or(|deep| deep == comity_core::snapshot::Snapshot::of(&self.world));
+                if same { Ok(refusal.code()) } else { Err("a refusal changed something".into()) }
+            }
+        }
+    }
+
+    fn agreed(
+        &mut self,
+        who: Principal,
+        ask: &Ask,
+        key: Option<&Key>,
+        outcome: Outcome,
+    ) -> Result<&'static str, String> {
+        let Outcome { records, answer, parked } = outcome;
+        let answered = records.iter().map(|record| &record.event).take(answer.len());
+        if !answered.eq(answer.iter()) {
+            return Err("the answer is not what was recorded".into());
+        }
+        if matches!(ask, Ask::Join { .. }) {
+            self.joined += 1;
+        }
+        if let Ask::CheckFences { .. } = ask
+            && !self.may_act(who, ask)
+        {
+            return Err("a guarded act with a stale fence was let through".into());
+        }
+        self.observe(records)?;
+        if let Some(ticket) = parked
+            && self.oracle.ticket < ticket
+        {
+            return Err(format!("{ticket:?} was promised, but nobody waits there"));
+        }
+        if let Some(key) = key.filter(|_| !answer.is_empty()) {
+            if self.keyed.len() == KEYED_MAX {
+                self.keyed.remove(0);
+            }
+            self.keyed.push((who, ask.clone(), key.clone()));
+        }
+        Ok(if parked.is_some() { "waits" } else { "done" })
+    }
+
+    fn refusal_is_right(&self, who: Principal, ask: &Ask, refusal: &Refusal) -> Found {
+        match ask {
+            Ask::CheckFences { .. } if self.oracle.is_alive(who) && self.may_act(who, ask) => {
+                Err(format!("a guarded act with a current fence was refused: {refusal}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether every fence is the current one, as the model sees it.
+    fn may_act(&self, who: Principal, ask: &Ask) -> bool {
+        let Ask::CheckFences { project, held, mode } = ask else { return true };
+        held.iter().all(|(pattern, fence)| {
+            self.oracle.locks.get(fence).is_some_and(|lock| {
+                lock.holder == who
+                    && lock.hold == comity_core::locks::Hold::Held
+                    && lock.want.mode >= *mode
+                    && lock.want.files & self.stage.files(*project, pattern) != 0
+            })
+        })
+    }
+
+    /// The same ask with the same key gets the same answer, and nothing changes.
+    fn repeated(&mut self, who: Principal, ask: &Ask, key: &Key) -> Result<&'static str, String> {
+        let head = self.world.head;
+        let outcome = self.rules.run(&mut self.world, who, ask, Some(key), self.now);
+        let Ok(Outcome { records, answer, parked }) = outcome else {
+            return Err("a repeat was refused".into());
+        };
+        if !records.is_empty() || self.world.head != head {
+            return Err("a repeat changed something".into());
+        }
+        if self.oracle.answers.get(&(who, key.clone())) != Some(&answer) {
+            return Err("a repeat got another answer than the first".into());
+        }
+        let waiting = answer.iter().find_map(|event| match event {
+            comity_core::Event::WaitStarted { ticket, .. } => Some(*ticket),
+            _ => None,
+        });
+        match waiting.filter(|ticket| self.oracle.waits.contains_key(ticket)) == parked {
+            true => Ok("repeated"),
+            false => Err("a repeat did not find its place in the queue".into()),
+        }
+    }
+
+    fn observe(&mut self, records: Vec<Record>) -> Found {
+        for record in records {
+            self.oracle.observe(&self.stage, &record)?;
+            if let comity_core::Event::LockAcquired { fence, holder, wanted, .. } = &record.event {
+                if self.given.len() == GIVEN_MAX {
+                    self.given.remove(0);
+                }
+                let (project, pattern) = (wanted.project, wanted.pattern.clone());
+                self.given.push((*holder, Spot { project, pattern }, *fence));
+            }
+            self.log.push(record);
+        }
+        Ok(())
+    }
+}
+
+fn described(number: u64, (now, happening, word): &(Timestamp, Happening, &'static str)) -> String {
+    match happening {
+        Happening::Asked { who, ask, key: None } => format!("{number} @{} {who}: {ask:?} -> {word}", now.0),
+        Happening::Asked { who, ask, key: Some(key) } => {
+            format!("{number} @{} {who}: {ask:?} with {key:?} -> {word}", now.0)
+        }
+        other => format!("{number} @{} {other:?} -> {word}", now.0),
+    }
+}

@@ -1,0 +1,71 @@
+//! What goes over the socket.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The version of this protocol; a server of another one says so.
+pub const PROTOCOL: u32 = 1;
+
+/// The longest line in either direction.
+pub const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// One question to the server.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request<'a> {
+    /// Chosen by the client; the reply repeats it.
+    pub id: u64,
+    /// The operation's name in the catalog.
+    #[serde(borrow)]
+    pub op: Cow<'a, str>,
+    /// The operation's input; nothing is like `{}`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<&'a RawValue>,
+    /// Where the caller is.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Cow<'a, str>>,
+    /// Who calls; once for a connection is enough.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Cow<'a, str>>,
+    /// Makes a repeat of this request harmless.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Cow<'a, str>>,
+    /// Whether the answer is wanted as text too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text: bool,
+}
+
+/// One answer, or one event of a stream.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Reply<'a> {
+    /// The request's id.
+    pub id: u64,
+    /// The operation's output.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<&'a RawValue>,
+    /// The output in words.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Cow<'a, str>>,
+    /// Why there is no output: `{"code", "message", "hint", ...}`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'a RawValue>,
+    /// A record of the log, for a request that follows it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<&'a RawValue>,
+    /// What the calling agent has to be told besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+/// The part of an error that clients look at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// A stable word.
+    pub code: String,
+    /// A sentence.
+    pub message: String,
+    /// What to do next.
+    #[serde(default)]
+    pub hint: String,
+}

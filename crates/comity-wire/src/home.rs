@@ -1,0 +1,101 @@
+//! Where the server keeps its state and listens.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Longest socket path that every platform takes.
+const SOCKET_PATH_BYTES_MAX: usize = 100;
+
+/// The state directory of one server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+/// There is no place for the state.
+#[derive(Debug)]
+pub struct HomeError;
+
+impl fmt::Display for HomeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no state directory: set COMITY_HOME to an absolute path, or HOME")
+    }
+}
+
+impl std::error::Error for HomeError {}
+
+impl Home {
+    /// The directory that the environment names: `COMITY_HOME`, else the platform's place for state.
+    pub fn from_env() -> Result<Home, HomeError> {
+        let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        if let Some(given) = env::var_os("COMITY_HOME").filter(|given| !given.is_empty()) {
+            let given = PathBuf::from(given);
+            let absolute = if given.is_absolute() {
+                Some(given)
+            } else {
+                env::current_dir().ok().map(|dir| dir.join(given))
+            };
+            return absolute.map(Home).ok_or(HomeError);
+        }
+        if let Some(state) = set("XDG_STATE_HOME") {
+            return Ok(Home(state.join("comity")));
+        }
+        let user = set("HOME").ok_or(HomeError)?;
+        let place = if cfg!(target_os = "macos") {
+            "Library/Application Support/comity"
+        } else {
+            ".local/state/comity"
+        };
+        Ok(Home(user.join(place)))
+    }
+
+    /// A given directory.
+    pub fn at(path: impl Into<PathBuf>) -> Home {
+        Home(path.into())
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The socket. Where the directory's path is too long for one, a short name in a private place stands for it.
+    pub fn socket(&self) -> PathBuf {
+        let inside = self.0.join("comity.sock");
+        if inside.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+            return inside;
+        }
+        let name = format!("comity-{:016x}.sock", fnv(self.0.as_os_str().as_encoded_bytes()));
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        match runtime
+            .map(|dir| dir.join(&name))
+            .filter(|path| path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX)
+        {
+            Some(path) => path,
+            None => short_dir().join(name),
+        }
+    }
+}
+
+/// A directory that only this user can have made; the server checks that it is theirs.
+fn short_dir() -> PathBuf {
+    let user = env::var("USER").or_else(|_| env::var("LOGNAME")).unwrap_or_else(|_| "user".into());
+    Path::new("/tmp").join(format!("comity-{:08x}", fnv(user.as_bytes()) as u32))
+}
+
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_home_gets_a_short_socket() {
+        let long = Home::at(format!("/{}", "x".repeat(200)));
+        assert!(long.socket().as_os_str().len() <= SOCKET_PATH_BYTES_MAX);
+        assert_eq!(Home::at("/srv/state").socket(), Path::new("/srv/state/comity.sock"));
+    }
+}
