@@ -1,10 +1,10 @@
 //! The application as doors see it: one call for every operation.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use comity_core::limits::HEARTBEAT_GRAIN;
-use comity_core::{Ask, Key, Principal, Refusal, Ticket};
+use comity_core::{AgentId, Ask, Key, Principal, Refusal, Ticket};
 
 use crate::catalog::{self, Erased};
 use crate::config::Config;
@@ -13,7 +13,7 @@ use crate::log::Reader;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Rendered};
 use crate::projects::Projects;
-use crate::tokens;
+use crate::tokens::{self, Token};
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -26,6 +26,7 @@ struct Parts {
     config: Config,
     metrics: Arc<Metrics>,
     server: ServerFacts,
+    secret: OnceLock<[u8; 32]>,
 }
 
 /// What the running server says of itself.
@@ -83,15 +84,31 @@ impl Application {
         config: Config,
         server: ServerFacts,
     ) -> Application {
-        let metrics = Arc::default();
-        Application(Arc::new(Parts {
-            engine,
-            reader,
-            projects: Projects::default(),
-            config,
-            metrics,
-            server,
-        }))
+        let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
+        Application(Arc::new(Parts { engine, reader, projects, config, metrics, server, secret }))
+    }
+
+    /// Sets the secret that tokens of repeated asks are made from; without it a repeat after a restart fails.
+    pub fn set_secret(&self, secret: [u8; 32]) {
+        let _ = self.0.secret.set(secret);
+    }
+
+    /// A new agent's id and token: the same ones for a repeat of the same ask.
+    pub(crate) fn new_identity(&self, caller: &Caller) -> Result<(AgentId, Token), Failure> {
+        match (&caller.key, self.0.secret.get()) {
+            (Some(key), Some(secret)) => Ok(tokens::derived(secret, caller.who, key)),
+            _ => Ok((
+                tokens::random_agent_id().map_err(Failure::fault)?,
+                Token::random().map_err(Failure::fault)?,
+            )),
+        }
+    }
+
+    /// Tells the engine something that the server saw; nobody waits for an answer.
+    pub fn tell_engine(&self, ask: Ask) {
+        let job = Job { who: Principal::System, asks: vec![ask], key: None, asker: Box::new(Nobody) };
+        self.engine().submit(job);
+        self.engine().kick();
     }
 
     /// The engine.
@@ -147,7 +164,13 @@ impl Application {
             }
         };
         self.metrics().count_call(entry.name);
-        let heartbeat = self.heartbeat(caller);
+        let heartbeat = match self.heartbeat(caller) {
+            Ok(heartbeat) => heartbeat,
+            Err(refusal) => {
+                responder.respond(Err(refusal.into()), vec![]);
+                return Taken::Answered;
+            }
+        };
         let key = match call.key.map(|key| Key::new(key).ok_or("a key has 1 to 128 bytes")) {
             None => None,
             Some(Ok(key)) => Some(key),
@@ -155,6 +178,14 @@ impl Application {
                 responder.respond(Err(Refusal::bad_input(problem, "shorten it").into()), vec![]);
                 return Taken::Answered;
             }
+        };
+        let keyed;
+        let caller = match &key {
+            Some(key) => {
+                keyed = Caller { key: Some(key.clone()), ..caller.clone() };
+                &keyed
+            }
+            None => caller,
         };
         match (entry.plan)(self, caller, call.input, call.text) {
             Err(failure) => {
@@ -203,20 +234,16 @@ impl Application {
         self.engine().kick();
     }
 
-    /// Every command is a sign of life; it is written down only now and then.
-    fn heartbeat(&self, caller: &Caller) -> Taken {
-        let Principal::Agent(agent) = caller.who else { return Taken::Answered };
-        let is_old = {
-            let world = self.engine().world();
-            let seen = world.agents.get(agent).filter(|agent| agent.is_live()).map(|agent| agent.seen);
-            seen.is_some_and(|seen| self.engine().now().since(seen) >= HEARTBEAT_GRAIN)
-        };
-        if !is_old {
-            return Taken::Answered;
+    /// Every command is a sign of life; it is written down only now and then. Who has ended can do nothing.
+    fn heartbeat(&self, caller: &Caller) -> Result<Taken, Refusal> {
+        let Principal::Agent(agent) = caller.who else { return Ok(Taken::Answered) };
+        let seen = self.engine().world().agents.living(agent)?.seen;
+        if self.engine().now().since(seen) < HEARTBEAT_GRAIN {
+            return Ok(Taken::Answered);
         }
         let asks = vec![Ask::Seen { agent }];
         self.engine().submit(Job { who: Principal::System, asks, key: None, asker: Box::new(Nobody) });
-        Taken::Quick
+        Ok(Taken::Quick)
     }
 
     /// Answers, and tells the agent what waits for it.

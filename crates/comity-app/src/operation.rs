@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use comity_core::agents::Process;
-use comity_core::{Ask, Event, Principal, Refusal, Timestamp, World};
+use comity_core::{Ask, Event, Key, Principal, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -51,6 +51,8 @@ pub struct Caller {
     pub cwd: Option<PathBuf>,
     /// The process at the other end, as the kernel knows it.
     pub process: Option<Process>,
+    /// The idempotency key of the call; [`Application::call`] sets it.
+    pub key: Option<Key>,
 }
 
 /// Why there is no output.
@@ -152,6 +154,11 @@ impl Failure {
 impl Caller {
     /// The person at the socket, somewhere.
     pub fn human(cwd: impl Into<PathBuf>) -> Caller {
-        Caller { who: Principal::Human, cwd: Some(cwd.into()), process: None }
+        Caller::new(Principal::Human, Some(cwd.into()))
+    }
+
+    /// Somebody, somewhere.
+    pub fn new(who: Principal, cwd: Option<PathBuf>) -> Caller {
+        Caller { who, cwd, process: None, key: None }
     }
 }

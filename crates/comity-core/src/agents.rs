@@ -115,6 +115,7 @@ pub struct Agents {
     tokens: BTreeMap<TokenHash, AgentId>,
     children: BTreeMap<AgentId, BTreeSet<AgentId>>,
     ended: BTreeSet<(Timestamp, AgentId)>,
+    pub(crate) changes: usize,
 }
 
 /// Names that would be mistaken for somebody else.
@@ -165,6 +166,11 @@ impl Agents {
     /// All that have not ended.
     pub fn live(&self) -> impl Iterator<Item = &Agent> {
         self.live_names.values().filter_map(|id| self.by_id.get(id))
+    }
+
+    /// Counts who came, who ended and whose process became known: when it moves, there may be another one to watch.
+    pub fn changes(&self) -> usize {
+        self.changes
     }
 
     /// The live agent with this name or id.
@@ -223,6 +229,7 @@ impl Agents {
     }
 
     pub(crate) fn insert(&mut self, agent: Agent) {
+        self.changes += 1;
         for token in &agent.tokens {
             self.tokens.insert(*token, agent.id);
         }
@@ -259,6 +266,7 @@ impl Agents {
     pub(crate) fn end(&mut self, id: AgentId, ending: Ending, cause: &str, at: Timestamp) {
         let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
         agent.life = Life::Ended { ending, cause: cause.into(), at };
+        self.changes += 1;
         agent.notices.clear();
         self.live_names.remove(&agent.profile.name);
         self.ended.insert((at, id));

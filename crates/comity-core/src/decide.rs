@@ -30,7 +30,7 @@ pub struct Outcome {
     pub parked: Option<Ticket>,
 }
 
-/// Decides one ask. Pure: nothing changes.
+/// Decides one ask as of `world.now`. Pure: nothing changes.
 pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refusal> {
     if let Principal::Agent(agent) = who {
         world.agents.living(agent)?;
@@ -94,6 +94,8 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
 }
 
 /// Decides one ask and folds what follows into the world, the queue served as far as it goes.
+///
+/// What is due at `now` must have been given by [`expire`] before: the rules go by what was announced.
 pub fn run(
     world: &mut World,
     who: Principal,
@@ -106,7 +108,12 @@ pub fn run(
         let answer = earlier.to_vec();
         return Ok(Outcome { records: vec![], parked: locks::still_waiting(world, &answer), answer });
     }
-    let (answer, parked) = match decide(world, who, ask)? {
+    // A refusal tells how old things are, up to the moment of the ask; yet it changes nothing.
+    let last = world.now;
+    world.now = last.max(now);
+    let verdict = decide(world, who, ask);
+    world.now = last;
+    let (answer, parked) = match verdict? {
         Verdict::Done(events) => (events, None),
         Verdict::Parked(ticket, event) => (vec![event], Some(ticket)),
     };

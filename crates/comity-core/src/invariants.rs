@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::Principal;
-use crate::locks::{Hold, Lock, waits_for};
+use crate::locks::{Hold, Lock, lock_blockers};
 use crate::paths::overlaps;
 use crate::world::World;
 
@@ -56,14 +56,14 @@ fn names(world: &World) -> Result<(), String> {
     }
 }
 
-/// Nobody in the queue could be served, and nobody waits in a circle.
+/// Nobody in the queue could be served, and nobody waits in a circle. Places make no circle where locks make none.
 fn queue(world: &World) -> Result<(), String> {
     if let Some(grant) = crate::locks::next_grant(world) {
         return Err(format!("a waiter was left standing: {grant:?}"));
     }
     let waiting: BTreeSet<Principal> = world.locks.waits().map(|wait| wait.who).collect();
     let blockers: BTreeMap<Principal, BTreeSet<Principal>> =
-        waiting.iter().map(|who| (*who, waits_for(world, *who))).collect();
+        waiting.iter().map(|who| (*who, lock_blockers(world, *who, None))).collect();
     for start in &waiting {
         let mut seen = BTreeSet::new();
         let mut open = vec![*start];

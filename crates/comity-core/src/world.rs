@@ -108,6 +108,7 @@ impl World {
             }
             Event::AgentTokenAdded { agent, token } => self.agents.add_token(*agent, *token),
             Event::AgentProcessKnown { agent, process } => {
+                self.agents.changes += 1;
                 self.change_agent(*agent, |agent| agent.profile.process = Some(*process));
             }
             Event::AgentSeen { agent } => self.saw(*agent, Millis(0)),

@@ -1,10 +1,9 @@
 //! Where the main worktree of a repository is, if it has one.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::marker::found;
+use crate::marker::open_plain;
 
 /// Bytes of a repository's `config` that are read; more is taken for unknown.
 const CONFIG_BYTES_MAX: u64 = 1_048_576;
@@ -24,7 +23,7 @@ pub(crate) enum MainWorktree {
 pub(crate) fn main_worktree(common_dir: &Path) -> io::Result<MainWorktree> {
     let mut core = Core::default();
     for name in ["config", "config.worktree"] {
-        let Some(file) = found(File::open(common_dir.join(name)))? else { continue };
+        let Some(file) = open_plain(&common_dir.join(name))? else { continue };
         let mut text = Vec::new();
         file.take(CONFIG_BYTES_MAX).read_to_end(&mut text)?;
         if text.len() as u64 == CONFIG_BYTES_MAX {

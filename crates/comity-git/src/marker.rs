@@ -1,10 +1,13 @@
 //! The `.git` entry that marks the top of a worktree, and where it leads.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 /// Longest text in one of git's pointer files (`.git`, `commondir`, `gitdir`).
 const POINTER_BYTES_MAX: u64 = 8_192;
@@ -60,13 +63,21 @@ pub(crate) fn nearest(dir: &Path) -> io::Result<Option<(PathBuf, GitDirs)>> {
 
 /// The text of one of git's pointer files, without the line end; nothing if there is no such file.
 pub(crate) fn pointer(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    let Some(open) = found(File::open(file))? else { return Ok(None) };
+    let Some(open) = open_plain(file)? else { return Ok(None) };
     let mut text = Vec::new();
     open.take(POINTER_BYTES_MAX).read_to_end(&mut text)?;
     while text.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
         text.pop();
     }
     Ok(Some(text))
+}
+
+/// Opens a plain file, if that is what is there; one that would make us wait, such as a pipe, is not opened.
+pub(crate) fn open_plain(file: &Path) -> io::Result<Option<File>> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let open = OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(file);
+    let Some(open) = found(open)? else { return Ok(None) };
+    Ok(open.metadata()?.is_file().then_some(open))
 }
 
 /// The same result, where what does not exist is no error.

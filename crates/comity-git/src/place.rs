@@ -1,6 +1,7 @@
 //! Where in its project a physical path is.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,10 +15,14 @@ use crate::walk::Walk;
 
 /// The names from the top of the worktree that the walk ended in to where it ended, what is missing aside.
 pub(crate) fn names(repository: &Repository, walk: &Walk, text: &str) -> Result<Vec<String>, Refusal> {
-    if walk.at().starts_with(repository.common_dir()) {
+    let Some(root) = worktree_of(repository, walk.dir(), text)? else {
+        return Err(if is_in_git_dir(repository, walk.at()) { git_owns(text) } else { outside(text) });
+    };
+    // A worktree may be kept in git's directory, but git's directory may be kept in a worktree, too.
+    let git_dir = repository.common_dir();
+    if walk.at().starts_with(git_dir) && !root.starts_with(git_dir) {
         return Err(git_owns(text));
     }
-    let root = worktree_of(repository, walk.dir(), text)?;
     let below = walk.at().strip_prefix(&root).map_err(|_| outside(text))?;
     below.iter().map(|name| self::name(name.as_bytes(), repository.case(), text)).collect()
 }
@@ -42,14 +47,18 @@ pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
     Refusal::bad_input(format!("cannot look at {text:?}: {error}"), "make it readable, or give another path")
 }
 
-/// The top of the worktree of this project that `dir` is in.
-fn worktree_of<'a>(repository: &'a Repository, dir: &Path, text: &str) -> Result<Cow<'a, Path>, Refusal> {
+/// The top of the worktree of this project that `dir` is in, if it is in one.
+fn worktree_of<'a>(
+    repository: &'a Repository,
+    dir: &Path,
+    text: &str,
+) -> Result<Option<Cow<'a, Path>>, Refusal> {
     let root = repository.root();
     if !dir.starts_with(root) {
         // Another worktree, or the same one spelled with other case.
         return match marker::nearest(dir) {
-            Ok(Some((root, dirs))) if repository.is_same_project(&dirs.common_dir) => Ok(root.into()),
-            Ok(_) => Err(outside(text)),
+            Ok(Some((root, dirs))) if repository.is_same_project(&dirs.common_dir) => Ok(Some(root.into())),
+            Ok(_) => Ok(None),
             Err(error) => Err(unreadable(text, &error)),
         };
     }
@@ -58,7 +67,7 @@ fn worktree_of<'a>(repository: &'a Repository, dir: &Path, text: &str) -> Result
         if rustix::fs::lstat(&entry).is_ok() {
             match marker::look(dir).map_err(|error| unreadable(text, &error))? {
                 Marker::Leads(dirs) if repository.is_same_project(&dirs.common_dir) => {
-                    return Ok(dir.to_owned().into());
+                    return Ok(Some(dir.to_owned().into()));
                 }
                 Marker::Leads(_) => return Err(nested(dir.strip_prefix(root).unwrap_or(dir), text)),
                 Marker::Broken | Marker::None => {}
@@ -68,7 +77,12 @@ fn worktree_of<'a>(repository: &'a Repository, dir: &Path, text: &str) -> Result
         entry.pop();
         entry.push(".git");
     }
-    Ok(root.into())
+    Ok(Some(root.into()))
+}
+
+fn is_in_git_dir(repository: &Repository, path: &Path) -> bool {
+    let is_git = |name: &OsStr| name.to_str().is_some_and(|name| fold(name, repository.case()) == ".git");
+    path.starts_with(repository.common_dir()) || path.iter().any(is_git)
 }
 
 fn outside(text: &str) -> Refusal {

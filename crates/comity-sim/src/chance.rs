@@ -41,8 +41,7 @@ pub(crate) struct Scene<'a> {
 
 impl Scene<'_> {
     pub(crate) fn next(&mut self) -> Happening {
-        let living: Vec<AgentId> =
-            self.oracle.agents.iter().filter(|(_, being)| being.alive).map(|(id, _)| *id).collect();
+        let living: Vec<AgentId> = self.oracle.agents.keys().copied().collect();
         match self.rng.below(1_000) {
             0..2 => return self.restart(),
             2..4 => return Happening::Snapshot,
@@ -209,7 +208,7 @@ impl Scene<'_> {
             1 => self.oracle.fence.0,
             _ => self.oracle.fence.0 + self.rng.between(1, 1_000),
         });
-        let through_json = self.rng.happens(25);
+        let through_json = self.rng.happens(15);
         Happening::Restarted { floor, from_snapshot: self.rng.happens(60), through_json }
     }
 

@@ -22,7 +22,7 @@ const GIVEN_MAX: usize = 24;
 /// Asks that may come again.
 const KEYED_MAX: usize = 32;
 /// A refused ask is compared with a whole snapshot once in so many times.
-const DEEP_LOOK_EVERY: usize = 64;
+const DEEP_LOOK_EVERY: usize = 200;
 
 /// A world, its log, and the model that watches both.
 pub struct Simulation<R: Rules = RealRules> {
@@ -113,11 +113,14 @@ impl<R: Rules> Simulation<R> {
         found.map_err(|problem| self.failure(problem))
     }
 
-    fn failure(&self, problem: String) -> Failure {
+    /// The last steps as text, the newest last.
+    pub fn last_steps(&self) -> Vec<String> {
         let first = self.steps + 1 - self.last.len() as u64;
-        let last_steps =
-            self.last.iter().zip(first..).map(|(step, number)| described(number, step)).collect();
-        Failure { seed: self.seed, step: self.steps, problem, last_steps }
+        self.last.iter().zip(first..).map(|(step, number)| described(number, step)).collect()
+    }
+
+    fn failure(&self, problem: String) -> Failure {
+        Failure { seed: self.seed, step: self.steps, problem, last_steps: self.last_steps() }
     }
 
     /// Lets it happen; says in a word how it ended.

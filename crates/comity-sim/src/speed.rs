@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::simulation::Simulation;
 
 /// Steps in the life of one world; then a new one begins with the next seed.
-pub const LIFE_STEPS: u64 = 2_000;
+pub const LIFE_STEPS: u64 = 1_000;
 
 /// What a run of the simulator came to.
 #[derive(Clone, Copy, PartialEq, Debug)]

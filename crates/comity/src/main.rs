@@ -1,2 +1,14 @@
-//! Being written.
-fn main() {}
+//! Comity: lets several coding agents share one repository, one machine and one browser.
+
+mod bench;
+mod cli;
+mod http;
+mod mcp;
+mod serve;
+mod session;
+mod settings;
+mod start;
+
+fn main() -> std::process::ExitCode {
+    cli::run(std::env::args_os())
+}

@@ -118,12 +118,7 @@ fn check_bounds(
     if who == Principal::System || wants.is_empty() {
         return Err(Refusal::bad_input("nothing to lock was named", "name a path: comity lock PATH"));
     }
-    if wants.len() > PATHS_PER_ASK_MAX {
-        return limit(
-            format!("{} paths are more than the {PATHS_PER_ASK_MAX} of one ask", wants.len()),
-            "lock a directory or a glob instead",
-        );
-    }
+    check_path_count(wants.len())?;
     for wanted in wants {
         if wanted.ttl < LOCK_TTL_MIN || wanted.ttl > LOCK_TTL_MAX {
             return Err(Refusal::bad_input(
@@ -131,12 +126,7 @@ fn check_bounds(
                 format!("give one from {LOCK_TTL_MIN} to {LOCK_TTL_MAX}, such as 5m"),
             ));
         }
-        if wanted.reason.as_ref().is_some_and(|reason| reason.len() > REASON_BYTES_MAX) {
-            return Err(Refusal::bad_input(
-                format!("the reason is longer than {REASON_BYTES_MAX} bytes"),
-                "say it in a sentence",
-            ));
-        }
+        check_reason(wanted.reason.as_deref())?;
     }
     if wait.is_some_and(|wait| wait > WAIT_MAX) {
         return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
@@ -157,6 +147,28 @@ fn check_bounds(
         return limit(format!("{LOCKS_MAX} locks are held already"), "release some");
     }
     Ok(())
+}
+
+/// The paths of one ask have a bound.
+pub(super) fn check_path_count(count: usize) -> Result<(), Refusal> {
+    if count <= PATHS_PER_ASK_MAX {
+        return Ok(());
+    }
+    Err(Refusal::LimitReached {
+        problem: format!("{count} paths are more than the {PATHS_PER_ASK_MAX} of one ask"),
+        hint: "name a directory or a glob instead".into(),
+    })
+}
+
+/// A reason has a bound.
+pub(super) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
+    if reason.is_none_or(|reason| reason.len() <= REASON_BYTES_MAX) {
+        return Ok(());
+    }
+    Err(Refusal::bad_input(
+        format!("the reason is longer than {REASON_BYTES_MAX} bytes"),
+        "say it in a sentence",
+    ))
 }
 
 fn check_queue(world: &World, who: Principal) -> Result<(), Refusal> {

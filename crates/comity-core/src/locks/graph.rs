@@ -72,7 +72,8 @@ pub(super) fn against<'a>(world: &'a World, wanted: &Wanted) -> impl Iterator<It
     waits.into_iter().filter(|wait| wants_against(wait, wanted))
 }
 
-fn lock_blockers(world: &World, who: Principal, except: Option<Ticket>) -> BTreeSet<Principal> {
+/// Everybody whose locks keep an ask of `who` waiting; the ask at `except` is left out.
+pub(crate) fn lock_blockers(world: &World, who: Principal, except: Option<Ticket>) -> BTreeSet<Principal> {
     let mut blockers = BTreeSet::new();
     for wait in world.locks.waiting(who).filter(|wait| Some(wait.ticket) != except) {
         for wanted in &wait.wants {

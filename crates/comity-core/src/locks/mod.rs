@@ -16,6 +16,7 @@ use crate::time::{Millis, Timestamp};
 
 pub(crate) use acquire::lock;
 pub(crate) use fences::check_fences;
+pub(crate) use graph::lock_blockers;
 pub(crate) use lapse::{inspected, lapse, time_out};
 pub(crate) use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;

@@ -1,5 +1,6 @@
 //! Giving locks back, and what the human and leaders may do with others' locks.
 
+use super::acquire::{check_path_count, check_reason};
 use super::graph::{against, cycle};
 use super::{Lock, ReleaseCause};
 use crate::event::Event;
@@ -16,6 +17,7 @@ pub(crate) fn unlock(
     project: ProjectId,
     patterns: &[PathPattern],
 ) -> Result<Vec<Event>, Refusal> {
+    check_words(patterns, None)?;
     let mut fences: Vec<Fence> = Vec::new();
     for pattern in patterns {
         let own: Vec<Fence> = match world.locks.own(who, project, pattern) {
@@ -41,6 +43,12 @@ pub(crate) fn unlock(
 pub(crate) fn unlock_all(world: &World, who: Principal) -> Vec<Event> {
     let held = world.locks.of(who).map(|lock| lock.fence);
     held.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::GivenBack }).collect()
+}
+
+/// The paths of one ask and the words beside it have a bound.
+fn check_words(patterns: &[PathPattern], reason: Option<&str>) -> Result<(), Refusal> {
+    check_path_count(patterns.len())?;
+    check_reason(reason)
 }
 
 /// Whether `outer` is a directory, or several, that everything in `inner` lies in.
@@ -115,6 +123,7 @@ pub(crate) fn release(
     patterns: &[PathPattern],
     reason: Option<Box<str>>,
 ) -> Result<Vec<Event>, Refusal> {
+    check_words(patterns, reason.as_deref())?;
     let cause = |lock: &Lock| match lock.holder == who {
         true => ReleaseCause::GivenBack,
         false => ReleaseCause::TakenAway { reason: reason.clone() },
@@ -131,6 +140,7 @@ pub(crate) fn extend(
     ttl: Millis,
     reason: Option<Box<str>>,
 ) -> Result<Vec<Event>, Refusal> {
+    check_words(patterns, reason.as_deref())?;
     if !(LOCK_TTL_MIN..=LOCK_TTL_MAX).contains(&ttl) {
         return Err(Refusal::bad_input(
             format!("a TTL of {ttl} is not possible"),
@@ -164,6 +174,7 @@ pub(crate) fn hand_over(
     to: Principal,
     reason: Option<Box<str>>,
 ) -> Result<Vec<Event>, Refusal> {
+    check_words(patterns, reason.as_deref())?;
     if let Principal::Agent(agent) = to {
         world.agents.living(agent)?;
     }

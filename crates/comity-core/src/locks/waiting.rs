@@ -21,7 +21,8 @@ use crate::world::World;
 /// What keeps an ask from being granted.
 pub(super) enum Obstacle<'a> {
     Lock(&'a Lock),
-    Place(&'a Wait),
+    /// Somebody's place in the queue, and what of it is wanted.
+    Place(&'a Wait, &'a Wanted),
 }
 
 /// The locks of others that `who` would collide with on `pattern`; the first ones, at most `limit`.
@@ -60,7 +61,11 @@ pub(super) fn obstacles<'a>(
     }
     let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
     let places = places_first(world, who, wanted, place);
-    locks.into_iter().map(Obstacle::Lock).chain(places.into_iter().map(Obstacle::Place)).collect()
+    let places = places.into_iter().filter_map(|wait| {
+        let theirs = wait.wants.iter().find(|theirs| collide(wanted, theirs))?;
+        Some(Obstacle::Place(wait, theirs))
+    });
+    locks.into_iter().map(Obstacle::Lock).chain(places).collect()
 }
 
 /// Asking again for what one holds is never in anybody's way.
@@ -152,7 +157,7 @@ impl Obstacle<'_> {
     pub(super) fn who(&self) -> Principal {
         match self {
             Obstacle::Lock(lock) => lock.holder,
-            Obstacle::Place(wait) => wait.who,
+            Obstacle::Place(wait, _) => wait.who,
         }
     }
 
@@ -160,7 +165,7 @@ impl Obstacle<'_> {
     pub(super) fn holder(&self) -> Option<Principal> {
         match self {
             Obstacle::Lock(lock) => Some(lock.holder),
-            Obstacle::Place(_) => None,
+            Obstacle::Place(..) => None,
         }
     }
 
@@ -171,19 +176,16 @@ impl Obstacle<'_> {
     pub(super) fn view(&self, world: &World, now: Timestamp) -> HolderView {
         match self {
             Obstacle::Lock(lock) => lock.view(world, now),
-            Obstacle::Place(wait) => {
-                let first = wait.wants.first();
-                HolderView {
-                    holder: world.name_of(wait.who),
-                    agent: wait.who.agent(),
-                    path: first.map(|wanted| wanted.pattern.readable()).unwrap_or_default(),
-                    mode: first.map_or(LockMode::Exclusive, |wanted| wanted.mode),
-                    state: "waiting",
-                    reason: first.and_then(|wanted| wanted.reason.as_deref().map(str::to_owned)),
-                    age_ms: now.since(wait.since),
-                    expires_in_ms: Some(wait.deadline.since(now)),
-                }
-            }
+            Obstacle::Place(wait, wanted) => HolderView {
+                holder: world.name_of(wait.who),
+                agent: wait.who.agent(),
+                path: wanted.pattern.readable(),
+                mode: wanted.mode,
+                state: "waiting",
+                reason: wanted.reason.as_deref().map(str::to_owned),
+                age_ms: now.since(wait.since),
+                expires_in_ms: Some(wait.deadline.since(now)),
+            },
         }
     }
 }
@@ -198,7 +200,8 @@ impl Lock {
             mode: self.wanted.mode,
             state: self.hold.word(),
             reason: self.wanted.reason.as_deref().map(str::to_owned),
-            age_ms: now.since(self.since),
+            // Orphaned work is as old as its end.
+            age_ms: now.since(if self.hold == Hold::Orphaned { self.renewed } else { self.since }),
             expires_in_ms: (self.hold == Hold::Held).then(|| expires_at(world, self).since(now)),
         }
     }

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use comity_core::{CaseRule, PathPattern};
 use comity_git::has_uncommitted_work;
+use rustix::fs::{FileType, Mode};
 
 use crate::sandbox::Sandbox;
 
@@ -19,7 +20,7 @@ fn trapped() -> Sandbox {
 }
 
 fn look(sandbox: &Sandbox) -> Result<bool, String> {
-    let pattern = PathPattern::parse("src/a.rs", CaseRule::Exact).expect("a path");
+    let pattern = PathPattern::parse("src/", CaseRule::Exact).expect("a path");
     let common_dir = sandbox.path("main/.git");
     has_uncommitted_work(&common_dir, &pattern, CaseRule::Exact, Duration::from_secs(60))
         .map_err(|unknown| unknown.to_string())
@@ -30,14 +31,17 @@ fn check(set: impl Fn(&Sandbox, &str)) {
     let sandbox = trapped();
     let trap = sandbox.path("trap").display().to_string();
     set(&sandbox, &trap);
-    // Same size, new time: git has to compare the contents.
-    let touch = |text: &str| {
+    // One file with other contents of the same size, and one with the same contents and another time: git has to
+    // look into both, and wants to note the new time in its index.
+    let touch = |text: &str, seconds: u64| {
         sandbox.write("main/src/a.rs", text);
-        sandbox.git("main", &["status", "--porcelain"]);
+        let file = fs::File::options().write(true).open(sandbox.path("main/src/b.rs")).expect("a file");
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).expect("another time");
     };
-    touch("fir5t\n");
+    touch("fir5t\n", 1_000_000_000);
+    sandbox.git("main", &["status", "--porcelain"]);
     fs::remove_file(sandbox.path("canary")).expect("the trap springs for plain git");
-    sandbox.write("main/src/a.rs", "f1rst\n");
+    touch("f1rst\n", 1_100_000_000);
     let found = look(&sandbox);
     assert!(!sandbox.path("canary").exists(), "a program of the repository was run");
     assert_eq!(found, Ok(true));
@@ -62,6 +66,14 @@ fn filters_are_not_run() {
         attribute_filter(it, "e=v.il");
         it.git("main", &["config", "filter.e=v.il.clean", trap]);
         it.git("main", &["config", "filter.e=v.il.required", "true"]);
+    });
+}
+
+#[test]
+fn filter_processes_are_not_run() {
+    check(|it, trap| {
+        attribute_filter(it, "evil");
+        it.git("main", &["config", "filter.evil.process", trap]);
     });
 }
 
@@ -101,6 +113,17 @@ fn settings_do_not_lead_git_to_other_files() {
     sandbox.git("", &["--git-dir", "main/.git", "config", "--unset", "core.worktree"]);
     sandbox.git("", &["--git-dir", "main/.git", "config", "core.bare", "true"]);
     assert_eq!(look(&sandbox), Ok(true));
+}
+
+#[test]
+fn pipes_in_the_place_of_files_do_not_make_us_wait() {
+    let sandbox = Sandbox::with(&["src/a.rs"]);
+    sandbox.git("", &["clone", "-q", "main", "main/inner"]);
+    let pipe = sandbox.path("main/inner/.git/commondir");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+    let no = sandbox.repository("main").resolve(&sandbox.main(), "inner/src/a.rs").expect_err("nested");
+    assert_eq!(no.code(), "bad_input");
+    assert_eq!(sandbox.repository("main/inner").root(), sandbox.path("main/inner"));
 }
 
 #[test]

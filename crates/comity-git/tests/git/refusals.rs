@@ -73,6 +73,22 @@ fn paths_that_are_refused() {
 }
 
 #[test]
+fn git_directories_elsewhere_are_refused() {
+    let sandbox = Sandbox::with(&["src/a.rs"]);
+    sandbox.git("main", &["worktree", "add", "-q", "../linked"]);
+    sandbox.make_dir("apart");
+    sandbox.git("", &["init", "-q", "--separate-git-dir", "apart/g", "apart"]);
+    let check = |repository: &str, file: &str| {
+        let said = canonical(&sandbox.repository(repository), &sandbox.path(""), file);
+        assert_eq!(said, format!("bad_input: {file:?} is in git's own directory"));
+    };
+    check("linked", "main/.git/config");
+    check("linked", "main/.git/worktrees/linked/HEAD");
+    check("apart", "apart/g/config");
+    check("apart", "apart/.git");
+}
+
+#[test]
 fn a_refusal_says_what_to_do() {
     let sandbox = Sandbox::with(&[]);
     sandbox.init("main/inner");

@@ -20,6 +20,7 @@ fn tree() -> Sandbox {
     sandbox.link("main", "checkout");
     sandbox.git("main", &["worktree", "add", "-q", "../linked", "-b", "linked"]);
     sandbox.git("main", &["worktree", "add", "-q", "trees/inner", "-b", "inner"]);
+    sandbox.git("main", &["worktree", "add", "-q", ".git/kept/there", "-b", "there"]);
     sandbox
 }
 
@@ -105,6 +106,8 @@ fn spellings_from_elsewhere() {
     check("main", "main", "{TOP/linked/src/a.rs,TOP/main/docs/}", "{docs/,src/a.rs}");
     check("main", "main", "trees/inner/src/new.rs", "src/new.rs");
     check("main", "main", "trees/inner", "**");
+    check("main", "main", ".git/kept/there/src/a.rs", "src/a.rs");
+    check("main/.git/kept/there", "main/.git/kept/there/src", "a.rs", "src/a.rs");
     check("linked", "linked/src", "a.rs", "src/a.rs");
     check("linked", "linked", "TOP/main/src/a.rs", "src/a.rs");
     check("linked", "linked", "TOP/main/trees/inner/src/a.rs", "src/a.rs");

@@ -20,16 +20,13 @@ impl Oracle {
     }
 
     fn living(&mut self, id: AgentId, what: &str) -> Result<&mut Being, String> {
-        self.agents
-            .get_mut(&id)
-            .filter(|being| being.alive)
-            .ok_or_else(|| format!("{id} {what} though it is not alive"))
+        self.agents.get_mut(&id).ok_or_else(|| format!("{id} {what} though it is not alive"))
     }
 
     /// A server started: everybody's time counts from now.
     pub(super) fn all_heard(&mut self) {
         let now = self.now;
-        for being in self.agents.values_mut().filter(|being| being.alive) {
+        for being in self.agents.values_mut() {
             (being.heard, being.disconnected) = (now, None);
         }
     }
@@ -39,7 +36,6 @@ impl Oracle {
         match &record.event {
             Event::AgentJoined { agent, profile, .. } => {
                 let being = Being {
-                    alive: true,
                     parent: profile.parent,
                     has_process: profile.process.is_some(),
                     disconnected: None,
@@ -50,10 +46,10 @@ impl Oracle {
                 if profile.parent.is_some_and(|parent| !self.is_alive(Principal::Agent(parent))) {
                     return Err(format!("{agent} joined below somebody who is not alive"));
                 }
-                match self.agents.insert(*agent, being) {
-                    Some(_) => Err(format!("{agent} joined twice")),
-                    None => Ok(()),
+                if self.gone.contains(agent) || self.agents.insert(*agent, being).is_some() {
+                    return Err(format!("{agent} joined twice"));
                 }
+                Ok(())
             }
             Event::AgentProcessKnown { agent, .. } => {
                 self.living(*agent, "got a process")?.has_process = true;
@@ -93,8 +89,8 @@ impl Oracle {
         if by == Principal::System && !with_parent && !silent {
             return Err(format!("{id} was given up too early"));
         }
-        being.alive = false;
-        being.notices.clear();
+        self.agents.remove(&id);
+        self.gone.insert(id);
         self.left.push(id);
         let who = Principal::Agent(id);
         match self.waits.iter().find(|(_, wait)| wait.who == who) {
@@ -105,8 +101,7 @@ impl Oracle {
 
     /// A notice for `who`; the dead are told nothing.
     pub(super) fn tell(&mut self, who: Principal, seq: u64) {
-        let being = who.agent().and_then(|id| self.agents.get_mut(&id));
-        if let Some(being) = being.filter(|being| being.alive) {
+        if let Some(being) = who.agent().and_then(|id| self.agents.get_mut(&id)) {
             being.notices.push(seq);
         }
     }

@@ -7,7 +7,7 @@ mod locks;
 mod queue;
 mod settled;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use comity_core::locks::{Hold, LockMode, Wanted};
 use comity_core::world::Patience;
@@ -21,7 +21,10 @@ pub(crate) type Found = Result<(), String>;
 /// What the records so far say.
 #[derive(Debug)]
 pub(crate) struct Oracle {
+    /// The living.
     pub(crate) agents: BTreeMap<AgentId, Being>,
+    /// Everybody who ended.
+    gone: BTreeSet<AgentId>,
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
     pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
@@ -39,10 +42,9 @@ pub(crate) struct Oracle {
     overtaken: Option<queue::Grant>,
 }
 
-/// An agent as the model sees it.
+/// A living agent as the model sees it.
 #[derive(Debug)]
 pub(crate) struct Being {
-    pub(crate) alive: bool,
     pub(crate) parent: Option<AgentId>,
     pub(crate) has_process: bool,
     disconnected: Option<Timestamp>,
@@ -88,6 +90,7 @@ impl Oracle {
     pub(crate) fn new(patience: Patience) -> Oracle {
         Oracle {
             agents: BTreeMap::new(),
+            gone: BTreeSet::new(),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -150,7 +153,7 @@ impl Oracle {
     }
 
     pub(crate) fn is_alive(&self, who: Principal) -> bool {
-        who.agent().is_none_or(|id| self.agents.get(&id).is_some_and(|being| being.alive))
+        who.agent().is_none_or(|id| self.agents.contains_key(&id))
     }
 }
 

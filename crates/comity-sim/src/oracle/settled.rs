@@ -42,11 +42,10 @@ impl Oracle {
     }
 
     fn agrees_on_agents(&self, world: &World) -> Found {
-        let living = self.agents.values().filter(|being| being.alive).count();
-        if world.agents.live().count() != living {
+        if world.agents.live().count() != self.agents.len() {
             return Err("the world's living agents are not those of its log".into());
         }
-        for (id, being) in self.agents.iter().filter(|(_, being)| being.alive) {
+        for (id, being) in &self.agents {
             let Some(agent) = world.agents.get(*id).filter(|agent| agent.is_live()) else {
                 return Err(format!("{id} is alive, but not in the world"));
             };

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::processes;
-use crate::tokens::{Token, random_agent_id};
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -50,7 +49,7 @@ impl Operation for Attach {
     type Output = Attached;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Attached>, Failure> {
-        let token = Token::random().map_err(Failure::fault)?;
+        let (new_agent, token) = app.new_identity(caller)?;
         let world = app.engine().world();
         let (asks, agent, name) = match caller.who {
             // The door has found the agent by its token or by the process tree: one more process of the same.
@@ -59,7 +58,7 @@ impl Operation for Attach {
                 (vec![Ask::AddToken { agent, token: token.hash() }], agent, name)
             }
             Principal::Human | Principal::System => {
-                let agent = random_agent_id().map_err(Failure::fault)?;
+                let agent = new_agent;
                 let name = free_name(&world, &self.name);
                 // Only an ancestor of the caller can be the program that it belongs to.
                 let process = self.pid.and_then(|pid| {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::tokens::{Token, random_agent_id};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
@@ -60,10 +59,9 @@ impl Operation for Join {
     const COMMAND: &'static [&'static str] = &["agent", "join"];
     type Output = Joined;
 
-    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {
         let process = self.pid.map(known_process).transpose()?;
-        let (agent, token) =
-            (random_agent_id().map_err(Failure::fault)?, Token::random().map_err(Failure::fault)?);
+        let (agent, token) = app.new_identity(caller)?;
         let boxed = |text: &Option<String>| text.as_deref().map(Into::into);
         let profile = Box::new(Profile {
             name: self.name.as_str().into(),

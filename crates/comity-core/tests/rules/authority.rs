@@ -1,0 +1,206 @@
+//! LK9: who may decide about others' locks.
+
+use expect_test::expect;
+
+use crate::script::check;
+
+#[test]
+fn the_human_may() {
+    check(
+        "
+        ann locks a.rs b.rs c.rs
+        human releases a.rs because I need it
+        human extends b.rs for 20m
+        human hands c.rs to bob because bob is here
+        ann reads notices
+        bob reads notices
+        show locks",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            ann got b.rs (fence 2)
+            ann got c.rs (fence 3)
+            a.rs of ann taken away
+            b.rs of ann extended to 20m
+            c.rs of ann handed to bob (fence 4)
+            notice: your lock on a.rs was taken away by the human ("I need it")
+            notice: your lock on b.rs was given more time by the human
+            notice: your lock on c.rs was taken away by the human ("bob is here")
+            ann was told
+            notice: the lock on c.rs was handed to you by the human ("bob is here")
+            bob was told
+            fence 2: b.rs is locked by ann since 0ms, for 20m more
+            fence 4: c.rs is locked by bob since 0ms, for 5m more"#]],
+    );
+}
+
+#[test]
+fn others_may_not() {
+    check(
+        "
+        ann locks a.rs because mine
+        bob releases a.rs
+        bob extends a.rs for 20m
+        bob hands a.rs to bob
+        bob releases nothing.rs",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            bob: refused (not_allowed): a.rs is locked by ann ("mine") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): a.rs is locked by ann ("mine") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): a.rs is locked by ann ("mine") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_held): you hold no lock on nothing.rs, and nobody else does; see what is held with: comity locks"#]],
+    );
+}
+
+#[test]
+fn a_parent_and_a_grandparent_may() {
+    check(
+        "
+        ann joins
+        kid joins under ann
+        tot joins under kid
+        tot locks a.rs b.rs
+        kid releases a.rs because enough
+        ann hands b.rs to ann
+        kid releases b.rs",
+        expect![[r#"
+            ann joined
+            kid joined under ann
+            tot joined under kid
+            tot got a.rs (fence 1)
+            tot got b.rs (fence 2)
+            a.rs of tot taken away
+            b.rs of tot handed to ann (fence 3)
+            kid: refused (not_allowed): b.rs is locked by ann since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
+    );
+}
+
+#[test]
+fn the_lead_of_the_same_team_may() {
+    check(
+        "
+        ann joins as lead in red
+        bob joins as developer in red
+        cid joins as developer in blue
+        bob locks b.rs
+        cid locks c.rs
+        ann releases b.rs
+        ann releases c.rs
+        bob releases c.rs",
+        expect![[r#"
+            ann joined
+            bob joined
+            cid joined
+            bob got b.rs (fence 1)
+            cid got c.rs (fence 2)
+            b.rs of bob taken away
+            ann: refused (not_allowed): c.rs is locked by cid since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): c.rs is locked by cid since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
+    );
+}
+
+#[test]
+fn nobody_decides_about_the_humans() {
+    check(
+        "
+        ann joins as lead in red
+        human locks a.rs because hands off
+        ann releases a.rs
+        human unlocks a.rs",
+        expect![[r#"
+            ann joined
+            the human got a.rs (fence 1)
+            ann: refused (not_allowed): a.rs is locked by the human ("hands off") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            a.rs of the human given back"#]],
+    );
+}
+
+#[test]
+fn all_or_nothing() {
+    check(
+        "
+        kid joins under ann
+        kid locks src/a.rs
+        bob locks src/b.rs
+        ann releases src/
+        show locks",
+        expect![[r#"
+            kid joined under ann
+            kid got src/a.rs (fence 1)
+            bob got src/b.rs (fence 2)
+            ann: refused (not_allowed): src/b.rs is locked by bob since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            fence 1: src/a.rs is locked by kid since 0ms, for 5m more
+            fence 2: src/b.rs is locked by bob since 0ms, for 5m more"#]],
+    );
+}
+
+#[test]
+fn what_lies_within_goes_along() {
+    check(
+        "
+        ann locks src/
+        ann locks src/a.rs src/b.rs docs/x.md
+        human hands src/a.rs to bob
+        show locks",
+        expect![[r#"
+            ann got src/ (fence 1)
+            ann got src/a.rs (fence 2)
+            ann got src/b.rs (fence 3)
+            ann got docs/x.md (fence 4)
+            src/ of ann handed to bob (fence 5)
+            src/a.rs of ann handed to bob (fence 6)
+            src/b.rs of ann handed to bob (fence 7)
+            fence 4: docs/x.md is locked by ann since 0ms, for 5m more
+            fence 5: src/ is locked by bob since 0ms, for 5m more
+            fence 6: src/a.rs is locked by bob since 0ms, for 5m more
+            fence 7: src/b.rs is locked by bob since 0ms, for 5m more"#]],
+    );
+}
+
+#[test]
+fn two_locks_on_one_path_do_not_go_to_one() {
+    check(
+        "
+        ann locks a.rs shared
+        bob locks a.rs shared
+        human hands a.rs to cid
+        human releases a.rs
+        show locks",
+        expect![[r#"
+            ann got a.rs shared (fence 1)
+            bob got a.rs shared (fence 2)
+            human: refused (bad_input): cid would hold a.rs twice; release one of the two locks instead
+            a.rs of ann taken away
+            a.rs of bob taken away"#]],
+    );
+}
+
+#[test]
+fn a_waiter_gets_what_is_handed_to_it() {
+    check(
+        "
+        ann locks a.rs
+        bob locks a.rs waiting 5m
+        ann hands a.rs to bob
+        show queue",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            bob waits for a.rs (ticket 1, 5m)
+            a.rs of ann handed to bob (fence 2)
+            a.rs of bob renewed for 5m (fence 2)
+            bob has waited ([fence 2])"#]],
+    );
+}
+
+#[test]
+fn handing_to_somebody_who_has_ended() {
+    check(
+        "
+        ann locks a.rs
+        bob ends
+        human hands a.rs to bob",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            bob completed (goodbye)
+            human: refused (agent_ended): bob has ended (goodbye); join again with: comity agent join NAME"#]],
+    );
+}

@@ -1,0 +1,262 @@
+//! LK1, LK3, LK4, LK5: taking and giving back.
+
+use expect_test::expect;
+
+use crate::script::check;
+
+#[test]
+fn an_exclusive_lock_keeps_others_out() {
+    check(
+        "
+        ann locks src/a.rs because fixing login
+        bob locks src/a.rs
+        bob locks src/b.rs
+        show locks",
+        expect![[r#"
+            ann got src/a.rs (fence 1)
+            bob: refused (locked): src/a.rs is locked by ann ("fixing login") since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            bob got src/b.rs (fence 2)
+            fence 1: src/a.rs is locked by ann ("fixing login") since 0ms, for 5m more
+            fence 2: src/b.rs is locked by bob since 0ms, for 5m more"#]],
+    );
+}
+
+#[test]
+fn shared_locks_go_together() {
+    check(
+        "
+        ann locks docs/ shared
+        bob locks docs/ shared
+        cid locks docs/guide.md
+        cid locks docs/ shared",
+        expect![[r#"
+            ann got docs/ shared (fence 1)
+            bob got docs/ shared (fence 2)
+            cid: refused (locked): docs/guide.md is not free: docs/ is locked shared by ann since 0ms, for 5m more; docs/ is locked shared by bob since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            cid got docs/ shared (fence 3)"#]],
+    );
+}
+
+#[test]
+fn a_refusal_says_who_why_since_until_and_how_many_wait() {
+    check(
+        "
+        ann locks src/ for 10m because the big move
+        4m pass
+        bob locks src/a.rs waiting 5m
+        12s pass
+        cid locks src/a.rs
+        cid locks src/** waiting 5m
+        dan locks src/a.rs",
+        expect![[r#"
+            ann got src/ (fence 1)
+            bob waits for src/a.rs (ticket 1, 5m)
+            cid: refused (locked): src/a.rs is not free: src/ is locked by ann ("the big move") since 4m 12s, for 5m 48s more; bob has waited for src/a.rs for 12s; 1 ask waits for it; wait with --wait, work on something else, or write to ann
+            cid waits for src/ (ticket 2, 5m)
+            dan: refused (locked): src/a.rs is not free: src/ is locked by ann ("the big move") since 4m 12s, for 5m 48s more; bob has waited for src/a.rs for 12s; cid has waited for src/ for 0ms; 2 asks wait for it; wait with --wait, work on something else, or write to ann"#]],
+    );
+}
+
+#[test]
+fn a_refusal_counts_up_to_the_moment_of_the_ask() {
+    check(
+        "
+        bob joins
+        ann locks src/a.rs
+        2m pass
+        bob locks src/a.rs
+        bob unlocks src/a.rs
+        bob releases src/a.rs",
+        expect![[r#"
+            bob joined
+            ann got src/a.rs (fence 1)
+            bob: refused (locked): src/a.rs is locked by ann since 2m, for 3m more; wait with --wait, work on something else, or write to ann
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann since 2m, for 3m more; only its holder, a leader or the human may release it
+            bob: refused (not_allowed): src/a.rs is locked by ann since 2m, for 3m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
+    );
+}
+
+#[test]
+fn a_refusal_names_every_holder() {
+    check(
+        "
+        ann locks src/a.rs
+        bob locks src/b.rs shared because reading
+        cid locks src/*.rs",
+        expect![[r#"
+            ann got src/a.rs (fence 1)
+            bob got src/b.rs shared (fence 2)
+            cid: refused (locked): src/*.rs is not free: src/a.rs is locked by ann since 0ms, for 5m more; src/b.rs is locked shared by bob ("reading") since 0ms, for 5m more; wait with --wait, work on something else, or write to ann"#]],
+    );
+}
+
+#[test]
+fn globs_overlap_exactly() {
+    check(
+        "
+        ann locks src/**/*.rs
+        bob locks src/*/mod.rs
+        bob locks src/*/page.ts
+        bob locks src
+        cid locks {docs,tests}/*.md
+        dan locks docs/guide.md
+        dan locks docs/deep/guide.md",
+        expect![[r#"
+            ann got src/**/*.rs (fence 1)
+            bob: refused (locked): src/*/mod.rs is not free: src/**/*.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            bob got src/*/page.ts (fence 2)
+            bob: refused (locked): src is not free: src/**/*.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            cid got {docs/*.md,tests/*.md} (fence 3)
+            dan: refused (locked): docs/guide.md is not free: {docs/*.md,tests/*.md} is locked by cid since 0ms, for 5m more; wait with --wait, work on something else, or write to cid
+            dan got docs/deep/guide.md (fence 4)"#]],
+    );
+}
+
+#[test]
+fn several_paths_are_all_or_nothing() {
+    check(
+        "
+        ann locks b.rs
+        bob locks a.rs b.rs c.rs
+        show locks
+        bob locks a.rs c.rs
+        show locks",
+        expect![[r#"
+            ann got b.rs (fence 1)
+            bob: refused (locked): b.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            fence 1: b.rs is locked by ann since 0ms, for 5m more
+            bob got a.rs (fence 2)
+            bob got c.rs (fence 3)
+            fence 1: b.rs is locked by ann since 0ms, for 5m more
+            fence 2: a.rs is locked by bob since 0ms, for 5m more
+            fence 3: c.rs is locked by bob since 0ms, for 5m more"#]],
+    );
+}
+
+#[test]
+fn locking_again_renews_and_keeps_the_fence() {
+    check(
+        "
+        ann locks src/a.rs for 60s because one
+        30s pass
+        ann locks ./src//a.rs for 90s because two
+        show locks
+        ann locks src/a.rs src/b.rs src/a.rs",
+        expect![[r#"
+            ann got src/a.rs (fence 1)
+            src/a.rs of ann renewed for 1m 30s (fence 1)
+            fence 1: src/a.rs is locked by ann ("two") since 30s, for 1m 30s more
+            src/a.rs of ann renewed for 5m (fence 1)
+            ann got src/b.rs (fence 2)"#]],
+    );
+}
+
+#[test]
+fn a_shared_lock_can_become_exclusive() {
+    check(
+        "
+        ann locks a.rs shared
+        ann locks a.rs
+        bob locks a.rs shared
+        ann locks a.rs shared",
+        expect![[r#"
+            ann got a.rs shared (fence 1)
+            a.rs of ann given up for an exclusive one
+            ann got a.rs (fence 2)
+            bob: refused (locked): a.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            a.rs of ann renewed for 5m (fence 2)"#]],
+    );
+}
+
+#[test]
+fn one_ask_for_both_modes_gets_the_stronger() {
+    check(
+        "
+        ann locks a.rs shared
+        bob locks a.rs shared
+        bob unlocks a.rs
+        ann locks-both a.rs
+        bob locks a.rs shared",
+        expect![[r#"
+            ann got a.rs shared (fence 1)
+            bob got a.rs shared (fence 2)
+            a.rs of bob given back
+            a.rs of ann given up for an exclusive one
+            ann got a.rs (fence 3)
+            bob: refused (locked): a.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann"#]],
+    );
+}
+
+#[test]
+fn a_holder_may_lock_within_its_own() {
+    check(
+        "
+        ann locks src/
+        ann locks src/a.rs
+        bob locks src/a.rs
+        ann unlocks src/
+        bob locks src/a.rs
+        show locks",
+        expect![[r#"
+            ann got src/ (fence 1)
+            ann got src/a.rs (fence 2)
+            bob: refused (locked): src/a.rs is not free: src/ is locked by ann since 0ms, for 5m more; src/a.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            src/ of ann given back
+            bob: refused (locked): src/a.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            fence 2: src/a.rs is locked by ann since 0ms, for 5m more"#]],
+    );
+}
+
+#[test]
+fn giving_back() {
+    check(
+        "
+        ann locks src/a.rs src/b.rs docs/x.md
+        ann unlocks src/a.rs
+        ann unlocks src/
+        ann unlocks docs/y.md
+        ann unlocks everything
+        ann unlocks everything
+        show locks",
+        expect![[r#"
+            ann got src/a.rs (fence 1)
+            ann got src/b.rs (fence 2)
+            ann got docs/x.md (fence 3)
+            src/a.rs of ann given back
+            src/b.rs of ann given back
+            ann: refused (not_held): you hold no lock on docs/y.md, and nobody else does; see what is held with: comity locks
+            docs/x.md of ann given back
+            ann: nothing changes"#]],
+    );
+}
+
+#[test]
+fn giving_back_what_somebody_else_holds_names_the_holder() {
+    check(
+        "
+        ann locks src/a.rs because fixing login
+        bob unlocks src/a.rs
+        bob unlocks src/b.rs",
+        expect![[r#"
+            ann got src/a.rs (fence 1)
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") since 0ms, for 5m more; only its holder, a leader or the human may release it
+            bob: refused (not_held): you hold no lock on src/b.rs, and nobody else does; see what is held with: comity locks"#]],
+    );
+}
+
+#[test]
+fn projects_are_apart() {
+    check(
+        "
+        ann locks a.rs
+        bob locks-elsewhere a.rs
+        bob unlocks a.rs
+        show locks",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            bob got a.rs (fence 2)
+            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann since 0ms, for 5m more; only its holder, a leader or the human may release it
+            fence 1: a.rs is locked by ann since 0ms, for 5m more
+            fence 2: a.rs is locked by bob since 0ms, for 5m more"#]],
+    );
+}

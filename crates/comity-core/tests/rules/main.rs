@@ -1,0 +1,14 @@
+//! The rules by example: each test is a short script and what comes of it.
+
+mod agents;
+mod authority;
+mod deadlock;
+mod expiry;
+mod fences;
+mod limits;
+mod locks;
+mod paths;
+mod queue;
+mod repeats;
+mod script;
+mod tell;

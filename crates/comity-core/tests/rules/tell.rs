@@ -1,0 +1,121 @@
+//! How a script's outcome reads: one line for each thing that happened.
+
+use std::collections::BTreeMap;
+
+use comity_core::locks::{LockMode, ReleaseCause, WaitEnding, Wanted};
+use comity_core::{Event, Fence, Principal, Refusal, Ticket, Timestamp, World};
+
+/// Remembers what fences and tickets stand for, so that events can be told after the fact.
+#[derive(Default)]
+pub(crate) struct Teller {
+    locks: BTreeMap<Fence, (String, Principal)>,
+    waits: BTreeMap<Ticket, Principal>,
+}
+
+impl Teller {
+    /// Says what happened, in a line.
+    pub(crate) fn tell(&mut self, world: &World, event: &Event) -> String {
+        let name = |who: Principal| world.name_of(who);
+        let agent = |id| world.name_of(Principal::Agent(id));
+        match event {
+            Event::ServerStarted { fence_floor, .. } => format!("the server started, above {fence_floor:?}"),
+            Event::ProjectAdded { .. } => "a project".into(),
+            Event::AgentJoined { profile, .. } => match profile.parent {
+                Some(parent) => format!("{} joined under {}", profile.name, agent(parent)),
+                None => format!("{} joined", profile.name),
+            },
+            Event::AgentTokenAdded { agent: id, .. } => format!("{} got a further token", agent(*id)),
+            Event::AgentProcessKnown { agent: id, .. } => format!("the process of {} is known", agent(*id)),
+            Event::AgentSeen { agent: id } => format!("{} was seen", agent(*id)),
+            Event::AgentIdled { agent: id, idle } => {
+                format!("{} is {}", agent(*id), if *idle { "idle" } else { "running" })
+            }
+            Event::AgentDisconnected { agent: id } => format!("{} disconnected", agent(*id)),
+            Event::AgentEnded { agent: id, ending, cause } => {
+                format!("{} {} ({cause})", agent(*id), ending.word())
+            }
+            Event::LockAcquired { fence, holder, wanted, .. } => {
+                self.locks.insert(*fence, (wanted.pattern.readable(), *holder));
+                format!("{} got {} ({fence:?})", name(*holder), what(wanted))
+            }
+            Event::LockRenewed { fence, ttl, .. } => {
+                format!("{} renewed for {ttl} ({fence:?})", self.lock(world, *fence))
+            }
+            Event::LockReleased { fence, cause } => {
+                let lock = self.lock(world, *fence);
+                match cause {
+                    ReleaseCause::GivenBack => format!("{lock} given back"),
+                    ReleaseCause::HolderEnded => format!("{lock} released with its holder"),
+                    ReleaseCause::TakenAway { .. } => format!("{lock} taken away"),
+                    ReleaseCause::Upgraded => format!("{lock} given up for an exclusive one"),
+                }
+            }
+            Event::LockLapsed { fence } => format!("{} lapsed", self.lock(world, *fence)),
+            Event::LockExpired { fence } => format!("{} expired", self.lock(world, *fence)),
+            Event::LockOrphaned { fence } => format!("{} orphaned", self.lock(world, *fence)),
+            Event::LockExtended { fence, ttl, .. } => {
+                format!("{} extended to {ttl}", self.lock(world, *fence))
+            }
+            Event::LockHandedOver { fence, new_fence, to, .. } => {
+                let old = self.lock(world, *fence);
+                let path = self.locks[fence].0.clone();
+                self.locks.insert(*new_fence, (path, *to));
+                format!("{old} handed to {} ({new_fence:?})", name(*to))
+            }
+            Event::WaitStarted { ticket, who, wants, wait } => {
+                self.waits.insert(*ticket, *who);
+                let wants: Vec<String> = wants.iter().map(what).collect();
+                format!("{} waits for {} ({ticket:?}, {wait})", name(*who), wants.join(" and "))
+            }
+            Event::WaitEnded { ticket, ending } => {
+                let who = self.waits.get(ticket).map(|who| name(*who)).unwrap_or_default();
+                match ending {
+                    WaitEnding::Granted { fences } => format!("{who} has waited ({fences:?})"),
+                    WaitEnding::TimedOut => format!("{who} has waited in vain"),
+                    WaitEnding::Cancelled => format!("{who} gave up waiting"),
+                    WaitEnding::AskerEnded => format!("{who} waits no more"),
+                }
+            }
+            Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
+        }
+    }
+
+    fn lock(&self, world: &World, fence: Fence) -> String {
+        let (path, holder) = &self.locks[&fence];
+        format!("{path} of {}", world.name_of(*holder))
+    }
+}
+
+fn what(wanted: &Wanted) -> String {
+    match wanted.mode {
+        LockMode::Exclusive => wanted.pattern.readable(),
+        LockMode::Shared => format!("{} shared", wanted.pattern.readable()),
+    }
+}
+
+/// A refusal as a person sees it: its code, its sentence, its next step.
+pub(crate) fn refusal(no: &Refusal) -> String {
+    format!("refused ({}): {no}; {}", no.code(), no.hint())
+}
+
+/// All locks: on what, whose, why, how old, for how long.
+pub(crate) fn locks(world: &World, now: Timestamp) -> Vec<String> {
+    let told = world.locks.iter().map(|lock| format!("{:?}: {}", lock.fence, lock.view(world, now)));
+    told.collect()
+}
+
+/// The queue, the first in line first.
+pub(crate) fn queue(world: &World, now: Timestamp) -> Vec<String> {
+    let waits = world.locks.waits().enumerate();
+    let told = waits.map(|(at, wait)| {
+        let wants: Vec<String> = wait.wants.iter().map(what).collect();
+        let (who, left) = (world.name_of(wait.who), wait.deadline.since(now));
+        format!("{}. {who} for {}, {left} left", at + 1, wants.join(" and "))
+    });
+    told.collect()
+}
+
+/// Everybody who is or was here.
+pub(crate) fn agents(world: &World) -> Vec<String> {
+    world.agents.iter().map(|agent| format!("{}: {}", agent.profile.name, agent.life.word())).collect()
+}

@@ -1,0 +1,118 @@
+//! Looks for what is wrong, and says what to do.
+
+use std::process::{Command, ExitCode};
+
+use comity_wire::{Home, Request};
+use serde_json::json;
+
+use super::output::{self, Form};
+use crate::serve::state_dir;
+use crate::start;
+
+/// One thing that was looked at.
+struct Finding {
+    what: &'static str,
+    is_good: bool,
+    found: String,
+    next: String,
+}
+
+/// Looks at everything and shows what it found; the exit code says whether all is well.
+pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
+    let findings = [directory(home), server(home), ledger(home), git(), terminal()];
+    let all_good = findings.iter().all(|finding| finding.is_good);
+    match form {
+        Form::Json => {
+            let findings: Vec<_> = findings
+                .iter()
+                .map(|f| json!({"what": f.what, "ok": f.is_good, "found": f.found, "next": f.next}))
+                .collect();
+            output::print(&json!({"ok": all_good, "findings": findings}).to_string());
+        }
+        Form::Text => {
+            for Finding { what, is_good, found, next } in &findings {
+                output::print(&format!("{} {what:<16} {found}", if *is_good { "ok " } else { "BAD" }));
+                if !is_good && !next.is_empty() {
+                    output::print(&format!("    {next}"));
+                }
+            }
+        }
+    }
+    if all_good { ExitCode::SUCCESS } else { ExitCode::from(output::FAULT) }
+}
+
+fn good(what: &'static str, found: impl Into<String>) -> Finding {
+    Finding { what, is_good: true, found: found.into(), next: String::new() }
+}
+
+fn bad(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
+    Finding { what, is_good: false, found: found.into(), next: next.into() }
+}
+
+fn directory(home: &Home) -> Finding {
+    match state_dir::prepare(home) {
+        Ok(()) => good("state directory", home.path().display().to_string()),
+        Err(problem) => {
+            bad("state directory", problem, "set COMITY_HOME to a directory of your own on a local disk")
+        }
+    }
+}
+
+fn server(home: &Home) -> Finding {
+    let mut client = match start::connect_if_running(home) {
+        Ok(Some(client)) => client,
+        Ok(None) => return good("server", "does not run; it starts with the first command"),
+        Err(problem) => return bad("server", problem, "stop it with: comity down"),
+    };
+    let status = client.ask("status", &json!({}));
+    let version = status.ok().and_then(|reply| {
+        let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
+        Some((status["version"].as_str()?.to_owned(), status["pid"].as_u64()?))
+    });
+    let own = env!("CARGO_PKG_VERSION");
+    match version {
+        Some((version, pid)) if version == own => good("server", format!("{version}, process {pid}")),
+        Some((version, _)) => bad(
+            "server",
+            format!("it is {version}, this program is {own}"),
+            "restart it with: comity down && comity up",
+        ),
+        None => bad("server", "it does not answer", format!("see {}", start::log_path(home).display())),
+    }
+}
+
+fn ledger(home: &Home) -> Finding {
+    let Ok(Some(mut client)) = start::connect_if_running(home) else {
+        return good("ledger", "not looked at");
+    };
+    match client.call(Request { op: "log_verify".into(), text: true, ..Request::empty() }) {
+        Ok(reply) => match (reply.error, reply.text) {
+            (None, Some(text)) => good("ledger", text.lines().next().unwrap_or_default()),
+            (error, _) => bad(
+                "ledger",
+                error.map(|error| error.get().to_owned()).unwrap_or_default(),
+                "what comes after the named record cannot be trusted; compare with a backup",
+            ),
+        },
+        Err(error) => bad("ledger", error.to_string(), "try again"),
+    }
+}
+
+fn git() -> Finding {
+    let version = Command::new("git").arg("--version").output();
+    match version.ok().filter(|output| output.status.success()) {
+        Some(output) => good("git", String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        None => bad(
+            "git",
+            "not found",
+            "install git 2.38 or newer: without it every lock that runs out is kept for you to decide",
+        ),
+    }
+}
+
+fn terminal() -> Finding {
+    match std::env::var("COMITY_TOKEN") {
+        Ok(token) if !token.is_empty() => good("identity", "COMITY_TOKEN is set: you act as an agent"),
+        _ => good("identity", "you act as yourself, unless an agent's program started this shell"),
+    }
+}

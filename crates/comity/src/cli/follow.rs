@@ -1,0 +1,120 @@
+//! Shows what happens, as it happens.
+
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use comity_app::catalog;
+use comity_wire::Home;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::output::{self, Form};
+use crate::session::Session;
+use crate::start;
+
+/// How often a broken connection is made again without anything having come.
+const ATTEMPTS_MAX: u32 = 40;
+
+/// The parts of an entry that filters and people look at.
+#[derive(Deserialize)]
+struct Shown {
+    seq: u64,
+    at: String,
+    action: String,
+    event: String,
+    summary: String,
+    #[serde(rename = "agentId")]
+    agent: Option<String>,
+    actor: String,
+}
+
+/// Shows the newest entries, then every new one until interrupted.
+pub(crate) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
+    let Some(entry) = catalog::find("log") else { return ExitCode::from(output::FAULT) };
+    let input = match (entry.parse)(matches) {
+        Ok(input) => input,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(output::USAGE);
+        }
+    };
+    let mut session = Session::from_env(home);
+    let mut cursor = match first_page(&mut session, &input, form) {
+        Ok(cursor) => cursor,
+        Err(code) => return code,
+    };
+    let mut attempt = 0;
+    loop {
+        let problem = match follow(&mut session, &mut cursor, &input, form, &mut attempt) {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(problem) => problem,
+        };
+        session.disconnect();
+        attempt += 1;
+        if attempt > ATTEMPTS_MAX {
+            return output::fault(form, &problem);
+        }
+        std::thread::sleep(start::pause(attempt));
+    }
+}
+
+fn first_page(session: &mut Session, input: &Value, form: Form) -> Result<u64, ExitCode> {
+    let answer = session.ask("log", input).map_err(|trouble| output::show(form, Err(trouble)))?;
+    let page: Value = serde_json::from_str(answer.json.get()).unwrap_or_default();
+    match form {
+        Form::Text => output::print(&comity_core::display::visible_lines(&answer.text)),
+        Form::Json => {
+            for entry in page["entries"].as_array().into_iter().flatten() {
+                output::print(&entry.to_string());
+            }
+        }
+    }
+    Ok(page["head"].as_u64().unwrap_or_default())
+}
+
+fn follow(
+    session: &mut Session,
+    cursor: &mut u64,
+    input: &Value,
+    form: Form,
+    attempt: &mut u32,
+) -> Result<(), String> {
+    let after =
+        serde_json::value::to_raw_value(&json!({ "after": *cursor })).map_err(|error| error.to_string())?;
+    session.connection()?;
+    let request = session.request("$follow", Some(&after));
+    let line = serde_json::to_string(&request).map_err(|error| error.to_string())?;
+    let request = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+    let client = session.connection()?;
+    client.send(request).map_err(|error| error.to_string())?;
+    loop {
+        let reply = client.receive().map_err(|error| error.to_string())?;
+        if let Some(error) = reply.error {
+            return Err(error.get().to_owned());
+        }
+        let Some(event) = reply.event else { continue };
+        let entry: Shown = serde_json::from_str(event.get()).map_err(|error| error.to_string())?;
+        (*cursor, *attempt) = (entry.seq, 0);
+        if !wanted(&entry, input) {
+            continue;
+        }
+        let shown = match form {
+            Form::Json => event.get().to_owned(),
+            Form::Text => {
+                let Shown { seq, at, action, summary, .. } = &entry;
+                format!("{seq:>6}  {at}  {action:<16}  {}", comity_core::display::visible(summary))
+            }
+        };
+        use std::io::Write;
+        if writeln!(std::io::stdout().lock(), "{shown}").is_err() {
+            return Ok(());
+        }
+    }
+}
+
+fn wanted(entry: &Shown, input: &Value) -> bool {
+    let agent = input["agent"].as_str();
+    let kind = input["type"].as_str();
+    agent.is_none_or(|agent| entry.agent.as_deref() == Some(agent) || entry.actor == agent)
+        && kind.is_none_or(|kind| entry.action == kind || entry.event == kind)
+}

@@ -1,0 +1,165 @@
+//! The command line: every operation of the catalog, and what concerns the server itself.
+
+mod docs;
+mod doctor;
+mod follow;
+mod output;
+mod server;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use comity_app::catalog::{CATALOG, Entry};
+use comity_app::operation::Audience;
+use comity_wire::Home;
+
+use crate::session::Session;
+use crate::{bench, mcp, serve};
+use output::{Form, USAGE};
+
+const AFTER_HELP: &str = "\
+Environment:
+  COMITY_HOME   the state directory
+  COMITY_TOKEN  which agent calls; without it, you
+
+Exit codes: 0 done, 1 fault, 2 usage, 3 refused.";
+
+/// Runs one command.
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
+    let home = match Home::from_env() {
+        Ok(home) => home,
+        Err(error) => return output::fault(form, &error.to_string()),
+    };
+    let Some((name, inner)) = matches.subcommand() else { return ExitCode::from(USAGE) };
+    match name {
+        "up" => server::up(&home, form),
+        "down" => server::down(&home, form),
+        "status" => server::status(&home, form),
+        "serve" if inner.get_flag("detached") => serve::serve(&home, serve::How::Detached),
+        "serve" => serve::serve(&home, serve::How::Foreground),
+        "doctor" => doctor::run(&home, form),
+        "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), inner.get_flag("all-tools")),
+        "bench" => {
+            bench::run(&inner.get_many::<String>("args").unwrap_or_default().cloned().collect::<Vec<_>>())
+        }
+        "completions" => docs::completions(inner, command()),
+        "docs" => docs::run(inner),
+        "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
+        _ => operation(&matches, home, form),
+    }
+}
+
+/// The whole tree of commands.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let mut root = Command::new("comity")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Lets several coding agents share one repository, one machine and one browser")
+        .after_help(AFTER_HELP)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .arg(flag("json", "Print one JSON document").global(true))
+        .subcommand(Command::new("up").about("Starts the server, if it does not run, and says where it is"))
+        .subcommand(Command::new("down").about("Stops the server; nothing is lost"));
+    for entry in CATALOG {
+        root = add(root, entry, entry.command);
+    }
+    root.subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
+        .subcommand(
+            Command::new("serve")
+                .about("Runs the server in the foreground")
+                .arg(flag("detached", "Report readiness on standard output, then be silent").hide(true)),
+        )
+        .subcommand(
+            Command::new("mcp")
+                .about("Speaks MCP on standard input and output, for one agent")
+                .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like"))
+                .arg(flag("all-tools", "Offer every operation, not only those that agents need")),
+        )
+        .subcommand(
+            Command::new("bench").about("Measures the figures that we promise").disable_help_flag(true).arg(
+                Arg::new("args")
+                    .num_args(..)
+                    .trailing_var_arg(true)
+                    .allow_hyphen_values(true)
+                    .value_name("ARGS"),
+            ),
+        )
+        .subcommand(docs::completions_command())
+        .subcommand(docs::command())
+}
+
+/// Adds one operation below the commands that its words name.
+fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -> Command {
+    let [first, rest @ ..] = words else { return parent };
+    let hidden = entry.audience == Audience::Internal;
+    if parent.find_subcommand(first).is_none() {
+        let mut child = Command::new(*first);
+        child = match rest {
+            [] => leaf(child, entry),
+            _ => add(
+                child.subcommand_required(true).arg_required_else_help(true).about(group_about(first)),
+                entry,
+                rest,
+            ),
+        };
+        return parent.subcommand(child.hide(hidden && rest.is_empty()));
+    }
+    parent.mut_subcommand(*first, |child| match rest {
+        [] => leaf(child, entry),
+        _ => add(child.args_conflicts_with_subcommands(true), entry, rest),
+    })
+}
+
+fn leaf(command: Command, entry: &'static Entry) -> Command {
+    let command = (entry.arguments)(command).hide(entry.audience == Audience::Internal);
+    match entry.name {
+        "log" => command.arg(
+            Arg::new("follow")
+                .long("follow")
+                .short('f')
+                .action(ArgAction::SetTrue)
+                .help("Go on showing what happens"),
+        ),
+        _ => command,
+    }
+}
+
+fn group_about(word: &str) -> &'static str {
+    match word {
+        "agent" => "Who is here: join, list, bye",
+        "log" => "What happened",
+        _ => "",
+    }
+}
+
+/// Runs the operation that the words name.
+fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
+    let (mut words, mut inner) = (Vec::new(), matches);
+    while let Some((word, deeper)) = inner.subcommand() {
+        words.push(word);
+        inner = deeper;
+    }
+    let Some(entry) = CATALOG.iter().find(|entry| entry.command == words) else {
+        return ExitCode::from(USAGE);
+    };
+    let input = match (entry.parse)(inner) {
+        Ok(input) => input,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(USAGE);
+        }
+    };
+    output::show(form, Session::from_env(home).ask(entry.name, &input))
+}

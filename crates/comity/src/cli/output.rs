@@ -1,0 +1,80 @@
+//! What a person or a script sees, and the exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use comity_core::display::visible_lines;
+use comity_wire::Fault;
+
+use crate::session::{Answer, Trouble};
+
+/// The exit code of a fault.
+pub(crate) const FAULT: u8 = 1;
+/// The exit code of a command that was not understood.
+pub(crate) const USAGE: u8 = 2;
+/// The exit code of a refusal.
+pub(crate) const REFUSED: u8 = 3;
+
+/// How output is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// In words.
+    Text,
+    /// One JSON document.
+    Json,
+}
+
+/// Shows what an operation answered.
+pub(crate) fn show(form: Form, answer: Result<Answer, Trouble>) -> ExitCode {
+    match answer {
+        Ok(answer) => {
+            match form {
+                Form::Json => print(answer.json.get()),
+                Form::Text => print(&visible_lines(&answer.text)),
+            }
+            for notice in &answer.notices {
+                complain(&format!("note: {notice}"));
+            }
+            ExitCode::SUCCESS
+        }
+        Err(Trouble::Refused(error, fault)) => {
+            let code = if fault.code == "fault" { FAULT } else { REFUSED };
+            match form {
+                Form::Json => print(&format!("{{\"error\":{}}}", error.get())),
+                Form::Text => explain(&fault),
+            }
+            ExitCode::from(code)
+        }
+        Err(Trouble::Fault(problem)) => self::fault(form, &problem),
+    }
+}
+
+/// Shows that something broke.
+pub(crate) fn fault(form: Form, problem: &str) -> ExitCode {
+    let hint = "look for what is wrong with: comity doctor";
+    match form {
+        Form::Json => {
+            let error = serde_json::json!({"error": {"code": "fault", "message": problem, "hint": hint}});
+            print(&error.to_string());
+        }
+        Form::Text => explain(&Fault { code: "fault".into(), message: problem.into(), hint: hint.into() }),
+    }
+    ExitCode::from(FAULT)
+}
+
+fn explain(fault: &Fault) {
+    complain(&format!("comity: {}", fault.message));
+    if !fault.hint.is_empty() {
+        complain(&format!("  {}", fault.hint));
+    }
+}
+
+/// Writes to standard output; a reader that went away is no fault of ours.
+pub(crate) fn print(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// Writes to standard error, with control characters made visible.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", visible_lines(text));
+}

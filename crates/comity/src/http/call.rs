@@ -1,0 +1,98 @@
+//! One call of an operation, without blocking the runtime, given up when its client goes away.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use comity_app::application::Taken;
+use comity_app::{Application, Call, Caller, Failure, Rendered, Responder};
+use comity_core::{Principal, Ticket};
+use tokio::sync::oneshot;
+
+/// What is asked, and by whom.
+pub(super) struct Question {
+    pub(super) caller: Caller,
+    pub(super) op: &'static str,
+    pub(super) input: String,
+    pub(super) key: Option<String>,
+    /// Whether the output is wanted in words too.
+    pub(super) text: bool,
+}
+
+/// The output, and what the calling agent has to be told besides.
+pub(super) type Output = (Result<Rendered, Failure>, Vec<String>);
+
+/// Asks and waits. If the future is dropped while the call waits in the queue, its place goes too.
+pub(super) async fn ask(app: &Application, question: Question) -> Output {
+    let (sender, output) = oneshot::channel();
+    let line = Line { app: app.clone(), who: question.caller.who, stage: Arc::default() };
+    let responder = Box::new(Waiting { line: line.clone(), sender });
+    let _leaves = Leaves(line);
+    let app = app.clone();
+    // Finding the project looks at files, and reading the log at the disk.
+    tokio::task::spawn_blocking(move || {
+        let Question { caller, op, input, key, text } = &question;
+        let call = Call { op, input, key: key.as_deref(), text: *text };
+        if app.call(caller, &call, responder) != Taken::Answered {
+            app.engine().kick();
+        }
+    });
+    output.await.unwrap_or_else(|_| (Err(Failure::fault("the call ended without an answer")), vec![]))
+}
+
+/// Where the call is in the queue.
+#[derive(Clone)]
+struct Line {
+    app: Application,
+    who: Principal,
+    stage: Arc<Mutex<Stage>>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Stage {
+    #[default]
+    Asked,
+    Parked(Ticket),
+    Answered,
+    /// Nobody waits for the answer any more.
+    Left,
+}
+
+impl Line {
+    /// Goes on to a stage, unless it is over; gives the one before.
+    fn reach(&self, next: Stage) -> Stage {
+        let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = *stage;
+        if matches!(before, Stage::Asked | Stage::Parked(_)) {
+            *stage = next;
+        }
+        before
+    }
+}
+
+struct Waiting {
+    line: Line,
+    sender: oneshot::Sender<Output>,
+}
+
+impl Responder for Waiting {
+    fn parked(&mut self, ticket: Ticket) {
+        if let Stage::Left = self.line.reach(Stage::Parked(ticket)) {
+            self.line.app.give_up(self.line.who, ticket);
+        }
+    }
+
+    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        self.line.reach(Stage::Answered);
+        let _ = self.sender.send((output, notices));
+    }
+}
+
+/// Gives the place in the queue up when the one who waits is gone.
+struct Leaves(Line);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        if let Stage::Parked(ticket) = self.0.reach(Stage::Left) {
+            self.0.app.give_up(self.0.who, ticket);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The event stream: every record of the log, in order and without gaps, from a cursor on.
+//!
+//! Nothing is queued for a client. Each has a cursor and reads the log from there when it is woken, so a slow one is
+//! only late, and costs the same as a quick one.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::http::header::{ACCEPT, HeaderName, HeaderValue, UPGRADE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use comity_app::Application;
+use comity_app::ledger::Entry;
+use comity_core::{Principal, Record, Refusal};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use super::{Door, guard, reply, routes, sse, websocket};
+
+/// Records that are read at a time.
+const PAGE: usize = 256;
+/// The cursor that a browser sends when it connects again.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// What a client gets next.
+pub(super) enum Item {
+    /// One record.
+    Record {
+        /// Its number.
+        seq: u64,
+        /// Its name on the stream.
+        event: &'static str,
+        /// Its entry in the ledger.
+        json: String,
+    },
+    /// The records after the cursor are not kept: the stream goes on further ahead.
+    Resync {
+        /// From where, as JSON.
+        json: String,
+    },
+}
+
+/// Answers with a WebSocket or with server-sent events, whichever is asked for.
+pub(super) async fn answer(door: &Door, who: Principal, mut parts: Parts) -> Response {
+    if !guard::is_websocket(&parts.headers) {
+        return match wants_stream(&parts.headers) {
+            true => answer_stream(door, who, &parts),
+            false => neither(),
+        };
+    }
+    let follower = match Follower::of(door, who, &parts) {
+        Ok(follower) => follower,
+        Err(refusal) => return reply::refusal(refusal),
+    };
+    match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+        Ok(upgrade) => websocket::answer(upgrade, follower),
+        Err(rejection) => rejection.into_response(),
+    }
+}
+
+/// Answers with server-sent events.
+pub(super) fn answer_stream(door: &Door, who: Principal, parts: &Parts) -> Response {
+    match Follower::of(door, who, parts) {
+        Ok(follower) => sse::answer(follower),
+        Err(refusal) => reply::refusal(refusal),
+    }
+}
+
+fn wants_stream(headers: &HeaderMap) -> bool {
+    let kinds = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    kinds.flat_map(|kinds| kinds.split(',')).any(|kind| kind.trim().starts_with("text/event-stream"))
+}
+
+fn neither() -> Response {
+    let hint = "connect with a WebSocket, or send the header Accept: text/event-stream";
+    let mut response =
+        reply::problem(StatusCode::UPGRADE_REQUIRED, "upgrade_required", "this is a stream", hint);
+    response.headers_mut().insert(UPGRADE, HeaderValue::from_static("websocket"));
+    response
+}
+
+/// Reads the log for one client, as it grows.
+pub(super) struct Follower {
+    app: Application,
+    who: Principal,
+    cursor: u64,
+    /// The types that are wanted; all, if there are none.
+    only: Vec<String>,
+    news: Arc<Notify>,
+    waker: u64,
+}
+
+impl Follower {
+    fn of(door: &Door, who: Principal, parts: &Parts) -> Result<Follower, Refusal> {
+        let query = routes::query(&parts.uri)?;
+        let value =
+            |wanted: &str| query.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        let again = parts.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+        let after = match again.or(value("after")).filter(|after| !after.is_empty()) {
+            None => None,
+            Some(after) => Some(after.parse().map_err(|_| {
+                Refusal::bad_input("the cursor is not a number", "give the number of the last event you have")
+            })?),
+        };
+        let types = value("type").unwrap_or_default().split(',');
+        let only = types.filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        Ok(Follower::new(&door.app, who, after, only))
+    }
+
+    fn new(app: &Application, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
+        let news = Arc::new(Notify::new());
+        let feed = app.engine().feed();
+        let woken = Arc::clone(&news);
+        let waker = feed.wake(Arc::new(move |_| woken.notify_one()));
+        let cursor = after.unwrap_or_else(|| feed.head());
+        Follower { app: app.clone(), who, cursor, only, news, waker }
+    }
+
+    /// The first message: how far the log goes.
+    pub(super) fn hello(&self) -> String {
+        let (head, version) = (self.app.engine().feed().head(), &self.app.server().version);
+        json!({ "type": "hello", "head": head, "version": version }).to_string()
+    }
+
+    /// What comes next, as soon as there is something; nothing if the stream is over. It may be dropped at any time
+    /// without losing anything.
+    pub(super) async fn next(&mut self) -> Option<Vec<Item>> {
+        loop {
+            let before = self.cursor;
+            let page = self.page().await?;
+            if !page.is_empty() {
+                return Some(page);
+            }
+            if self.cursor != before {
+                continue;
+            }
+            if self.is_over() {
+                return None;
+            }
+            self.news.notified().await;
+        }
+    }
+
+    /// Whether nothing may follow: the server stops, or the agent that reads has ended.
+    fn is_over(&self) -> bool {
+        let engine = self.app.engine();
+        let has_ended = self.who.agent().is_some_and(|agent| engine.world().agents.living(agent).is_err());
+        has_ended || engine.feed().is_stopped()
+    }
+
+    /// The next records that are wanted. The cursor moves past the others too.
+    async fn page(&mut self) -> Option<Vec<Item>> {
+        let (cursor, head) = (self.cursor, self.app.engine().feed().head());
+        let records = match self.app.engine().feed().recent(cursor) {
+            _ if cursor > head => return Some(vec![self.resync(head)]),
+            Some(recent) => recent,
+            None => {
+                let app = self.app.clone();
+                let read = move || app.reader().ok().map(|reader| reader.read(cursor, PAGE));
+                match tokio::task::spawn_blocking(read).await.ok()? {
+                    Some(Ok(records)) => records.into_iter().map(Arc::new).collect(),
+                    // The client connects again with its cursor.
+                    Some(Err(_)) => return None,
+                    None => vec![],
+                }
+            }
+        };
+        let mut items = Vec::new();
+        match records.first() {
+            None if cursor < head => items.push(self.resync(head)),
+            Some(first) if first.seq > cursor + 1 => items.push(self.resync(first.seq - 1)),
+            Some(_) | None => {}
+        }
+        let page = &records[..records.len().min(PAGE)];
+        self.cursor = page.last().map_or(self.cursor, |last| last.seq);
+        let world = self.app.engine().world();
+        items.extend(page.iter().filter(|record| self.is_wanted(record)).map(|record| Item::Record {
+            seq: record.seq,
+            event: record.event.kind().stream,
+            json: serde_json::to_string(&Entry::of(record, &world)).unwrap_or_default(),
+        }));
+        Some(items)
+    }
+
+    fn is_wanted(&self, record: &Record) -> bool {
+        let kind = record.event.kind();
+        self.only.is_empty() || self.only.iter().any(|only| only == kind.stream || only == kind.action)
+    }
+
+    fn resync(&mut self, after: u64) -> Item {
+        self.cursor = after;
+        let head = self.app.engine().feed().head();
+        Item::Resync { json: json!({ "type": "resync", "after": after, "head": head }).to_string() }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.app.engine().feed().forget(self.waker);
+    }
+}

@@ -1,0 +1,112 @@
+//! Who may come in at all: the right address, no foreign web page, and a token, on every route.
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use axum::http::request::Parts;
+use comity_app::{Application, tokens};
+use comity_core::{Principal, Refusal, TokenHash};
+
+/// Browsers say with this how the page that asks is related to us.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Browsers cannot set headers on a WebSocket, so the token stands among the protocols.
+const TOKEN_PROTOCOL: &str = "bearer.";
+
+/// What is right for a server on this port.
+pub(super) struct Guard {
+    hosts: [String; 3],
+    origins: [String; 2],
+    human: Option<TokenHash>,
+}
+
+impl Guard {
+    /// The guard of a port; the person's token is kept as its hash.
+    pub(super) fn new(port: u16, human_token: &str) -> Guard {
+        Guard {
+            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")],
+            origins: [format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")],
+            human: (!human_token.is_empty()).then(|| tokens::hash(human_token)),
+        }
+    }
+
+    /// Who asks, or why it is not let in. What it sent is not repeated: it may be a secret.
+    pub(super) fn admit(&self, app: &Application, parts: &Parts) -> Result<Principal, Refusal> {
+        self.check_host(parts)?;
+        self.check_page(&parts.headers)?;
+        let token = token(&parts.headers)?;
+        // Hashes are compared, so the time it takes tells nothing about the token.
+        let hash = tokens::hash(token);
+        if self.human == Some(hash) {
+            return Ok(Principal::Human);
+        }
+        app.identify(token)
+    }
+
+    /// A web page that was given our address under its own name (DNS rebinding) shows itself here.
+    fn check_host(&self, parts: &Parts) -> Result<(), Refusal> {
+        let is_ours = |host: &str| self.hosts.iter().any(|ours| ours == host);
+        let host = only(&parts.headers, &HOST).ok().flatten();
+        let in_target = parts.uri.authority();
+        if host.is_some_and(is_ours) && in_target.is_none_or(|authority| is_ours(authority.as_str())) {
+            return Ok(());
+        }
+        Err(not_allowed(
+            "the Host header does not name this server",
+            "use 127.0.0.1 or localhost, with the port",
+        ))
+    }
+
+    fn check_page(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let origin = only(headers, &ORIGIN);
+        let site = only(headers, &FETCH_SITE);
+        let is_ours = |origin: &str| self.origins.iter().any(|ours| ours == origin);
+        let is_near = |site: &str| matches!(site, "same-origin" | "none");
+        if origin.is_ok_and(|origin| origin.is_none_or(is_ours))
+            && site.is_ok_and(|site| site.is_none_or(is_near))
+        {
+            return Ok(());
+        }
+        Err(not_allowed("another web page asks", "only pages of this server may"))
+    }
+}
+
+/// The token of a request: from `Authorization`, or for a WebSocket from among its protocols.
+fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let missing = || not_allowed("a token is needed", "send the header Authorization: Bearer TOKEN");
+    let given = match only(headers, &AUTHORIZATION) {
+        Err(Unclear) => None,
+        Ok(Some(value)) => {
+            let (scheme, token) = value.split_once(' ').ok_or_else(missing)?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        }
+        Ok(None) if is_websocket(headers) => {
+            let lists = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|list| list.to_str().ok());
+            let protocols = lists.flat_map(|list| list.split(',')).map(str::trim);
+            let mut tokens = protocols.filter_map(|protocol| protocol.strip_prefix(TOKEN_PROTOCOL));
+            tokens.next().filter(|_| tokens.next().is_none())
+        }
+        Ok(None) => None,
+    };
+    given.filter(|token| !token.is_empty()).ok_or_else(missing)
+}
+
+/// Whether a WebSocket is asked for.
+pub(super) fn is_websocket(headers: &HeaderMap) -> bool {
+    matches!(only(headers, &UPGRADE), Ok(Some(upgrade)) if upgrade.eq_ignore_ascii_case("websocket"))
+}
+
+/// A header that is repeated, or is not text: two readers could read it differently.
+struct Unclear;
+
+/// The only value of a header.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Unclear> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| Unclear),
+        (Some(_), Some(_)) => Err(Unclear),
+    }
+}
+
+fn not_allowed(problem: &str, hint: &str) -> Refusal {
+    Refusal::NotAllowed { problem: problem.into(), hint: hint.into() }
+}

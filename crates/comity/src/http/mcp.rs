@@ -1,0 +1,124 @@
+//! MCP over streamable HTTP: tools are operations, called with the token's owner as the caller.
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use comity_app::span::Span;
+use comity_app::{Failure, catalog};
+use comity_core::{Millis, Principal, Refusal};
+use comity_mcp::ToolOutcome;
+use comity_mcp::http::{HttpRequest, HttpResponse, HttpStep};
+use serde_json::{Map, Value};
+
+use super::call::{self, Question};
+use super::{Door, body, reply, rest, routes};
+
+/// The longest wait of a call: clients give up on a tool after a minute or two.
+const WAIT_MAX: Span = Span(Millis::seconds(90));
+
+/// Answers one message.
+pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body) -> Response {
+    let server = match wants_all(&parts) {
+        Ok(true) => &door.mcp_all,
+        Ok(false) => &door.mcp,
+        Err(refusal) => return reply::refusal(refusal),
+    };
+    let bytes = match body::read(&parts.headers, body).await {
+        Ok(bytes) => bytes,
+        Err(response) => return response,
+    };
+    let headers: Vec<(&str, &[u8])> =
+        parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+    let request = HttpRequest { method: parts.method.as_str(), headers: &headers, body: &bytes };
+    match comity_mcp::http::receive(server, &request) {
+        HttpStep::Respond(said) => response(said),
+        HttpStep::Call(call) => {
+            let outcome = run(door, who, &parts, &call.tool, call.arguments).await;
+            response(comity_mcp::http::finish(server, &call.ticket, &outcome))
+        }
+    }
+}
+
+fn wants_all(parts: &Parts) -> Result<bool, Refusal> {
+    let query = routes::query(&parts.uri)?;
+    let tools = query.iter().find(|(name, _)| name == "tools").map(|(_, value)| value.as_str());
+    match tools {
+        None => Ok(false),
+        Some("all") => Ok(true),
+        Some(_) => Err(Refusal::bad_input("there is no such list of tools", "use /mcp, or /mcp?tools=all")),
+    }
+}
+
+async fn run(
+    door: &Door,
+    who: Principal,
+    parts: &Parts,
+    tool: &str,
+    mut arguments: Map<String, Value>,
+) -> ToolOutcome {
+    let was_cut = cut_wait(&mut arguments);
+    let caller = match rest::caller(&door.app, who, &parts.headers) {
+        Ok(caller) => caller,
+        Err(refusal) => return ToolOutcome::error(Failure::Refused(refusal).to_text()),
+    };
+    let Some(entry) = catalog::find(tool) else {
+        return ToolOutcome::error(format!("there is no operation {tool:?}"));
+    };
+    let input = Value::Object(arguments).to_string();
+    let question = Question { caller, op: entry.name, input, key: None, text: true };
+    let (output, notices) = call::ask(&door.app, question).await;
+    let mut outcome = match output {
+        Ok(rendered) => ToolOutcome::answer(rendered.text.unwrap_or(rendered.json)),
+        Err(failure) => {
+            let mut outcome = ToolOutcome::error(failure.to_text());
+            if was_cut && matches!(failure, Failure::Refused(Refusal::WaitTimedOut { .. })) {
+                outcome.text.push_str("\nA call waits 90s at most here; ask again to go on waiting.");
+            }
+            outcome
+        }
+    };
+    for notice in notices {
+        outcome.text.push_str("\nNotice: ");
+        outcome.text.push_str(&notice);
+    }
+    outcome
+}
+
+/// Shortens a wait that no client would sit out; tells whether it did.
+fn cut_wait(arguments: &mut Map<String, Value>) -> bool {
+    let Some(wait) = arguments.get_mut("wait") else { return false };
+    let is_long = serde_json::from_value::<Span>(wait.clone()).is_ok_and(|asked| asked > WAIT_MAX);
+    if is_long {
+        *wait = WAIT_MAX.to_string().into();
+    }
+    is_long
+}
+
+fn response(said: HttpResponse) -> Response {
+    let mut response = Response::new(Body::from(said.body));
+    *response.status_mut() = StatusCode::from_u16(said.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in said.headers {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_waits_are_cut() {
+        let check = |wait: Value, was_cut: bool, left: Value| {
+            let mut arguments = Map::from_iter([("wait".to_owned(), wait)]);
+            assert_eq!(cut_wait(&mut arguments), was_cut);
+            assert_eq!(arguments["wait"], left);
+        };
+        check("5m".into(), true, "90000ms".into());
+        check(91.into(), true, "90000ms".into());
+        check("90s".into(), false, "90s".into());
+        check("soon".into(), false, "soon".into());
+        assert!(!cut_wait(&mut Map::new()));
+    }
+}

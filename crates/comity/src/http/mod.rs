@@ -1,0 +1,119 @@
+//! The HTTP door: REST, event streams, metrics and MCP on loopback, for who has a token.
+//!
+//! Every request passes [`guard`] before anything else looks at it, then [`routes`] finds what it asks for. The
+//! runtime has one thread and never waits for the disk: calls are planned on [`call`]'s threads and committed by the
+//! engine's own.
+
+mod body;
+mod call;
+mod events;
+mod guard;
+mod input;
+mod listener;
+mod mcp;
+mod openapi;
+mod page;
+mod reply;
+mod rest;
+mod routes;
+mod sse;
+mod tools;
+mod websocket;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use comity_app::Application;
+
+pub(crate) use openapi::openapi;
+pub(crate) use tools::{mcp_server, mcp_tools};
+
+/// Threads that plan calls at a time; further calls wait for one.
+const CALL_THREADS_MAX: usize = 16;
+/// How long requests that are being answered may take when the door closes.
+const CLOSING_MAX: Duration = Duration::from_millis(500);
+
+/// What the door opens to.
+pub(crate) struct Door {
+    /// The application.
+    pub(crate) app: Application,
+    /// The secret of the person, from the state directory.
+    pub(crate) human_token: String,
+    /// MCP with the tools for agents.
+    pub(crate) mcp: Arc<comity_mcp::Server>,
+    /// MCP with all tools, for `/mcp?tools=all`.
+    pub(crate) mcp_all: Arc<comity_mcp::Server>,
+}
+
+impl Door {
+    /// A door to the application; the token is the person's.
+    pub(crate) fn new(app: Application, human_token: String) -> Door {
+        let version = app.server().version.clone();
+        let mcp = Arc::new(mcp_server(&version, mcp_tools(false)));
+        let mcp_all = Arc::new(mcp_server(&version, mcp_tools(true)));
+        Door { app, human_token, mcp, mcp_all }
+    }
+}
+
+/// Listens on loopback; port 0 takes any that is free.
+pub(crate) fn bind(port: u16) -> std::io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+}
+
+/// Serves until `stop` resolves or its other end is dropped. It blocks: give it a thread of its own.
+pub(crate) fn run(
+    door: Door,
+    listener: TcpListener,
+    stop: tokio::sync::oneshot::Receiver<()>,
+) -> std::io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let guard = guard::Guard::new(listener.local_addr()?.port(), &door.human_token);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(CALL_THREADS_MAX)
+        .build()?;
+    let served = runtime.block_on(async {
+        let listener = listener::Bounded::new(tokio::net::TcpListener::from_std(listener)?);
+        let router = Router::new().fallback(enter).with_state(Arc::new(Open { door, guard }));
+        let (closing, closed) = tokio::sync::oneshot::channel();
+        let server = axum::serve(listener, router).with_graceful_shutdown(async {
+            let _ = stop.await;
+            let _ = closing.send(());
+        });
+        let too_late = async {
+            let _ = closed.await;
+            tokio::time::sleep(CLOSING_MAX).await;
+        };
+        tokio::select! {
+            served = server => served,
+            () = too_late => Ok(()),
+        }
+    });
+    runtime.shutdown_timeout(CLOSING_MAX);
+    served
+}
+
+/// The door while it is open.
+struct Open {
+    door: Door,
+    guard: guard::Guard,
+}
+
+/// Takes one request: the guard first, then the routes.
+async fn enter(State(open): State<Arc<Open>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut response = match open.guard.admit(&open.door.app, &parts) {
+        Ok(who) => routes::answer(&open.door, who, parts, body).await,
+        Err(refusal) => reply::closing(reply::refusal(refusal)),
+    };
+    reply::seal(&mut response);
+    response
+}

@@ -1,0 +1,191 @@
+//! The description of the REST door, from the catalog.
+
+use comity_app::catalog::{CATALOG, Entry};
+use serde_json::{Map, Value, json};
+
+use super::rest::{CWD, KEY};
+use super::routes::BY_NAME;
+
+/// OpenAPI 3.1: every operation of the catalog at its route.
+pub(crate) fn openapi() -> Value {
+    let mut paths = Map::new();
+    for entry in CATALOG {
+        add(&mut paths, entry.route.path, entry.route.method, operation(entry));
+    }
+    for (path, method, summary, kind) in OTHERS {
+        let content = json!({ *kind: { "schema": {} } });
+        let parameters = if *path == "/api/events" { stream_parameters() } else { json!([]) };
+        let answer = json!({
+            "summary": summary, "parameters": parameters,
+            "responses": { "200": { "description": "What was asked for.", "content": content }, "default": error() },
+        });
+        add(&mut paths, path, method, answer);
+    }
+    add(&mut paths, BY_NAME.path, BY_NAME.method, by_name());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Comity",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Lets several coding agents share one repository without stepping on each other. \
+                Who acts is known by the token; nothing in a request changes that.",
+        },
+        "security": [{ "token": [] }],
+        "paths": paths,
+        "components": components(),
+    })
+}
+
+/// What is not an operation: path, method, summary, type of the answer.
+const OTHERS: &[(&str, &str, &str, &str)] = &[
+    (
+        "/api/events",
+        "GET",
+        "Every event from a cursor on: a WebSocket, or server-sent events.",
+        "text/event-stream",
+    ),
+    ("/api/openapi.json", "GET", "This description.", "application/json"),
+    ("/metrics", "GET", "Counters for Prometheus.", "text/plain"),
+    ("/mcp", "POST", "The operations as MCP tools (streamable HTTP).", "application/json"),
+];
+
+fn add(paths: &mut Map<String, Value>, path: &str, method: &str, operation: Value) {
+    let item = paths.entry(path).or_insert_with(|| json!({}));
+    item[method.to_ascii_lowercase()] = operation;
+}
+
+fn operation(entry: &Entry) -> Value {
+    let mut input = (entry.input)();
+    let mut parameters = vec![header("cwd"), header("key")];
+    let in_path: Vec<&str> =
+        entry.route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+    for name in &in_path {
+        let schema = take(&mut input, name);
+        // One value stands in a path, also where the body takes a list.
+        let one = if schema["type"] == "array" { &schema["items"] } else { &schema };
+        parameters.push(json!({
+            "name": name, "in": "path", "required": true, "description": described(&schema), "schema": one,
+        }));
+    }
+    let mut operation = json!({
+        "operationId": entry.name,
+        "summary": entry.summary(),
+        "responses": {
+            "200": {
+                "description": "It happened.",
+                "headers": { "Comity-Notices": { "$ref": "#/components/headers/Notices" } },
+                "content": { "application/json": { "schema": (entry.output)() } },
+            },
+            "default": error(),
+        },
+    });
+    if entry.route.method == "GET" {
+        parameters.extend(query(&input));
+    } else {
+        let is_needed = input["required"].as_array().is_some_and(|required| !required.is_empty());
+        operation["requestBody"] =
+            json!({ "required": is_needed, "content": { "application/json": { "schema": input } } });
+    }
+    operation["parameters"] = parameters.into();
+    operation
+}
+
+/// The fields of an input as parameters of a query.
+fn query(input: &Value) -> Vec<Value> {
+    let required =
+        |name: &str| input["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = input["properties"].as_object().into_iter().flatten();
+    let parameter = |(name, schema): (&String, &Value)| {
+        json!({
+            "name": name, "in": "query", "required": required(name), "description": described(schema),
+            "schema": schema,
+        })
+    };
+    properties.map(parameter).collect()
+}
+
+/// Takes a field out of an input.
+fn take(input: &mut Value, name: &str) -> Value {
+    if let Some(required) = input["required"].as_array_mut() {
+        required.retain(|one| one != name);
+    }
+    input["properties"].as_object_mut().and_then(|properties| properties.remove(name)).unwrap_or_default()
+}
+
+fn described(schema: &Value) -> &str {
+    schema["description"].as_str().unwrap_or_default()
+}
+
+fn by_name() -> Value {
+    let names: Vec<&str> = CATALOG.iter().map(|entry| entry.name).collect();
+    let mut name = json!({ "name": "name", "in": "path", "required": true, "schema": { "enum": names } });
+    name["description"] = "The operation.".into();
+    json!({
+        "operationId": "call",
+        "summary": "Any operation by its name, with its whole input as the body.",
+        "parameters": [name, header("cwd"), header("key")],
+        "requestBody": { "content": { "application/json": { "schema": { "type": "object" } } } },
+        "responses": {
+            "200": { "description": "It happened.", "content": { "application/json": { "schema": {} } } },
+            "default": error(),
+        },
+    })
+}
+
+fn stream_parameters() -> Value {
+    let parameter = |name: &str, kind: &str, description: &str| json!({ "name": name, "in": "query", "description": description, "schema": { "type": kind } });
+    json!([
+        parameter("after", "integer", "Only events after this number; from now on, if it is left out."),
+        parameter("type", "string", "Only these types, such as lock:acquired,lock:expired."),
+    ])
+}
+
+fn header(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/parameters/{name}") })
+}
+
+fn error() -> Value {
+    json!({ "$ref": "#/components/responses/error" })
+}
+
+fn components() -> Value {
+    let text = json!({ "type": "string" });
+    json!({
+        "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        "parameters": {
+            "cwd": {
+                "name": CWD.as_str(), "in": "header", "schema": text,
+                "description": "The directory that relative paths are meant from; for an agent, where it joined.",
+            },
+            "key": {
+                "name": KEY.as_str(), "in": "header", "schema": { "type": "string", "maxLength": 128 },
+                "description": "The same request sent twice with one key is done once.",
+            },
+        },
+        "headers": {
+            "Notices": { "schema": text, "description": "A JSON array of what you have to be told besides." },
+        },
+        "responses": {
+            "error": {
+                "description": "Nothing was changed.",
+                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+            },
+        },
+        "schemas": {
+            "Error": {
+                "type": "object",
+                "required": ["error"],
+                "properties": { "error": {
+                    "type": "object",
+                    "required": ["code", "message", "hint"],
+                    "properties": {
+                        "code": { "type": "string", "description": "A stable word for programs." },
+                        "message": { "type": "string", "description": "What is wrong, in a sentence." },
+                        "hint": { "type": "string", "description": "What to do next." },
+                        "holders": { "type": "array", "items": { "type": "object" }, "description": "Who stands in the way." },
+                    },
+                } },
+            },
+        },
+    })
+}

@@ -1,0 +1,159 @@
+//! Answers as they leave: status codes, errors, and the headers that all of them carry.
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use comity_app::log::LogError;
+use comity_app::{Failure, Rendered};
+use comity_core::Refusal;
+
+/// Carries what the calling agent has to be told besides: a JSON array of sentences.
+const NOTICES: HeaderName = HeaderName::from_static("comity-notices");
+/// Bytes of notices in one answer; many clients read no longer headers.
+const NOTICES_BYTES_MAX: usize = 4_096;
+
+/// The output of an operation, or why there is none.
+pub(super) fn output(output: Result<Rendered, Failure>, told: &[String]) -> Response {
+    let mut response = match output {
+        Ok(rendered) => json(StatusCode::OK, rendered.json),
+        Err(problem) => failure(&problem),
+    };
+    if let Some(value) = notices(told) {
+        response.headers_mut().insert(NOTICES, value);
+    }
+    response
+}
+
+/// Why there is no output.
+pub(super) fn failure(failure: &Failure) -> Response {
+    json(status(failure), format!("{{\"error\":{}}}", failure.to_json()))
+}
+
+/// A refusal of the rules, or of the door by the same rules.
+pub(super) fn refusal(refusal: Refusal) -> Response {
+    failure(&Failure::Refused(refusal))
+}
+
+/// A refusal that only HTTP knows.
+pub(super) fn problem(status: StatusCode, code: &str, message: &str, hint: &str) -> Response {
+    let error = serde_json::json!({ "error": { "code": code, "message": message, "hint": hint } });
+    json(status, error.to_string())
+}
+
+/// JSON with a status.
+pub(super) fn json(status: StatusCode, body: String) -> Response {
+    text(status, "application/json", body)
+}
+
+/// Text of some type with a status.
+pub(super) fn text(status: StatusCode, kind: &'static str, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// The same answer, after which the connection is closed.
+pub(super) fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Adds what every answer carries.
+pub(super) fn seal(response: &mut Response) {
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+}
+
+fn status(failure: &Failure) -> StatusCode {
+    let refusal = match failure {
+        Failure::Refused(refusal) => refusal,
+        Failure::Fault(problem) if is_of_the_log(problem) => return StatusCode::SERVICE_UNAVAILABLE,
+        Failure::Fault(_) => return StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    match refusal {
+        Refusal::Locked { .. }
+        | Refusal::WaitTimedOut { .. }
+        | Refusal::WaitCancelled
+        | Refusal::Deadlock { .. }
+        | Refusal::NotHeld { .. }
+        | Refusal::StaleFence { .. }
+        | Refusal::NameTaken { .. } => StatusCode::CONFLICT,
+        Refusal::BadPattern { .. }
+        | Refusal::OutsideRepository { .. }
+        | Refusal::NotARepository { .. }
+        | Refusal::BadInput { .. } => StatusCode::BAD_REQUEST,
+        Refusal::AgentEnded { .. } | Refusal::BadToken | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,
+        Refusal::UnknownAgent { .. } | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
+        Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
+    }
+}
+
+/// Whether the log could not be written: it may work again later, with nothing else changed.
+fn is_of_the_log(problem: &str) -> bool {
+    let begins = [LogError::DiskFull, LogError::Fenced, LogError::Failed(String::new())];
+    begins.iter().any(|error| problem.starts_with(&error.to_string()))
+}
+
+/// The notices as a header, in plain ASCII; those that do not fit are counted.
+fn notices(told: &[String]) -> Option<HeaderValue> {
+    let mut fitting = Vec::new();
+    let mut bytes = 0;
+    for notice in told {
+        bytes += ascii(&serde_json::json!(notice).to_string()).len() + 1;
+        if bytes > NOTICES_BYTES_MAX {
+            fitting.push(format!("and {} more: see the log", told.len() - fitting.len()));
+            break;
+        }
+        fitting.push(notice.clone());
+    }
+    let value = ascii(&serde_json::json!(fitting).to_string());
+    HeaderValue::try_from(value).ok().filter(|_| !told.is_empty())
+}
+
+/// JSON with everything beyond plain ASCII escaped.
+fn ascii(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    for c in json.chars() {
+        if matches!(c, ' '..='~') {
+            plain.push(c);
+            continue;
+        }
+        c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| plain.push_str(&format!("\\u{unit:04x}")));
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_are_plain_and_bounded() {
+        let told = ["ann says \"grüße\" 🦀\u{7f}".to_owned()];
+        let value = notices(&told).expect("a header");
+        assert_eq!(value, r#"["ann says \"gr\u00fc\u00dfe\" \ud83e\udd80\u007f"]"#);
+        assert_eq!(serde_json::from_slice::<Vec<String>>(value.as_bytes()).expect("JSON"), told);
+        assert_eq!(notices(&[]), None);
+
+        let value = notices(&vec!["x".repeat(100); 256]).expect("a header");
+        assert!(value.len() < NOTICES_BYTES_MAX + 100);
+        let read: Vec<String> = serde_json::from_slice(value.as_bytes()).expect("JSON");
+        assert_eq!(read.last(), Some(&format!("and {} more: see the log", 256 - (read.len() - 1))));
+    }
+
+    #[test]
+    fn statuses() {
+        let check = |failure: Failure, code: u16| assert_eq!(status(&failure), code, "{failure:?}");
+        check(Refusal::WaitCancelled.into(), 409);
+        check(Refusal::bad_input("a", "b").into(), 400);
+        check(Refusal::BadToken.into(), 403);
+        check(Refusal::UnknownAgent { name: "x".into(), live: vec![] }.into(), 404);
+        check(Refusal::LimitReached { problem: "a".into(), hint: "b".into() }.into(), 429);
+        check(Failure::fault("it broke"), 500);
+        check(Failure::fault(LogError::DiskFull), 503);
+        check(Failure::fault(LogError::Failed("the disk is on fire".into())), 503);
+    }
+}

@@ -1,0 +1,213 @@
+//! What a request asks for. The catalog says where its operations are; the rest is listed here.
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, HeaderValue};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use comity_app::catalog::{self, CATALOG, Entry};
+use comity_app::operation::Route;
+use comity_core::{Principal, Refusal};
+
+use super::{Door, events, mcp, openapi, page, reply, rest};
+
+/// Every operation by its name, with its input as the body.
+pub(super) const BY_NAME: Route = Route { method: "POST", path: "/api/op/{name}" };
+
+/// What is not an operation.
+#[derive(Clone, Copy)]
+enum Other {
+    ByName,
+    Events,
+    EventStream,
+    Mcp,
+    Metrics,
+    OpenApi,
+    Page,
+}
+
+const OTHERS: &[(Route, Other)] = &[
+    (BY_NAME, Other::ByName),
+    (Route { method: "GET", path: "/api/events" }, Other::Events),
+    (Route { method: "GET", path: "/api/events/stream" }, Other::EventStream),
+    (Route { method: "GET", path: "/api/openapi.json" }, Other::OpenApi),
+    (Route { method: "POST", path: "/mcp" }, Other::Mcp),
+    (Route { method: "GET", path: "/metrics" }, Other::Metrics),
+    (Route { method: "GET", path: "/" }, Other::Page),
+];
+
+#[derive(Clone, Copy)]
+enum Target {
+    Operation(&'static Entry),
+    Other(Other),
+}
+
+/// Values from the path, by the field that they are for.
+pub(super) type Fields = Vec<(&'static str, String)>;
+
+/// Answers a request of somebody who was let in.
+pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body) -> Response {
+    let path = parts.uri.path().to_owned();
+    let here = || routes().filter(|(route, _)| matches(route.path, &path).is_some());
+    let with_method = here().filter(|(route, _)| route.method == parts.method.as_str());
+    // Of two routes the one that says more of the path is meant.
+    let Some((route, target)) = with_method.min_by_key(|(route, _)| route.path.matches('{').count()) else {
+        return nothing_here(&here().map(|(route, _)| route.method).collect::<Vec<_>>());
+    };
+    let Some(fields) = matches(route.path, &path).and_then(decoded) else {
+        return reply::refusal(Refusal::bad_input(
+            "the path is not UTF-8",
+            "encode it as UTF-8, in percents",
+        ));
+    };
+    match target {
+        Target::Operation(entry) => rest::answer(door, who, entry, fields, parts, body).await,
+        Target::Other(other) => match other {
+            Other::ByName => by_name(door, who, &fields, parts, body).await,
+            Other::Events => events::answer(door, who, parts).await,
+            Other::EventStream => events::answer_stream(door, who, &parts),
+            Other::Mcp => mcp::answer(door, who, parts, body).await,
+            Other::Metrics => {
+                let text = door.app.metrics().render(door.app.engine());
+                reply::text(StatusCode::OK, "text/plain; version=0.0.4", text)
+            }
+            Other::OpenApi => reply::json(StatusCode::OK, openapi().to_string()),
+            Other::Page => reply::text(StatusCode::OK, "text/html; charset=utf-8", page::PAGE.to_owned()),
+        },
+    }
+}
+
+/// The pairs of the query, decoded.
+pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, Refusal> {
+    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(uri);
+    pairs
+        .map(|pairs| pairs.0)
+        .map_err(|_| Refusal::bad_input("the query cannot be read", "write it as a=1&b=2"))
+}
+
+fn routes() -> impl Iterator<Item = (Route, Target)> {
+    let operations = CATALOG.iter().map(|entry| (entry.route, Target::Operation(entry)));
+    operations.chain(OTHERS.iter().map(|(route, other)| (*route, Target::Other(*other))))
+}
+
+async fn by_name(door: &Door, who: Principal, fields: &Fields, parts: Parts, body: Body) -> Response {
+    let name = fields.first().map_or("", |(_, name)| name);
+    match catalog::find(name) {
+        Some(entry) => rest::answer(door, who, entry, vec![], parts, body).await,
+        None => reply::refusal(Refusal::NotFound {
+            problem: format!("there is no operation {name:?}"),
+            hint: "see what there is at /api/openapi.json".into(),
+        }),
+    }
+}
+
+fn nothing_here(methods: &[&str]) -> Response {
+    if methods.is_empty() {
+        let hint = "see what there is at /api/openapi.json".into();
+        return reply::refusal(Refusal::NotFound { problem: "there is nothing at this path".into(), hint });
+    }
+    let allowed = methods.join(", ");
+    let hint = format!("use {allowed}");
+    let mut response = reply::problem(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "this path has no such method",
+        &hint,
+    );
+    if let Ok(allowed) = HeaderValue::try_from(allowed) {
+        response.headers_mut().insert(ALLOW, allowed);
+    }
+    response
+}
+
+/// The parts of the path that stand for fields of the template. A field at its end takes all that is left, so that a
+/// path of a file needs no encoding.
+fn matches<'a>(template: &'static str, path: &'a str) -> Option<Vec<(&'static str, &'a str)>> {
+    let field = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+    let mut fields = Vec::new();
+    let mut parts = template.split('/').peekable();
+    let mut rest = Some(path);
+    while let Some(part) = parts.next() {
+        let left = rest?;
+        let is_last = parts.peek().is_none();
+        let (here, after) = match left.split_once('/') {
+            Some((here, after)) if !(is_last && field(part).is_some()) => (here, Some(after)),
+            _ => (left, None),
+        };
+        match field(part) {
+            Some(_) if here.is_empty() => return None,
+            Some(name) => fields.push((name, here)),
+            None if here == part => {}
+            None => return None,
+        }
+        rest = after;
+    }
+    rest.is_none().then_some(fields)
+}
+
+fn decoded(fields: Vec<(&'static str, &str)>) -> Option<Fields> {
+    fields.into_iter().map(|(name, value)| Some((name, percent_decoded(value)?))).collect()
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = after.get(..2).filter(|_| first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let escaped = hex.filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_match_templates() {
+        let check = |template, path, expected: Option<&[&str]>| {
+            let seen = matches(template, path).and_then(decoded);
+            let seen: Option<Vec<String>> =
+                seen.map(|fields| fields.into_iter().map(|field| field.1).collect());
+            assert_eq!(
+                seen.as_deref(),
+                expected.map(|e| e.iter().map(|&x| x.to_owned()).collect::<Vec<_>>()).as_deref(),
+                "{path}"
+            );
+        };
+        let locks = "/locks/{paths}";
+        check(locks, "/locks/src/a.rs", Some(&["src/a.rs"]));
+        check(locks, "/locks/src%2Fa%20b.rs", Some(&["src/a b.rs"]));
+        check(locks, "/locks/src/**/*.rs", Some(&["src/**/*.rs"]));
+        check(locks, "/locks/100%", Some(&["100%"]));
+        check(locks, "/locks/%ff", None);
+        check(locks, "/locks/", None);
+        check(locks, "/locks", None);
+        check(locks, "/lockss/a", None);
+        check("/a/{x}/b", "/a/1/b", Some(&["1"]));
+        check("/a/{x}/b", "/a/1/2/b", None);
+        check("/a", "/a", Some(&[]));
+        check("/a", "/a/", None);
+        check("/", "/", Some(&[]));
+    }
+
+    #[test]
+    fn no_two_routes_are_the_same() {
+        let mut all: Vec<String> =
+            routes().map(|(route, _)| format!("{} {}", route.method, route.path)).collect();
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+}

@@ -1,0 +1,119 @@
+//! The catalog as MCP tools, for HTTP and for stdio.
+
+use comity_app::catalog::{CATALOG, Entry};
+use comity_app::operation::{Audience, Effect};
+use comity_mcp::{Server, ServerInfo, Tool};
+use serde_json::Value;
+
+/// Tools that a model should see at once, without searching for them.
+const ALWAYS_LOADED: [&str; 3] = ["lock", "unlock", "check"];
+
+/// How to use the tools together.
+const INSTRUCTIONS: &str = "Other agents work in this repository at the same time. Lock the paths that you are going \
+to edit before you edit them, with a reason, and unlock them when you are done. If a lock is refused, wait for it, \
+work on something else, or talk to its holder; never edit a path that somebody else has locked.";
+
+/// The MCP tools: those for agents, or with `all` those for people too. Comity's own operations are never tools.
+pub(crate) fn mcp_tools(all: bool) -> Vec<Tool> {
+    let is_offered = |entry: &&Entry| match entry.audience {
+        Audience::Agents => true,
+        Audience::People => all,
+        Audience::Internal => false,
+    };
+    CATALOG.iter().filter(is_offered).map(tool).collect()
+}
+
+/// What MCP offers: Comity by its name, with these tools.
+pub(crate) fn mcp_server(version: &str, tools: Vec<Tool>) -> Server {
+    let info = ServerInfo {
+        name: "comity".into(),
+        title: Some("Comity".into()),
+        version: version.into(),
+        instructions: Some(INSTRUCTIONS.into()),
+    };
+    Server::new(info, tools)
+}
+
+fn tool(entry: &Entry) -> Tool {
+    let mut input_schema = (entry.input)();
+    // The tool has the same description.
+    if let Some(schema) = input_schema.as_object_mut() {
+        schema.remove("description");
+    }
+    compact(&mut input_schema);
+    Tool {
+        name: entry.name.into(),
+        title: None,
+        description: entry.summary(),
+        input_schema,
+        effect: match entry.effect {
+            Effect::Reads => comity_mcp::Effect::Reads,
+            Effect::Changes => comity_mcp::Effect::Adds,
+            Effect::Removes => comity_mcp::Effect::Destroys,
+        },
+        always_load: ALWAYS_LOADED.contains(&entry.name),
+    }
+}
+
+/// Leaves out what a model does not need: every agent reads all schemas in every conversation.
+fn compact(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    for noise in ["title", "$schema", "format", "default"] {
+        schema.remove(noise);
+    }
+    // What may be left out need not be null too.
+    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = &kinds[..] {
+            let only = only.clone();
+            schema.insert("type".into(), only);
+        }
+    }
+    if schema.get("minimum") == Some(&0.into()) {
+        schema.remove("minimum");
+    }
+    if schema.get("type").is_some_and(|kind| kind == "object") {
+        schema.entry("properties").or_insert_with(|| serde_json::json!({}));
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().for_each(compact);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        compact(items);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of the default list: each agent pays for them in each conversation.
+    const LIST_BYTES_MAX: usize = 8_192;
+    const NAME_CHARS_MAX: usize = 40;
+
+    #[test]
+    fn the_list_is_small() {
+        let list = serde_json::json!({ "tools": mcp_tools(false) }).to_string();
+        assert!(list.len() < LIST_BYTES_MAX, "{} bytes: {list}", list.len());
+        for noise in ["\"title\"", "$schema", "\"null\"", "\"format\""] {
+            assert!(!list.contains(noise), "{noise} in {list}");
+        }
+        for tool in mcp_tools(true) {
+            assert!(tool.name.len() <= NAME_CHARS_MAX, "{}", tool.name);
+            assert!(!tool.description.is_empty(), "{}", tool.name);
+            assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn agents_see_their_tools_and_nobody_the_internal_ones() {
+        let names = |all| mcp_tools(all).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+        let of = |audience| CATALOG.iter().filter(move |entry| entry.audience == audience);
+        assert!(of(Audience::Agents).all(|entry| names(false).iter().any(|name| name == entry.name)));
+        assert!(of(Audience::People).all(|entry| !names(false).iter().any(|name| name == entry.name)));
+        assert!(of(Audience::People).all(|entry| names(true).iter().any(|name| name == entry.name)));
+        assert!(of(Audience::Internal).all(|entry| !names(true).iter().any(|name| name == entry.name)));
+        let loaded = mcp_tools(false).into_iter().filter(|tool| tool.always_load).count();
+        assert_eq!(loaded, ALWAYS_LOADED.len());
+    }
+}

@@ -1,0 +1,58 @@
+//! The event stream as a WebSocket: one JSON text for each record.
+
+use std::time::Duration;
+
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::response::Response;
+
+use super::events::{Follower, Item};
+
+/// The protocol that is spoken; browsers offer it beside their token.
+const PROTOCOL: &str = "comity.v1";
+/// Bytes of a message from a client, which has nothing to say.
+const MESSAGE_BYTES_MAX: usize = 4_096;
+/// A client that takes longer for one message is disconnected; it comes back with its cursor.
+pub(super) const SEND_MAX: Duration = Duration::from_secs(30);
+
+/// Opens the WebSocket.
+pub(super) fn answer(upgrade: WebSocketUpgrade, follower: Follower) -> Response {
+    upgrade
+        .protocols([PROTOCOL])
+        .max_message_size(MESSAGE_BYTES_MAX)
+        .max_frame_size(MESSAGE_BYTES_MAX)
+        .on_upgrade(|socket| serve(socket, follower))
+}
+
+async fn serve(mut socket: WebSocket, mut follower: Follower) {
+    if send(&mut socket, Message::text(follower.hello())).await.is_err() {
+        return;
+    }
+    loop {
+        tokio::select! {
+            items = follower.next() => {
+                let Some(items) = items else { break };
+                for item in items {
+                    let (Item::Record { json, .. } | Item::Resync { json }) = item;
+                    if send(&mut socket, Message::text(json)).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            said = socket.recv() => match said {
+                None | Some(Err(_)) => return,
+                Some(Ok(_)) => {}
+            },
+        }
+    }
+    let _ = send(&mut socket, Message::Close(None)).await;
+}
+
+/// The client is gone or too slow.
+struct Gone;
+
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
+    match tokio::time::timeout(SEND_MAX, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Gone),
+    }
+}

@@ -1,0 +1,186 @@
+//! The connection of one agent to the server.
+
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use comity_wire::{Client, FRAME_BYTES_MAX, Home, Request};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::agent;
+use crate::session::random_key;
+use crate::start;
+
+/// How often the connection is made again before giving up.
+const ATTEMPTS_MAX: u32 = 40;
+
+pub(super) struct Link {
+    home: Home,
+    stream: UnixStream,
+    input: Vec<u8>,
+    taken: usize,
+    token: String,
+    /// Whether this process registered the agent, and so ends it.
+    is_ours: bool,
+    cwd: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Attached {
+    token: String,
+}
+
+impl Link {
+    /// Connects, as the agent of the token in the environment, else as the agent program that started this process.
+    pub(super) fn open(home: Home, name: Option<String>) -> Result<Link, String> {
+        let mut client = start::connect(&home)?;
+        let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
+        let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
+        let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
+        let is_ours = given.is_none();
+        let token = match given {
+            Some(token) => token,
+            None => attach(&mut client, name, cwd.as_deref())?,
+        };
+        link(&mut client, &token)?;
+        let stream = into_stream(client)?;
+        Ok(Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, cwd })
+    }
+
+    pub(super) fn fd(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// One request as a line.
+    pub(super) fn request(
+        &self,
+        id: u64,
+        op: &str,
+        input: &Map<String, Value>,
+        key: &str,
+    ) -> Result<Vec<u8>, String> {
+        let said = |error: serde_json::Error| error.to_string();
+        let input = serde_json::value::to_raw_value(input).map_err(said)?;
+        let request = Request {
+            id,
+            op: Cow::Borrowed(op),
+            input: Some(&input),
+            cwd: self.cwd.as_deref().map(Cow::Borrowed),
+            key: Some(Cow::Borrowed(key)),
+            text: true,
+            ..Request::empty()
+        };
+        let mut line = serde_json::to_vec(&request).map_err(said)?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    pub(super) fn send(&mut self, line: &[u8]) -> io::Result<()> {
+        self.stream.write_all(line)
+    }
+
+    /// The next whole line, if one has come. The first call after the socket is readable reads it.
+    pub(super) fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        if let Some(line) = self.buffered_line() {
+            return Ok(Some(line));
+        }
+        if self.taken > 0 {
+            // Everything that was read has been handed out: wait until there is more.
+            self.input.drain(..self.taken);
+            self.taken = 0;
+            if self.input.is_empty() {
+                return Ok(None);
+            }
+        }
+        if self.input.len() > FRAME_BYTES_MAX {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let start = self.input.len();
+        self.input.resize(start + 16 * 1024, 0);
+        let read = self.stream.read(&mut self.input[start..]);
+        self.input.truncate(start + read.as_ref().copied().unwrap_or(0));
+        match read? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(self.buffered_line()),
+        }
+    }
+
+    fn buffered_line(&mut self) -> Option<Vec<u8>> {
+        let end = self.input[self.taken..].iter().position(|byte| *byte == b'\n')?;
+        let line = self.input[self.taken..self.taken + end].to_vec();
+        self.taken += end + 1;
+        Some(line)
+    }
+
+    /// Connects again as the same agent.
+    pub(super) fn reopen(&mut self) -> Result<(), String> {
+        let mut problem = String::new();
+        for attempt in 0..ATTEMPTS_MAX {
+            let connected = start::connect(&self.home).and_then(|mut client| {
+                link(&mut client, &self.token)?;
+                into_stream(client)
+            });
+            match connected {
+                Ok(stream) => {
+                    self.stream = stream;
+                    self.input.clear();
+                    self.taken = 0;
+                    return Ok(());
+                }
+                Err(why) => problem = why,
+            }
+            std::thread::sleep(start::pause(attempt));
+        }
+        Err(problem)
+    }
+
+    /// The agent's program is done: the agent ends, if this process registered it.
+    pub(super) fn say_goodbye(&mut self) {
+        if !self.is_ours {
+            return;
+        }
+        let bye = Request { op: "agent_bye".into(), ..Request::empty() };
+        if let Ok(mut line) = serde_json::to_vec(&bye) {
+            line.push(b'\n');
+            let _ = self.stream.set_read_timeout(Some(std::time::Duration::from_secs(2)));
+            let _ = self.stream.write_all(&line).and_then(|()| self.stream.read(&mut [0; 1024]));
+        }
+    }
+}
+
+/// Registers the agent program that started this process, or finds it registered.
+fn attach(client: &mut Client, name: Option<String>, cwd: Option<&str>) -> Result<String, String> {
+    let pid = agent::program();
+    let input = json!({ "name": agent::name(name, pid), "pid": pid, "session": agent::session() });
+    let input = serde_json::value::to_raw_value(&input).map_err(|error| error.to_string())?;
+    let key = random_key()?;
+    let request = Request {
+        op: "agent_attach".into(),
+        input: Some(&input),
+        cwd: cwd.map(Cow::Borrowed),
+        key: Some(Cow::Borrowed(&key)),
+        ..Request::empty()
+    };
+    let reply = client.call(request).map_err(|error| error.to_string())?;
+    match (reply.ok, reply.error) {
+        (Some(output), _) => serde_json::from_str(output.get())
+            .map(|attached: Attached| attached.token)
+            .map_err(|error| error.to_string()),
+        (None, error) => Err(error.map(|error| error.get().to_owned()).unwrap_or_default()),
+    }
+}
+
+/// Says whose connection this is; when it closes, the agent's time is counted.
+fn link(client: &mut Client, token: &str) -> Result<(), String> {
+    let request = Request { op: "$link".into(), token: Some(Cow::Borrowed(token)), ..Request::empty() };
+    let reply = client.call(request).map_err(|error| error.to_string())?;
+    match reply.error {
+        None => Ok(()),
+        Some(error) => Err(error.get().to_owned()),
+    }
+}
+
+fn into_stream(client: Client) -> Result<UnixStream, String> {
+    client.stream().try_clone().map_err(|error| error.to_string())
+}

@@ -1,0 +1,199 @@
+//! `comity mcp`: MCP on standard input and output, for one agent.
+//!
+//! One small process, one thread: what the agent sends becomes a request to the server, what the server answers becomes
+//! a tool result. It registers the agent at its start, says goodbye at its end, and survives the server: a broken
+//! connection is made again and what was not answered is asked again.
+
+mod agent;
+mod link;
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use comity_mcp::{Call, Connection, MESSAGE_BYTES_MAX, RequestId, Server, Step, Ticket, ToolOutcome};
+use comity_wire::{Fault, Home, Reply};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::http;
+use crate::session::random_key;
+use link::Link;
+
+/// A tool call that the server has not answered yet.
+struct Running {
+    ticket: Ticket,
+    line: Vec<u8>,
+}
+
+struct Shim {
+    server: Arc<Server>,
+    client: Connection,
+    link: Link,
+    running: HashMap<u64, Running>,
+    next_id: u64,
+}
+
+/// Speaks MCP until standard input ends.
+pub(crate) fn run(home: Home, name: Option<String>, all_tools: bool) -> ExitCode {
+    let server = Arc::new(http::mcp_server(all_tools, env!("CARGO_PKG_VERSION")));
+    let link = match Link::open(home, name) {
+        Ok(link) => link,
+        Err(problem) => {
+            eprintln!("comity mcp: {problem}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let client = Connection::new(server.clone());
+    let mut shim = Shim { server, client, link, running: HashMap::new(), next_id: 1 };
+    match shim.serve() {
+        Ok(()) => {
+            shim.link.say_goodbye();
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("comity mcp: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Shim {
+    fn serve(&mut self) -> Result<(), String> {
+        // Standard input is read as a file descriptor, past the buffer of `std::io::Stdin`.
+        let stdin = std::io::stdin();
+        let mut input: Vec<u8> = Vec::new();
+        loop {
+            let (from_client, from_server) = {
+                let mut fds =
+                    [PollFd::new(&stdin, PollFlags::IN), PollFd::new(self.link.fd(), PollFlags::IN)];
+                match poll(&mut fds, None) {
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(error) => return Err(error.to_string()),
+                }
+                (!fds[0].revents().is_empty(), !fds[1].revents().is_empty())
+            };
+            if from_server {
+                self.receive_answers()?;
+            }
+            if from_client {
+                let start = input.len();
+                input.resize(start + 16 * 1024, 0);
+                let count = read_stdin(&mut input[start..])?;
+                input.truncate(start + count);
+                if count == 0 {
+                    return Ok(());
+                }
+                self.receive_messages(&mut input)?;
+            }
+        }
+    }
+
+    fn receive_messages(&mut self, input: &mut Vec<u8>) -> Result<(), String> {
+        let mut start = 0;
+        while let Some(length) = input[start..].iter().position(|byte| *byte == b'\n') {
+            let step = self.client.receive(&input[start..start + length]);
+            start += length + 1;
+            match step {
+                Step::Reply(line) => send(&line)?,
+                Step::Call(call) => self.call(call)?,
+                Step::Cancel(id) => self.cancel(&id)?,
+                Step::Nothing => {}
+            }
+        }
+        input.drain(..start);
+        match input.len() > MESSAGE_BYTES_MAX {
+            true => Err("a message without an end".into()),
+            false => Ok(()),
+        }
+    }
+
+    fn call(&mut self, mut call: Call) -> Result<(), String> {
+        http::cap_wait(&mut call.arguments);
+        let id = self.next_id;
+        self.next_id += 1;
+        let line = self.link.request(id, &call.tool, &call.arguments, &random_key()?)?;
+        self.running.insert(id, Running { ticket: call.ticket, line });
+        if let Some(running) = self.running.get(&id)
+            && self.link.send(&running.line).is_err()
+        {
+            self.reconnect()?;
+        }
+        Ok(())
+    }
+
+    /// The client does not want the answer any more. A place in the queue goes with the connection that asked for it.
+    fn cancel(&mut self, id: &RequestId) -> Result<(), String> {
+        let before = self.running.len();
+        self.running.retain(|_, running| running.ticket.id != *id);
+        if self.running.len() < before {
+            self.reconnect()?;
+        }
+        Ok(())
+    }
+
+    fn receive_answers(&mut self) -> Result<(), String> {
+        loop {
+            match self.link.next_line() {
+                Ok(None) => return Ok(()),
+                Ok(Some(line)) => {
+                    let reply: Reply<'_> =
+                        serde_json::from_slice(&line).map_err(|error| error.to_string())?;
+                    if let Some(running) = self.running.remove(&reply.id) {
+                        send(&self.server.finish(&running.ticket, &outcome(&reply)))?;
+                    }
+                }
+                Err(_) => return self.reconnect(),
+            }
+        }
+    }
+
+    /// Connects again, as the same agent, and asks again what was not answered: keys keep that harmless.
+    fn reconnect(&mut self) -> Result<(), String> {
+        self.link.reopen()?;
+        let mut waiting: Vec<(&u64, &Running)> = self.running.iter().collect();
+        waiting.sort_by_key(|(id, _)| **id);
+        for (_, running) in waiting {
+            self.link.send(&running.line).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// The server's answer as a tool result: always the whole answer in words.
+fn outcome(reply: &Reply<'_>) -> ToolOutcome {
+    let mut text = match (&reply.text, reply.error) {
+        (_, Some(error)) => match serde_json::from_str::<Fault>(error.get()) {
+            Ok(fault) if fault.hint.is_empty() => fault.message,
+            Ok(fault) => format!("{}\n{}", fault.message, fault.hint),
+            Err(_) => error.get().to_owned(),
+        },
+        (Some(text), None) => text.clone().into_owned(),
+        (None, None) => reply.ok.map(|output| output.get().to_owned()).unwrap_or_default(),
+    };
+    for notice in &reply.notices {
+        text.push_str("\nNotice: ");
+        text.push_str(notice);
+    }
+    match reply.error {
+        Some(_) => ToolOutcome::error(text),
+        None => ToolOutcome::answer(text),
+    }
+}
+
+fn read_stdin(buffer: &mut [u8]) -> Result<usize, String> {
+    loop {
+        match rustix::io::read(rustix::stdio::stdin(), &mut *buffer) {
+            Ok(count) => return Ok(count),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+/// Sends one line to the client, in one piece.
+fn send(line: &str) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    let whole = [line.as_bytes(), b"\n"].concat();
+    out.write_all(&whole).and_then(|()| out.flush()).map_err(|error| error.to_string())
+}

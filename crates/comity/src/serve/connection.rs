@@ -1,0 +1,129 @@
+//! One local connection: what came in, what has to go out, and who it is.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+
+use comity_core::{AgentId, Principal, Ticket};
+use comity_wire::FRAME_BYTES_MAX;
+use mio::net::UnixStream;
+
+use super::identity::Peer;
+use super::outbox::ConnectionId;
+
+/// Bytes that may wait for a client that does not read; then it is cut off.
+const OUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes read at a time.
+const READ_BYTES: usize = 16 * 1024;
+
+pub(crate) struct Connection {
+    pub(crate) id: ConnectionId,
+    pub(crate) stream: UnixStream,
+    pub(crate) peer: Peer,
+    /// Who it is, once known.
+    pub(crate) who: Option<Principal>,
+    /// Requests that wait in the queue.
+    pub(crate) parked: HashMap<u64, Ticket>,
+    /// The agent whose own connection this is.
+    pub(crate) link: Option<AgentId>,
+    /// The request that follows the log, and how far it got.
+    pub(crate) follow: Option<(u64, u64)>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    sent: usize,
+}
+
+/// What reading gave.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Received {
+    /// Perhaps some lines.
+    Open,
+    /// The other end is gone.
+    Closed,
+    /// A line without an end.
+    TooLong,
+}
+
+impl Connection {
+    pub(crate) fn new(id: ConnectionId, stream: UnixStream, peer: Peer) -> Connection {
+        Connection {
+            id,
+            stream,
+            peer,
+            who: None,
+            parked: HashMap::new(),
+            link: None,
+            follow: None,
+            input: Vec::new(),
+            output: Vec::new(),
+            sent: 0,
+        }
+    }
+
+    /// Reads what there is.
+    pub(crate) fn receive(&mut self) -> Received {
+        loop {
+            let start = self.input.len();
+            self.input.resize(start + READ_BYTES, 0);
+            let read = self.stream.read(&mut self.input[start..]);
+            self.input.truncate(start + read.as_ref().copied().unwrap_or(0));
+            match read {
+                Ok(0) => return Received::Closed,
+                Ok(_) if self.input.len() > FRAME_BYTES_MAX => return Received::TooLong,
+                // Less than asked for: there is no more, and the next byte will be told of.
+                Ok(count) if count < READ_BYTES => return Received::Open,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Received::Open,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Received::Closed,
+            }
+        }
+    }
+
+    /// Takes the whole lines that came.
+    pub(crate) fn lines(&mut self) -> Vec<u8> {
+        match self.input.iter().rposition(|byte| *byte == b'\n') {
+            None => Vec::new(),
+            Some(end) => {
+                let rest = self.input.split_off(end + 1);
+                std::mem::replace(&mut self.input, rest)
+            }
+        }
+    }
+
+    /// Gives the buffer of taken lines back, to be used again.
+    pub(crate) fn recycle(&mut self, mut lines: Vec<u8>) {
+        if self.input.is_empty() && lines.capacity() <= READ_BYTES * 2 {
+            lines.clear();
+            self.input = lines;
+        }
+    }
+
+    /// Adds a line to what goes out; false if the client reads too slowly.
+    #[must_use]
+    pub(crate) fn push(&mut self, line: &[u8]) -> bool {
+        self.output.extend_from_slice(line);
+        self.output.len() - self.sent <= OUT_BYTES_MAX
+    }
+
+    /// Sends as much as the socket takes; false if the other end is gone.
+    #[must_use]
+    pub(crate) fn flush(&mut self) -> bool {
+        while self.sent < self.output.len() {
+            match self.stream.write(&self.output[self.sent..]) {
+                Ok(0) => return false,
+                Ok(count) => self.sent += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+        self.output.clear();
+        self.sent = 0;
+        true
+    }
+
+    /// How many bytes still wait to be sent.
+    pub(crate) fn unsent(&self) -> usize {
+        self.output.len() - self.sent
+    }
+}

@@ -1,0 +1,90 @@
+//! Watches the processes of agents: the end of a process is the end of its agent.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use comity_app::engine::{Engine, Job, Nobody};
+use comity_app::processes;
+use comity_core::agents::{Ending, Process};
+use comity_core::{AgentId, Ask, Principal};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// The net below the watch: processes that could not be watched are looked for this often.
+const SWEEP_MS: i64 = 60_000;
+
+/// Runs until the engine stops. It sleeps until a process ends or an agent comes.
+pub(super) fn run(engine: &Engine) -> io::Result<()> {
+    let engine = engine.clone();
+    let (reader, writer) = io::pipe()?;
+    let known = AtomicUsize::new(0);
+    let watched = engine.clone();
+    engine.feed().wake(Arc::new(move |_| {
+        let changes = watched.world().agents.changes();
+        if known.swap(changes, Ordering::Relaxed) != changes {
+            // A full pipe means that the thread is to wake anyway.
+            let _ = (&writer).write(&[1]);
+        }
+    }));
+    std::thread::Builder::new().name("liveness".into()).spawn(move || watch(&engine, &reader)).map(drop)
+}
+
+fn watch(engine: &Engine, wakes: &io::PipeReader) {
+    let mut watched: BTreeMap<(AgentId, Process), Option<OwnedFd>> = BTreeMap::new();
+    while !engine.feed().is_stopped() {
+        refresh(engine, &mut watched);
+        let (mut fds, mut agents) = (vec![PollFd::new(wakes, PollFlags::IN)], Vec::new());
+        for (key, fd) in &watched {
+            if let Some(fd) = fd {
+                fds.push(PollFd::new(fd, PollFlags::IN));
+                agents.push(*key);
+            }
+        }
+        let timeout = rustix::event::Timespec { tv_sec: SWEEP_MS / 1_000, tv_nsec: 0 };
+        let needs_sweep = watched.values().any(Option::is_none);
+        let _ = poll(&mut fds, needs_sweep.then_some(&timeout));
+        let woken = !fds[0].revents().is_empty();
+        let ended: Vec<_> = fds[1..]
+            .iter()
+            .zip(&agents)
+            .filter(|(fd, _)| !fd.revents().is_empty())
+            .map(|(_, key)| *key)
+            .collect();
+        drop(fds);
+        if woken {
+            let _ = (&mut &*wakes).read(&mut [0; 64]);
+        }
+        for (agent, _) in ended {
+            end(engine, agent);
+        }
+    }
+}
+
+/// Opens what is new, lets go of what has ended, and ends agents whose process is gone already.
+fn refresh(engine: &Engine, watched: &mut BTreeMap<(AgentId, Process), Option<OwnedFd>>) {
+    let wanted: Vec<(AgentId, Process)> =
+        engine.world().agents.live().filter_map(|agent| Some((agent.id, agent.profile.process?))).collect();
+    watched.retain(|key, _| wanted.contains(key));
+    for key in wanted {
+        let fd = watched.entry(key).or_insert_with(|| open(key.1));
+        if fd.is_none() && !processes::is_alive(key.1) {
+            end(engine, key.0);
+        }
+    }
+}
+
+/// Opens the process, if it is the one that is meant.
+fn open(process: Process) -> Option<OwnedFd> {
+    let fd = pidfd_open(Pid::from_raw(process.pid as i32)?, PidfdFlags::empty()).ok()?;
+    // Looked at after opening: from here on the number cannot be given to another process unnoticed.
+    processes::is_alive(process).then_some(fd)
+}
+
+fn end(engine: &Engine, agent: AgentId) {
+    let ask = Ask::End { agent, ending: Ending::Exited, cause: "its process ended".into() };
+    engine.submit(Job { who: Principal::System, asks: vec![ask], key: None, asker: Box::new(Nobody) });
+    engine.kick();
+}

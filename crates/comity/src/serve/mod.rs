@@ -1,0 +1,200 @@
+//! The server: puts the application together and opens its doors.
+
+mod connection;
+mod identity;
+mod liveness;
+mod logging;
+mod outbox;
+mod socket;
+pub(crate) mod state_dir;
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use comity_app::application::ServerFacts;
+use comity_app::clock::{self, Clock};
+use comity_app::config::Config;
+use comity_app::engine::Engine;
+use comity_app::log::{SqliteLog, StartPoint};
+use comity_app::{Application, inspector};
+use comity_core::{Ask, Fence, Principal, World};
+use comity_wire::Home;
+
+use crate::http;
+use logging::note;
+use socket::Socket;
+use state_dir::Unusable;
+
+/// Seconds since 1970 at which fences began to be counted.
+const FENCES_SINCE: i64 = 1_735_689_600;
+/// Fences that can be given in a second before the clock's part would be overtaken.
+const FENCE_BITS: u32 = 20;
+
+/// How a server is started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    /// By a person who watches it.
+    Foreground,
+    /// By a client that waits for one line on its standard output.
+    Detached,
+}
+
+/// Serves until it is told to stop.
+pub(crate) fn serve(home: &Home, how: How) -> ExitCode {
+    match start(home, how) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("comity: {problem}");
+            if how == How::Detached {
+                println!("{problem}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(home: &Home, how: How) -> Result<(), String> {
+    if how == How::Detached {
+        // A session of its own: closing the terminal of whoever started it ends nothing here.
+        let _ = rustix::process::setsid();
+    }
+    // Whatever this process makes is for this user alone.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let _held = state_dir::take(home).map_err(|unusable| match unusable {
+        Unusable::Taken => {
+            format!("a server runs for {} already; ask it with: comity status", home.path().display())
+        }
+        Unusable::Bad(problem) => problem,
+    })?;
+    let config = read_config(home)?;
+    let StartPoint { log, world } = SqliteLog::open(home.path(), config.patience())?;
+    let reader = Arc::new(log.reader()?);
+    let floor = fence_floor(&world, clock::wall_ms());
+    let clock = Clock::from(world.now);
+    let engine = Engine::start(world, Box::new(log), clock, || {
+        note("error", "fenced", &[("message", "another server writes to this state directory")]);
+        std::process::exit(1);
+    });
+    let version = env!("CARGO_PKG_VERSION");
+    let begun = engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into() });
+    begun.map_err(|failed| format!("the log cannot be written: {failed:?}"))?;
+
+    let listener = listen(home)?;
+    let web = open_web(home, &config)?;
+    let url = web.as_ref().map(|(_, url)| url.clone()).unwrap_or_default();
+    let facts = ServerFacts {
+        pid: std::process::id(),
+        home: home.path().into(),
+        socket: home.socket(),
+        url,
+        version: version.into(),
+    };
+    let idle_exit = config.server.idle_exit.map(|span| std::time::Duration::from_millis(span.0.0));
+    let app = Application::new(engine.clone(), Some(reader.clone()), config, facts);
+    app.set_secret(state_dir::secret(home, "secret")?);
+
+    let said = |error: std::io::Error| format!("a thread could not be started: {error}");
+    engine.run_timer().map_err(said)?;
+    engine.run_housekeeping(reader).map_err(said)?;
+    inspector::run(&engine).map_err(said)?;
+    liveness::run(&engine).map_err(said)?;
+    if let Some((listener, _)) = web {
+        serve_web(&app, home, listener)?;
+    }
+    let mut socket =
+        Socket::new(app.clone(), listener).map_err(|error| format!("the socket failed: {error}"))?;
+    announce(how, &app);
+    let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
+    note("info", "stopped", &[("why", &format!("{stop:?}"))]);
+    engine.stop();
+    let _ = std::fs::remove_file(home.socket());
+    Ok(())
+}
+
+/// No fence at or below this was ever given: not before a power cut, not after a backup was restored.
+fn fence_floor(world: &World, wall_ms: i64) -> Fence {
+    let seconds = u64::try_from(wall_ms / 1_000 - FENCES_SINCE).unwrap_or(0);
+    world.fence.max(Fence(seconds << FENCE_BITS))
+}
+
+fn read_config(home: &Home) -> Result<Config, String> {
+    let user = crate::settings::user_file();
+    let own = home.path().join("comity.toml");
+    let files: Vec<&std::path::Path> =
+        user.iter().map(std::path::PathBuf::as_path).chain([own.as_path()]).collect();
+    Config::read(&files, |name| std::env::var(name).ok())
+}
+
+/// Opens the socket for this user alone. The state directory is held, so what is there is left from a dead server.
+fn listen(home: &Home) -> Result<UnixListener, String> {
+    let path = home.socket();
+    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&path).map_err(said)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(said)?;
+    Ok(listener)
+}
+
+/// Opens the HTTP port: the one that is set, else the one of last time, else any.
+fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListener, String)>, String> {
+    if config.http.off {
+        return Ok(None);
+    }
+    let remembered = home.path().join("http.port");
+    let last = std::fs::read_to_string(&remembered).ok().and_then(|text| text.trim().parse().ok());
+    let bound = match (config.http.port, last) {
+        (Some(port), _) => http::bind(port),
+        (None, Some(port)) => http::bind(port).or_else(|_| http::bind(0)),
+        (None, None) => http::bind(0),
+    };
+    let listener =
+        bound.map_err(|error| format!("the HTTP port cannot be opened: {error}; set COMITY_HTTP_PORT"))?;
+    let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+    // Only a convenience: the dashboard keeps its address.
+    let _ = std::fs::write(&remembered, port.to_string());
+    Ok(Some((listener, format!("http://127.0.0.1:{port}"))))
+}
+
+fn serve_web(app: &Application, home: &Home, listener: std::net::TcpListener) -> Result<(), String> {
+    let human_token = crate::settings::human_token(state_dir::secret(home, "http.token")?);
+    let door = http::Door::new(app.clone(), human_token);
+    let (_stop, stopped) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new()
+        .name("http".into())
+        .spawn(move || {
+            // The door closes with the process.
+            let _keep = _stop;
+            if let Err(error) = http::run(door, listener, stopped) {
+                note("error", "http_failed", &[("message", &error.to_string())]);
+            }
+        })
+        .map(drop)
+        .map_err(|error| format!("a thread could not be started: {error}"))
+}
+
+/// Tells whoever waits that the server is ready.
+fn announce(how: How, app: &Application) {
+    let server = app.server();
+    note("info", "ready", &[("home", &server.home.display().to_string()), ("url", &server.url)]);
+    let mut out = std::io::stdout().lock();
+    match how {
+        How::Detached => {
+            let _ = writeln!(out, "ready");
+            let _ = out.flush();
+            // Nobody reads on: what would be printed from here goes nowhere.
+            if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+                let _ = rustix::stdio::dup2_stdout(&null);
+            }
+        }
+        How::Foreground => {
+            let _ = writeln!(out, "comity {} serves {}", server.version, server.home.display());
+            let _ = writeln!(out, "web  {}\nstop with Ctrl-C", server.url);
+        }
+    }
+}

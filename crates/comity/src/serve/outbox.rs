@@ -1,0 +1,115 @@
+//! Replies on their way to connections, from whatever thread made them.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use comity_app::{Failure, Rendered, Responder};
+use comity_core::Ticket;
+
+/// A connection's number; never used twice.
+pub(crate) type ConnectionId = u64;
+
+/// What the loop has to do for a connection.
+pub(crate) enum Parcel {
+    /// Send this line, the answer to the request with this id.
+    Line { id: u64, line: Vec<u8> },
+    /// The request with this id waits in the queue.
+    Parked { id: u64, ticket: Ticket },
+}
+
+/// Where replies wait for the loop.
+pub(crate) struct Outbox {
+    parcels: Mutex<Vec<(ConnectionId, Parcel)>>,
+    waker: mio::Waker,
+}
+
+thread_local! {
+    static ON_LOOP: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Outbox {
+    pub(crate) fn new(waker: mio::Waker) -> Arc<Outbox> {
+        Arc::new(Outbox { parcels: Mutex::default(), waker })
+    }
+
+    /// Says that this thread is the loop: it looks into the outbox by itself.
+    pub(crate) fn enter_loop() {
+        ON_LOOP.set(true);
+    }
+
+    pub(crate) fn post(&self, to: ConnectionId, parcel: Parcel) {
+        self.parcels.lock().unwrap_or_else(PoisonError::into_inner).push((to, parcel));
+        self.wake();
+    }
+
+    pub(crate) fn wake(&self) {
+        if !ON_LOOP.get() {
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// Makes the loop take another turn, from the loop itself.
+    pub(crate) fn wake_loop(&self) {
+        let _ = self.waker.wake();
+    }
+
+    pub(crate) fn take(&self) -> Vec<(ConnectionId, Parcel)> {
+        std::mem::take(&mut *self.parcels.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Answers one request of one connection.
+pub(crate) struct Reply {
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) to: ConnectionId,
+    pub(crate) id: u64,
+}
+
+impl Responder for Reply {
+    fn parked(&mut self, ticket: Ticket) {
+        self.outbox.post(self.to, Parcel::Parked { id: self.id, ticket });
+    }
+
+    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        let line = line(self.id, &output, &notices);
+        self.outbox.post(self.to, Parcel::Line { id: self.id, line });
+    }
+}
+
+/// One reply as a line; the id comes first, so that clients find theirs without parsing.
+pub(crate) fn line(id: u64, output: &Result<Rendered, Failure>, notices: &[String]) -> Vec<u8> {
+    let mut line = format!("{{\"id\":{id},");
+    match output {
+        Ok(rendered) => {
+            line.push_str("\"ok\":");
+            line.push_str(&rendered.json);
+            if let Some(text) = &rendered.text {
+                line.push_str(",\"text\":");
+                push_json(&mut line, text);
+            }
+        }
+        Err(failure) => {
+            line.push_str("\"error\":");
+            line.push_str(&failure.to_json());
+        }
+    }
+    if !notices.is_empty() {
+        line.push_str(",\"notices\":");
+        push_json(&mut line, &notices);
+    }
+    line.push_str("}\n");
+    line.into_bytes()
+}
+
+/// One record of the log as a line for who follows it.
+pub(crate) fn event_line(id: u64, event: &impl serde::Serialize) -> Vec<u8> {
+    let mut line = format!("{{\"id\":{id},\"event\":");
+    push_json(&mut line, event);
+    line.push_str("}\n");
+    line.into_bytes()
+}
+
+fn push_json(line: &mut String, value: &(impl serde::Serialize + ?Sized)) {
+    // Strings and plain structs always have a JSON form.
+    line.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".into()));
+}

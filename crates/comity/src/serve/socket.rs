@@ -1,0 +1,336 @@
+//! The local door: one thread, one loop over all connections.
+//!
+//! Each turn reads every connection that has something, answers questions from memory, gathers what wants to change
+//! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::unix::net::UnixListener as StdListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use comity_app::application::Taken;
+use comity_app::ledger::Entry;
+use comity_app::{Application, Call, Caller, Failure};
+use comity_core::agents::Process;
+use comity_core::{Ask, Principal, Record, Refusal};
+use comity_wire::Request;
+use mio::net::UnixListener;
+use mio::{Events, Interest, Poll, Token};
+
+use super::connection::{Connection, Received};
+use super::identity;
+use super::outbox::{ConnectionId, Outbox, Parcel, Reply, event_line, line};
+
+const LISTENER: Token = Token(usize::MAX);
+const WAKER: Token = Token(usize::MAX - 1);
+/// Connections at a time.
+const CONNECTIONS_MAX: usize = 4_096;
+/// Records that are sent to a follower before others get their turn.
+const FOLLOW_RECORDS: usize = 500;
+/// Bytes that may wait for a follower before the log is read on for it.
+const FOLLOW_BYTES: usize = 256 * 1024;
+
+/// Why the loop ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// Somebody asked for it.
+    Asked,
+    /// Nobody was there for long enough.
+    Unused,
+}
+
+pub(crate) struct Socket {
+    app: Application,
+    poll: Poll,
+    listener: UnixListener,
+    outbox: Arc<Outbox>,
+    connections: HashMap<ConnectionId, Connection>,
+    next_id: ConnectionId,
+    own_uid: u32,
+    stop: Option<Stop>,
+}
+
+impl Socket {
+    pub(crate) fn new(app: Application, listener: StdListener) -> io::Result<Socket> {
+        listener.set_nonblocking(true)?;
+        let poll = Poll::new()?;
+        let mut listener = UnixListener::from_std(listener);
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        let outbox = Outbox::new(mio::Waker::new(poll.registry(), WAKER)?);
+        let own_uid = rustix::process::geteuid().as_raw();
+        Ok(Socket {
+            app,
+            poll,
+            listener,
+            outbox,
+            connections: HashMap::new(),
+            next_id: 0,
+            own_uid,
+            stop: None,
+        })
+    }
+
+    /// Serves until told to stop.
+    pub(crate) fn run(&mut self, idle_exit: Option<Duration>) -> io::Result<Stop> {
+        Outbox::enter_loop();
+        let outbox = self.outbox.clone();
+        // Followers are woken by the loop itself when it writes, and by this when another thread does.
+        self.app.engine().feed().wake(Arc::new(move |_| outbox.wake()));
+        let mut events = Events::with_capacity(256);
+        loop {
+            let timeout = idle_exit.filter(|_| self.connections.is_empty());
+            match self.poll.poll(&mut events, timeout) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            }
+            if events.is_empty()
+                && timeout.is_some()
+                && self.app.engine().world().agents.live().next().is_none()
+            {
+                return Ok(Stop::Unused);
+            }
+            let mut work = Taken::Answered;
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accept()?,
+                    WAKER => {}
+                    Token(id) => work = more(work, self.turn(id as u64, event.is_readable())),
+                }
+            }
+            match work {
+                Taken::Answered => {}
+                Taken::Quick => self.app.engine().drive(),
+                Taken::Slow => self.app.engine().kick(),
+            }
+            self.deliver();
+            self.feed_followers();
+            if let Some(stop) = self.stop {
+                return Ok(stop);
+            }
+        }
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        loop {
+            let (mut stream, _) = match self.listener.accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                // Out of file descriptors, or the client was gone at once: the next one may have more luck.
+                Err(_) => return Ok(()),
+            };
+            let Ok(peer) = identity::peer(&stream) else { continue };
+            if peer.uid != self.own_uid || self.connections.len() >= CONNECTIONS_MAX {
+                continue;
+            }
+            let id = self.next_id;
+            self.next_id += 1;
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            self.poll.registry().register(&mut stream, Token(id as usize), interest)?;
+            self.app.metrics().count_connection();
+            self.connections.insert(id, Connection::new(id, stream, peer));
+        }
+    }
+
+    /// One connection's turn: send what is left, read what came, take its requests.
+    fn turn(&mut self, id: ConnectionId, readable: bool) -> Taken {
+        let Some(connection) = self.connections.get_mut(&id) else { return Taken::Answered };
+        if !connection.flush() {
+            self.close(id);
+            return Taken::Answered;
+        }
+        if !readable {
+            return Taken::Answered;
+        }
+        let received = connection.receive();
+        let lines = connection.lines();
+        let mut work = Taken::Answered;
+        for text in lines.split(|byte| *byte == b'\n').filter(|text| !text.is_empty()) {
+            work = more(work, self.request(id, text));
+        }
+        if let Some(connection) = self.connections.get_mut(&id) {
+            connection.recycle(lines);
+        }
+        if received != Received::Open {
+            self.close(id);
+        }
+        work
+    }
+
+    fn request(&mut self, id: ConnectionId, text: &[u8]) -> Taken {
+        let request: Request<'_> = match serde_json::from_slice(text) {
+            Ok(request) => request,
+            Err(error) => {
+                let refusal =
+                    Refusal::bad_input(format!("this is no request: {error}"), "send a line of JSON");
+                self.reply(id, 0, Err(refusal.into()));
+                return Taken::Answered;
+            }
+        };
+        let caller = match self.caller(id, &request) {
+            Ok(caller) => caller,
+            Err(refusal) => {
+                self.reply(id, request.id, Err(refusal.into()));
+                return Taken::Answered;
+            }
+        };
+        if let Some(own) = request.op.strip_prefix('$') {
+            let done = self.own_request(id, &request, own, &caller);
+            self.reply(id, request.id, done);
+            return Taken::Answered;
+        }
+        let call = Call {
+            op: &request.op,
+            input: request.input.map_or("", |input| input.get()),
+            key: request.key.as_deref(),
+            text: request.text,
+        };
+        let reply = Reply { outbox: self.outbox.clone(), to: id, id: request.id };
+        self.app.call(&caller, &call, Box::new(reply))
+    }
+
+    /// Who calls: by the token, else as before on this connection, else by the process tree.
+    fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
+        let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
+        let who = match (&request.token, connection.who) {
+            (Some(token), _) => {
+                let who = identity::by_token(&self.app, token)?;
+                connection.who = Some(who);
+                who
+            }
+            (None, Some(who)) => who,
+            (None, None) => {
+                let who = identity::by_process(&self.app, connection.peer);
+                connection.who = Some(who);
+                who
+            }
+        };
+        let process = Some(Process { pid: connection.peer.pid, start: 0 });
+        let cwd = request.cwd.as_deref().map(Into::into);
+        Ok(Caller { process, ..Caller::new(who, cwd) })
+    }
+
+    /// What only this door offers: being an agent's own connection, following the log, stopping the server.
+    fn own_request(
+        &mut self,
+        id: ConnectionId,
+        request: &Request<'_>,
+        own: &str,
+        caller: &Caller,
+    ) -> Result<comity_app::Rendered, Failure> {
+        let Some(connection) = self.connections.get_mut(&id) else { return Err(Failure::fault("gone")) };
+        match (own, caller.who) {
+            ("link", Principal::Agent(agent)) => connection.link = Some(agent),
+            ("follow", _) => {
+                #[derive(serde::Deserialize, Default)]
+                struct Follow {
+                    after: Option<u64>,
+                }
+                let given = request.input.and_then(|input| serde_json::from_str::<Follow>(input.get()).ok());
+                let head = self.app.engine().feed().head();
+                connection.follow = Some((request.id, given.unwrap_or_default().after.unwrap_or(head)));
+            }
+            ("stop", Principal::Human) => self.stop = Some(Stop::Asked),
+            ("stop", _) => {
+                return Err(Refusal::NotAllowed {
+                    problem: "an agent may not stop the server".into(),
+                    hint: "ask the human".into(),
+                }
+                .into());
+            }
+            _ => return Err(Refusal::bad_input(format!("there is no ${own}"), "use an operation").into()),
+        }
+        Ok(comity_app::Rendered { json: "{}".into(), text: None })
+    }
+
+    fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {
+        self.outbox.post(id, Parcel::Line { id: request, line: line(request, &output, &[]) });
+    }
+
+    /// Sends what is in the outbox.
+    fn deliver(&mut self) {
+        let mut touched: Vec<ConnectionId> = Vec::new();
+        for (id, parcel) in self.outbox.take() {
+            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            match parcel {
+                Parcel::Parked { id, ticket } => drop(connection.parked.insert(id, ticket)),
+                Parcel::Line { id: request, line } => {
+                    connection.parked.remove(&request);
+                    match connection.push(&line) {
+                        true if touched.last() != Some(&id) => touched.push(id),
+                        true => {}
+                        false => self.close(id),
+                    }
+                }
+            }
+        }
+        for id in touched {
+            if self.connections.get_mut(&id).is_some_and(|connection| !connection.flush()) {
+                self.close(id);
+            }
+        }
+    }
+
+    /// Sends the log on to those who follow it, as fast as they read.
+    fn feed_followers(&mut self) {
+        let head = self.app.engine().feed().head();
+        let behind = |connection: &Connection| {
+            connection.follow.is_some_and(|(_, cursor)| cursor < head) && connection.unsent() < FOLLOW_BYTES
+        };
+        let followers: Vec<ConnectionId> = self
+            .connections
+            .values()
+            .filter(|connection| behind(connection))
+            .map(|connection| connection.id)
+            .collect();
+        for id in followers {
+            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            let Some((request, cursor)) = connection.follow else { continue };
+            let records = read_on(&self.app, cursor);
+            let world = self.app.engine().world();
+            let mut alive = true;
+            for record in &records {
+                alive &= connection.push(&event_line(request, &Entry::of(record, &world)));
+                connection.follow = Some((request, record.seq));
+            }
+            drop(world);
+            if !alive || !connection.flush() {
+                self.close(id);
+            } else if connection.follow.is_some_and(|(_, cursor)| cursor < head) {
+                // There is more: take another turn soon.
+                self.outbox.wake_loop();
+            }
+        }
+    }
+
+    fn close(&mut self, id: ConnectionId) {
+        let Some(mut connection) = self.connections.remove(&id) else { return };
+        let _ = self.poll.registry().deregister(&mut connection.stream);
+        let who = connection.who.unwrap_or(Principal::Human);
+        for ticket in connection.parked.into_values() {
+            self.app.give_up(who, ticket);
+        }
+        if let Some(agent) = connection.link
+            && !self.connections.values().any(|other| other.link == Some(agent))
+        {
+            self.app.tell_engine(Ask::Disconnect { agent });
+        }
+    }
+}
+
+fn read_on(app: &Application, cursor: u64) -> Vec<Record> {
+    match app.engine().feed().recent(cursor) {
+        Some(recent) => recent.iter().take(FOLLOW_RECORDS).map(|record| (**record).clone()).collect(),
+        None => {
+            app.reader().ok().and_then(|reader| reader.read(cursor, FOLLOW_RECORDS).ok()).unwrap_or_default()
+        }
+    }
+}
+
+fn more(a: Taken, b: Taken) -> Taken {
+    match (a, b) {
+        (Taken::Slow, _) | (_, Taken::Slow) => Taken::Slow,
+        (Taken::Quick, _) | (_, Taken::Quick) => Taken::Quick,
+        (Taken::Answered, Taken::Answered) => Taken::Answered,
+    }
+}

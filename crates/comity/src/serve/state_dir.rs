@@ -1,0 +1,115 @@
+//! The state directory: private, local, and with one server at a time.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use comity_wire::Home;
+
+/// Holding this means being the server of the directory; the kernel lets go of it when the process ends.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _file: File,
+}
+
+/// Why a server cannot use the directory.
+#[derive(Debug)]
+pub(crate) enum Unusable {
+    /// Another server has it.
+    Taken,
+    /// Something is wrong with it.
+    Bad(String),
+}
+
+/// Makes the directory if need be, checks that it is this user's alone, and takes it.
+pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
+    prepare(home).map_err(Unusable::Bad)?;
+    let path = home.path().join("server.lock");
+    let bad = |error: io::Error| Unusable::Bad(format!("{}: {error}", path.display()));
+    let file = private_file(&path).map_err(bad)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Held { _file: file }),
+        Err(TryLockError::WouldBlock) => Err(Unusable::Taken),
+        Err(TryLockError::Error(error)) => Err(bad(error)),
+    }
+}
+
+/// Makes the directory if need be and checks that it is this user's alone.
+pub(crate) fn prepare(home: &Home) -> Result<(), String> {
+    private_dir(home.path())?;
+    if let Some(parent) = home.socket().parent() {
+        private_dir(parent)?;
+    }
+    refuse_network(home.path())
+}
+
+fn private_dir(path: &Path) -> Result<(), String> {
+    let said = |error: io::Error| format!("{}: {error}", path.display());
+    match fs::DirBuilder::new().recursive(true).mode(0o700).create(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(said(error)),
+    }
+    let found = fs::symlink_metadata(path).map_err(said)?;
+    if !found.is_dir() {
+        return Err(format!("{} is not a directory; remove it, or set COMITY_HOME", path.display()));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(format!(
+            "{} belongs to somebody else; set COMITY_HOME to a directory of yours",
+            path.display()
+        ));
+    }
+    if found.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(said)?;
+    }
+    Ok(())
+}
+
+/// File locks and the write-ahead log need a local file system.
+#[cfg(target_os = "linux")]
+fn refuse_network(path: &Path) -> Result<(), String> {
+    const NETWORK: [i64; 5] = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997];
+    let kind = rustix::fs::statfs(path).map_err(|error| format!("{}: {error}", path.display()))?.f_type;
+    match NETWORK.contains(&(kind as i64)) {
+        true => Err(format!(
+            "{} is on a network file system; set COMITY_HOME to a local directory",
+            path.display()
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_network(_: &Path) -> Result<(), String> {
+    Ok(())
+}
+
+/// Opens a file that only this user can read.
+pub(crate) fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// Reads a secret of 256 bits from the directory; it is made at the first time.
+pub(crate) fn secret(home: &Home, name: &str) -> Result<[u8; 32], String> {
+    let path = home.path().join(name);
+    let said = |problem: String| format!("{}: {problem}", path.display());
+    let mut file = private_file(&path).map_err(|error| said(error.to_string()))?;
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|error| said(error.to_string()))?;
+    if let Ok(known) = text.trim().parse::<comity_core::TokenHash>() {
+        return Ok(known.0);
+    }
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| said(error.to_string()))?;
+    let write = || -> io::Result<()> {
+        let fresh = path.with_extension("new");
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+        writeln!(file, "{}", comity_core::TokenHash(bytes))?;
+        file.sync_all()?;
+        fs::rename(&fresh, &path)
+    };
+    write().map_err(|error| said(error.to_string()))?;
+    Ok(bytes)
+}

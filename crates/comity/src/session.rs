@@ -1,0 +1,131 @@
+//! A client's connection that survives the server: it reconnects, and asks again what was not answered.
+
+use std::borrow::Cow;
+
+use comity_wire::{Client, ClientError, Fault, Home, Request};
+use serde_json::value::RawValue;
+
+use crate::start;
+
+/// How often an unanswered question is asked again.
+const ATTEMPTS_MAX: u32 = 40;
+
+/// Who asks, and from where.
+pub(crate) struct Session {
+    home: Home,
+    client: Option<Client>,
+    token: Option<String>,
+    cwd: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The output as JSON.
+    pub(crate) json: Box<RawValue>,
+    /// The output in words.
+    pub(crate) text: String,
+    /// What an agent has to be told besides.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Why nothing came back.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The server said no: the whole error, and the part that is shown.
+    Refused(Box<RawValue>, Fault),
+    /// It could not be asked.
+    Fault(String),
+}
+
+impl Session {
+    /// A session as the environment has it.
+    pub(crate) fn from_env(home: Home) -> Session {
+        let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
+        let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
+        Session { home, client: None, token, cwd }
+    }
+
+    /// Asks an operation. It is asked again if the connection breaks; the key keeps that from doing it twice.
+    pub(crate) fn ask(&mut self, op: &str, input: &serde_json::Value) -> Result<Answer, Trouble> {
+        let input =
+            serde_json::value::to_raw_value(input).map_err(|error| Trouble::Fault(error.to_string()))?;
+        let key = random_key().map_err(Trouble::Fault)?;
+        let mut attempt = 0;
+        loop {
+            match self.ask_once(op, &input, &key) {
+                Ok(answer) => return answer,
+                Err(problem) => {
+                    self.client = None;
+                    attempt += 1;
+                    if attempt >= ATTEMPTS_MAX {
+                        return Err(Trouble::Fault(problem));
+                    }
+                    std::thread::sleep(start::pause(attempt));
+                }
+            }
+        }
+    }
+
+    fn ask_once(&mut self, op: &str, input: &RawValue, key: &str) -> Result<Result<Answer, Trouble>, String> {
+        let client = match &mut self.client {
+            Some(client) => client,
+            // A server that cannot be started is a reason to stop at once.
+            None => match start::connect(&self.home) {
+                Ok(client) => self.client.insert(client),
+                Err(problem) => return Ok(Err(Trouble::Fault(problem))),
+            },
+        };
+        let reply = client.call(Request {
+            op: Cow::Borrowed(op),
+            input: Some(input),
+            cwd: self.cwd.as_deref().map(Cow::Borrowed),
+            token: self.token.as_deref().map(Cow::Borrowed),
+            key: Some(Cow::Borrowed(key)),
+            text: true,
+            ..Request::empty()
+        });
+        let reply = reply.map_err(|error: ClientError| error.to_string())?;
+        if let Some(error) = reply.error {
+            let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
+            return Ok(Err(Trouble::Refused(error.to_owned(), fault)));
+        }
+        let json = reply.ok.ok_or("an answer without output")?.to_owned();
+        let text = reply.text.map(Cow::into_owned).unwrap_or_default();
+        Ok(Ok(Answer { json, text, notices: reply.notices }))
+    }
+
+    /// A connection for more than one question.
+    pub(crate) fn connection(&mut self) -> Result<&mut Client, String> {
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => start::connect(&self.home)?,
+        };
+        Ok(self.client.insert(client))
+    }
+
+    /// Lets go of a connection that broke.
+    pub(crate) fn disconnect(&mut self) {
+        self.client = None;
+    }
+
+    /// A request with this session's token and directory.
+    pub(crate) fn request<'a>(&'a self, op: &'a str, input: Option<&'a RawValue>) -> Request<'a> {
+        Request {
+            op: Cow::Borrowed(op),
+            input,
+            cwd: self.cwd.as_deref().map(Cow::Borrowed),
+            token: self.token.as_deref().map(Cow::Borrowed),
+            ..Request::empty()
+        }
+    }
+}
+
+/// A key that nobody else has.
+pub(crate) fn random_key() -> Result<String, String> {
+    let (a, b) = (getrandom::u64(), getrandom::u64());
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok(format!("{a:016x}{b:016x}")),
+        _ => Err("the system gives no random numbers".into()),
+    }
+}
