@@ -1,5 +1,7 @@
 //! Agents: who is here, and the rules of joining and ending.
 
+mod ending;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -7,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
 use crate::limits::{AGENTS_MAX, ENDED_AGENTS_MAX, NAME_CHARS_MAX, NOTICES_MAX, TOKENS_PER_AGENT_MAX};
-use crate::locks::{ReleaseCause, WaitEnding};
 use crate::notices::Notice;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
+
+pub(crate) use ending::{end, silence_events};
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -359,54 +362,8 @@ pub(crate) fn add_token(world: &World, agent: AgentId, token: TokenHash) -> Resu
             hint: "give its token to its processes in COMITY_TOKEN".into(),
         });
     }
+    if world.agents.tokens.contains_key(&token) {
+        return Err(Refusal::bad_input("this token was given out before", "ask again"));
+    }
     Ok(vec![Event::AgentTokenAdded { agent, token }])
-}
-
-/// Ends an agent and all below it, and releases whatever they hold. What has ended already stays as it is.
-pub(crate) fn end(
-    world: &World,
-    who: Principal,
-    agent: AgentId,
-    ending: Ending,
-    cause: &str,
-) -> Result<Vec<Event>, Refusal> {
-    let may = match who {
-        Principal::System | Principal::Human => true,
-        Principal::Agent(caller) => caller == agent || world.agents.is_ancestor(caller, agent),
-    };
-    if !may {
-        return Err(Refusal::NotAllowed {
-            problem: format!("you may not end {}", world.name_of(Principal::Agent(agent))),
-            hint: "an agent is ended by itself, by an agent above it, or by the human".into(),
-        });
-    }
-    world.agents.living(agent)?;
-    Ok(ending_events(world, agent, ending, cause))
-}
-
-/// The end of an agent of which nothing was heard for too long.
-pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
-    let disconnected = world.agents.get(agent).is_some_and(|agent| agent.disconnected.is_some());
-    let cause = if disconnected { "its connection closed" } else { "no sign of life" };
-    ending_events(world, agent, Ending::Exited, cause)
-}
-
-fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
-    let mut events = Vec::new();
-    for agent in world.agents.with_descendants(top) {
-        if !world.agents.get(agent).is_some_and(Agent::is_live) {
-            continue;
-        }
-        let who = Principal::Agent(agent);
-        let waits = world.locks.waits_of(who);
-        events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
-        let locks = world.locks.live_of(who).map(|lock| lock.fence);
-        events.extend(locks.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::HolderEnded }));
-        let (ending, cause) = match agent == top {
-            true => (ending, cause.into()),
-            false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),
-        };
-        events.push(Event::AgentEnded { agent, ending, cause });
-    }
-    events
 }

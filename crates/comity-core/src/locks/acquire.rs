@@ -161,7 +161,7 @@ pub(super) fn check_path_count(count: usize) -> Result<(), Refusal> {
 }
 
 /// A reason has a bound.
-pub(super) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
     if reason.is_none_or(|reason| reason.len() <= REASON_BYTES_MAX) {
         return Ok(());
     }

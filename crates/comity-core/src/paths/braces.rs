@@ -28,6 +28,22 @@ pub fn expand(text: &str) -> Result<Vec<String>, Refusal> {
     Ok(done)
 }
 
+/// Writes a text such that it can be one of several alternatives: no comma outside of brackets parts it.
+pub(super) fn protect_commas(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let next = at + c.len_utf8();
+        let end = if c == '[' { class_end(text, next).unwrap_or(next) } else { next };
+        match c {
+            ',' => safe.push_str("[,]"),
+            _ => safe.push_str(&text[at..end]),
+        }
+        at = end;
+    }
+    safe
+}
+
 struct Group<'a> {
     start: usize,
     end: usize,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use super::braces::expand;
+use super::braces::{expand, protect_commas};
 use super::segment::Segment;
 use crate::limits::{PATTERN_BYTES_MAX, PATTERN_COMPONENTS_MAX};
 use crate::refusal::Refusal;
@@ -52,12 +52,22 @@ impl PathPattern {
         let alternatives = expand(&fold(text, case))?
             .iter()
             .map(|alternative| {
+                // What stood apart around a brace may compose now.
+                let alternative = &*fold(alternative, CaseRule::Exact);
                 let components = normalize(alternative)?;
                 let tree = components.is_empty() || alternative.ends_with(['/', '\\']);
                 Alternative::new(&[], &components, tree)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::of(alternatives))
+        let pattern = Self::of(alternatives);
+        if !is_nfc(&pattern.text) {
+            return Err(Refusal::bad_pattern(
+                text,
+                "it has a class next to a combining mark, or one in it",
+                "write the character in one piece, without brackets",
+            ));
+        }
+        Ok(pattern)
     }
 
     /// The pattern that means exactly this path, whatever characters it has.
@@ -74,8 +84,7 @@ impl PathPattern {
         let text = match &alternatives[..] {
             [one] => one.to_string(),
             several => {
-                let texts: Vec<String> =
-                    several.iter().map(|one| one.to_string().replace(',', "[,]")).collect();
+                let texts: Vec<String> = several.iter().map(|one| protect_commas(&one.to_string())).collect();
                 format!("{{{}}}", texts.join(","))
             }
         };
@@ -181,7 +190,11 @@ pub fn fold(text: &str, case: CaseRule) -> std::borrow::Cow<'_, str> {
     match case {
         CaseRule::Exact => composed,
         // Lower-casing may decompose (`İ`), so the normal form is made again.
-        CaseRule::Folded => composed.to_lowercase().nfc().collect::<String>().into(),
+        // Each character by itself: what follows a sigma must not change it, nor may it be a final one.
+        CaseRule::Folded => {
+            let lower = composed.chars().flat_map(char::to_lowercase);
+            lower.map(|c| if c == 'ς' { 'σ' } else { c }).nfc().collect::<String>().into()
+        }
     }
 }
 
@@ -297,12 +310,17 @@ mod tests {
         assert_eq!(canonical(&"x".repeat(2_000)), "bad_pattern");
         assert_eq!(canonical(&"x/".repeat(70)), "bad_pattern");
         assert_eq!(canonical("x/[.]"), "bad_pattern");
+        assert_eq!(canonical("{a,e}\u{301}"), "{\u{e1},\u{e9}}");
+        assert_eq!(canonical("[a]\u{301}"), "bad_pattern");
+        assert_eq!(canonical("[\u{301}a]"), "bad_pattern");
     }
 
     #[test]
     fn case_is_folded_only_where_the_file_system_does() {
         let folded = |text| PathPattern::parse(text, CaseRule::Folded).expect(text);
         assert_eq!(folded("SRC/Ä.rs"), folded("src/a\u{308}.RS"));
+        assert_eq!(folded("ΟΔΟΣ.txt"), folded("οδος.txt"));
+        assert_eq!(folded("ΟΔΟΣ"), folded("οδοσ"));
         assert_ne!(canonical("SRC/a.rs"), canonical("src/a.rs"));
     }
 
@@ -316,7 +334,16 @@ mod tests {
 
     #[test]
     fn the_text_parses_to_the_same_pattern() {
-        for text in ["**", "a/", "{a/,b/*.rs}", "x/[!a-c]?/**/y", "{a[,]b,c}", "[{]x[}]", "a/**/b/**"] {
+        for text in [
+            "**",
+            "a/",
+            "{a/,b/*.rs}",
+            "x/[!a-c]?/**/y",
+            "{a[,]b,c}",
+            "[{]x[}]",
+            "a/**/b/**",
+            "{x,[!,]y,a[,]b}",
+        ] {
             let pattern = PathPattern::parse(text, CaseRule::Exact).expect(text);
             let again = PathPattern::parse(pattern.as_str(), CaseRule::Exact).expect(text);
             assert_eq!(again, pattern, "{text}");

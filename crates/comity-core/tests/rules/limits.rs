@@ -202,6 +202,9 @@ fn words() {
     let patterns = vec![want("f0").pattern];
     let release = Ask::Release { project: project(), patterns, reason: Some(reason) };
     too_long.assert_eq(&ask(&mut world, Principal::Human, &release));
+    let cause: Box<str> = "x".repeat(REASON_BYTES_MAX + 1).into();
+    let end = Ask::End { agent: AgentId::from_bits(1), ending: Ending::Exited, cause };
+    too_long.assert_eq(&ask(&mut world, Principal::Human, &end));
     let long = "n".repeat(NAME_CHARS_MAX);
     agreed(&mut world, Principal::Human, &join(2, &long));
     let no = ask(&mut world, Principal::Human, &join(3, &format!("{long}n")));

@@ -24,7 +24,7 @@ pub(super) type Output = (Result<Rendered, Failure>, Vec<String>);
 pub(super) async fn ask(app: &Application, question: Question) -> Output {
     let (sender, output) = oneshot::channel();
     let line = Line { app: app.clone(), who: question.caller.who, stage: Arc::default() };
-    let responder = Box::new(Waiting { line: line.clone(), sender });
+    let responder = Box::new(Waiting { line: line.clone(), sender: Some(sender) });
     let _leaves = Leaves(line);
     let app = app.clone();
     // Finding the project looks at files, and reading the log at the disk.
@@ -70,7 +70,7 @@ impl Line {
 
 struct Waiting {
     line: Line,
-    sender: oneshot::Sender<Output>,
+    sender: Option<oneshot::Sender<Output>>,
 }
 
 impl Responder for Waiting {
@@ -80,9 +80,18 @@ impl Responder for Waiting {
         }
     }
 
-    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
         self.line.reach(Stage::Answered);
-        let _ = self.sender.send((output, notices));
+        if let Some(sender) = self.sender.take() {
+            let _ = sender.send((output, notices));
+        }
+    }
+}
+
+impl Drop for Waiting {
+    /// Without an answer, a repeat of the same call has taken the place: it is no longer ours to give up.
+    fn drop(&mut self) {
+        self.line.reach(Stage::Answered);
     }
 }
 

@@ -57,7 +57,7 @@ async fn run(
     tool: &str,
     mut arguments: Map<String, Value>,
 ) -> ToolOutcome {
-    let was_cut = cut_wait(&mut arguments);
+    let was_long = cap_wait(&mut arguments);
     let caller = match rest::caller(&door.app, who, &parts.headers) {
         Ok(caller) => caller,
         Err(refusal) => return ToolOutcome::error(Failure::Refused(refusal).to_text()),
@@ -72,7 +72,7 @@ async fn run(
         Ok(rendered) => ToolOutcome::answer(rendered.text.unwrap_or(rendered.json)),
         Err(failure) => {
             let mut outcome = ToolOutcome::error(failure.to_text());
-            if was_cut && matches!(failure, Failure::Refused(Refusal::WaitTimedOut { .. })) {
+            if was_long && matches!(failure, Failure::Refused(Refusal::WaitTimedOut { .. })) {
                 outcome.text.push_str("\nA call waits 90s at most here; ask again to go on waiting.");
             }
             outcome
@@ -86,7 +86,7 @@ async fn run(
 }
 
 /// Shortens a wait that no client would sit out; tells whether it did.
-fn cut_wait(arguments: &mut Map<String, Value>) -> bool {
+pub(crate) fn cap_wait(arguments: &mut Map<String, Value>) -> bool {
     let Some(wait) = arguments.get_mut("wait") else { return false };
     let is_long = serde_json::from_value::<Span>(wait.clone()).is_ok_and(|asked| asked > WAIT_MAX);
     if is_long {
@@ -110,15 +110,15 @@ mod tests {
 
     #[test]
     fn long_waits_are_cut() {
-        let check = |wait: Value, was_cut: bool, left: Value| {
+        let check = |wait: Value, was_long: bool, left: Value| {
             let mut arguments = Map::from_iter([("wait".to_owned(), wait)]);
-            assert_eq!(cut_wait(&mut arguments), was_cut);
+            assert_eq!(cap_wait(&mut arguments), was_long);
             assert_eq!(arguments["wait"], left);
         };
         check("5m".into(), true, "90000ms".into());
         check(91.into(), true, "90000ms".into());
         check("90s".into(), false, "90s".into());
         check("soon".into(), false, "soon".into());
-        assert!(!cut_wait(&mut Map::new()));
+        assert!(!cap_wait(&mut Map::new()));
     }
 }

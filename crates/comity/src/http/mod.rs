@@ -17,7 +17,7 @@ mod reply;
 mod rest;
 mod routes;
 mod sse;
-mod tools;
+pub(crate) mod tools;
 mod websocket;
 
 #[cfg(test)]
@@ -32,8 +32,9 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use comity_app::Application;
 
+pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
-pub(crate) use tools::{mcp_server, mcp_tools};
+pub(crate) use tools::mcp_server;
 
 /// Threads that plan calls at a time; further calls wait for one.
 const CALL_THREADS_MAX: usize = 16;
@@ -56,8 +57,8 @@ impl Door {
     /// A door to the application; the token is the person's.
     pub(crate) fn new(app: Application, human_token: String) -> Door {
         let version = app.server().version.clone();
-        let mcp = Arc::new(mcp_server(&version, mcp_tools(false)));
-        let mcp_all = Arc::new(mcp_server(&version, mcp_tools(true)));
+        let mcp = Arc::new(mcp_server(false, &version));
+        let mcp_all = Arc::new(mcp_server(true, &version));
         Door { app, human_token, mcp, mcp_all }
     }
 }

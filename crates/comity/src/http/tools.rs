@@ -23,15 +23,15 @@ pub(crate) fn mcp_tools(all: bool) -> Vec<Tool> {
     CATALOG.iter().filter(is_offered).map(tool).collect()
 }
 
-/// What MCP offers: Comity by its name, with these tools.
-pub(crate) fn mcp_server(version: &str, tools: Vec<Tool>) -> Server {
+/// What MCP offers: Comity by its name, with the tools for agents or all.
+pub(crate) fn mcp_server(all: bool, version: &str) -> Server {
     let info = ServerInfo {
         name: "comity".into(),
         title: Some("Comity".into()),
         version: version.into(),
         instructions: Some(INSTRUCTIONS.into()),
     };
-    Server::new(info, tools)
+    Server::new(info, mcp_tools(all))
 }
 
 fn tool(entry: &Entry) -> Tool {

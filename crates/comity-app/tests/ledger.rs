@@ -1,0 +1,124 @@
+//! The ledger: the chain notices every change, looking back is exact, sealing loses nothing.
+
+mod support;
+
+use comity_app::log::SEGMENT_RECORDS;
+use comity_core::{Ask, Principal};
+use serde_json::json;
+use support::{App, Place};
+
+/// Fills the log until it has at least `count` records.
+fn fill(app: &App, count: u64) {
+    let Principal::Agent(agent) = app.join("filler") else { panic!("an agent") };
+    let mut idle = true;
+    while app.app.engine().world().head < count {
+        for _ in 0..500 {
+            let asks = vec![Ask::Idle { agent, idle }];
+            let asker = Box::new(comity_app::engine::Nobody);
+            app.app.engine().submit(comity_app::engine::Job { who: Principal::System, asks, key: None, asker });
+            idle = !idle;
+        }
+        app.app.engine().drive();
+    }
+}
+
+#[test]
+fn a_changed_record_is_named() {
+    let place = Place::new();
+    let app = place.open();
+    app.join("ann");
+    app.join("bob");
+    assert!(app.ask(Principal::Human, "log_verify", json!({})).is_ok());
+    drop(app);
+    let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
+    let change = "UPDATE events SET event = replace(event, 'bob', 'eve') WHERE seq = 3";
+    assert!(database.execute(change, []).is_err(), "the table itself refuses");
+    database.execute_batch("DROP TRIGGER events_are_final").expect("dropped");
+    assert_eq!(database.execute(change, []).expect("changed"), 1);
+    drop(database);
+    let app = place.open();
+    let (output, _) = app.app.call_and_wait(
+        &comity_app::Caller::human(place.repo()),
+        &comity_app::Call { op: "log_verify", input: "", key: None, text: false },
+    );
+    let problem = output.expect_err("the change is noticed").to_text();
+    assert!(problem.contains("record 3 is not what was written"), "{problem}");
+}
+
+#[test]
+fn looking_back_is_exact_before_and_after_sealing() {
+    let place = Place::new();
+    let app = place.open();
+    let ann = app.join("ann");
+    let mut seen = Vec::new();
+    for n in 0..40 {
+        app.ask(ann, "lock", json!({ "paths": [format!("src/{n}.rs")] })).expect("granted");
+        if n % 3 == 0 {
+            app.ask(ann, "unlock", json!({ "paths": [format!("src/{n}.rs")] })).expect("given back");
+        }
+        let past = app.ask(Principal::Human, "log_replay", json!({ "at": app.app.engine().world().head })).expect("past");
+        seen.push((past["seq"].as_u64().expect("a number"), past["hash"].clone()));
+    }
+    fill(&app, SEGMENT_RECORDS as u64 + 200);
+    let reader = app.reader.clone().expect("a reader");
+    assert!(reader.seal_next().expect("sealed"), "there is enough to seal");
+    let head = app.app.engine().world().head;
+    drop(app);
+
+    // The restart drops the sealed rows and begins from the sealed world.
+    let app = place.open();
+    assert!(app.app.engine().world().head > head);
+    for (seq, hash) in seen {
+        let past = app.ask(Principal::Human, "log_replay", json!({ "at": seq })).expect("past");
+        assert_eq!((past["seq"].as_u64(), &past["hash"]), (Some(seq), &hash));
+    }
+    let verified = app.ask(Principal::Human, "log_verify", json!({})).expect("as written");
+    assert_eq!(verified["records"].as_u64(), Some(app.app.engine().world().head));
+    let page = app.ask(Principal::Human, "log", json!({ "after": 0, "limit": 10_000 })).expect("a page");
+    let numbers: Vec<u64> =
+        page["entries"].as_array().expect("entries").iter().filter_map(|entry| entry["seq"].as_u64()).collect();
+    assert_eq!(numbers, (1..=10_000).collect::<Vec<_>>(), "gap-free across the seam");
+}
+
+#[test]
+fn entries_are_found_by_agent_type_and_time() {
+    let place = Place::new();
+    let app = place.open();
+    let (ann, bob) = (app.join("ann"), app.join("bob"));
+    for (who, path) in [(ann, "a"), (bob, "b"), (ann, "c")] {
+        app.ask(who, "lock", json!({ "paths": [path], "reason": "key sk-abcDEF0123456789xyz" })).expect("granted");
+    }
+    let count = |filter| {
+        let page = app.ask(Principal::Human, "log", filter).expect("a page");
+        page["entries"].as_array().expect("entries").len()
+    };
+    assert_eq!(count(json!({ "type": "lock_acquired" })), 3);
+    assert_eq!(count(json!({ "agent": "ann", "type": "lock:acquired" })), 2);
+    assert_eq!(count(json!({ "agentId": "bob", "type": "lock_acquired" })), 1);
+    assert_eq!(count(json!({ "limit": 2 })), 2);
+    assert_eq!(count(json!({ "since": app.app.engine().world().head.to_string() })), 1);
+    assert_eq!(app.ask(Principal::Human, "log", json!({ "limit": 0 })), Err("bad_input".into()));
+    let page = app.ask(Principal::Human, "log", json!({})).expect("a page").to_string();
+    assert!(!page.contains("abcDEF0123456789"), "secrets are taken out before they are stored");
+}
+
+#[test]
+fn a_second_writer_is_fenced_off() {
+    let place = Place::new();
+    let (zombie, app) = (place.open(), place.open());
+    let ann = app.join("ann");
+    let late = zombie.ask(Principal::Human, "agent_join", json!({ "name": "late" })).expect_err("the log moved on");
+    assert!(late.contains("another server"), "{late}");
+    assert!(app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).is_ok(), "the newer one goes on");
+}
+
+#[test]
+fn a_log_of_a_newer_program_is_refused() {
+    let place = Place::new();
+    drop(place.open());
+    let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
+    database.pragma_update(None, "user_version", 99).expect("set");
+    drop(database);
+    let problem = comity_app::log::SqliteLog::open(&place.home(), Default::default()).err().expect("refused");
+    assert!(problem.contains("newer comity"), "{problem}");
+}

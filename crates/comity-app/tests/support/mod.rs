@@ -1,0 +1,109 @@
+//! A small application in a temporary directory, with a clock that moves only when told to.
+
+#![expect(dead_code, reason = "each test file uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use comity_app::application::ServerFacts;
+use comity_app::clock::Clock;
+use comity_app::config::Config;
+use comity_app::engine::Engine;
+use comity_app::log::{Log, MemoryLog, Reader, SqliteLog, StartPoint};
+use comity_app::{Application, Call, Caller, Failure};
+use comity_core::world::Patience;
+use comity_core::{Ask, Fence, Millis, Principal, World};
+use serde_json::Value;
+
+/// A repository and a state directory.
+pub struct Place {
+    pub dir: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let dir = tempfile::tempdir().expect("a directory");
+        for sub in ["home", "repo/.git/objects", "repo/.git/refs", "repo/src"] {
+            std::fs::create_dir_all(dir.path().join(sub)).expect("made");
+        }
+        std::fs::write(dir.path().join("repo/.git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        Place { dir }
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    pub fn repo(&self) -> PathBuf {
+        self.dir.path().join("repo")
+    }
+
+    /// Opens the log as a server does at its start.
+    pub fn open(&self) -> App {
+        let StartPoint { log, world } = SqliteLog::open(&self.home(), Patience::default()).expect("the log opens");
+        let reader = Arc::new(log.reader().expect("a reader"));
+        App::start(world, Box::new(log), Some(reader), &self.repo(), &self.home())
+    }
+
+    /// The same over a log in memory.
+    pub fn open_in_memory(&self) -> (App, MemoryLog) {
+        let log = MemoryLog::default();
+        let world = World::new(Patience::default());
+        (App::start(world, Box::new(log.clone()), None, &self.repo(), &self.home()), log)
+    }
+}
+
+/// A running application without doors.
+pub struct App {
+    pub app: Application,
+    pub reader: Option<Arc<Reader>>,
+    repo: PathBuf,
+}
+
+impl App {
+    fn start(world: World, log: Box<dyn Log>, reader: Option<Arc<Reader>>, repo: &Path, home: &Path) -> App {
+        let clock = Clock::manual(world.now);
+        let floor = Fence(world.fence.0 + 1_000);
+        let engine = Engine::start(world, log, clock, || {});
+        engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: "test".into() }).expect("started");
+        let facts = ServerFacts { home: home.into(), ..ServerFacts::default() };
+        let app = Application::new(engine, reader.clone(), Config::default(), facts);
+        app.set_secret([7; 32]);
+        App { app, reader, repo: repo.into() }
+    }
+
+    /// Asks an operation; a refusal is its code.
+    pub fn ask(&self, who: Principal, op: &str, input: Value) -> Result<Value, String> {
+        self.ask_keyed(who, op, input, None)
+    }
+
+    pub fn ask_keyed(&self, who: Principal, op: &str, input: Value, key: Option<&str>) -> Result<Value, String> {
+        let caller = Caller::new(who, Some(self.repo.clone()));
+        let input = input.to_string();
+        let (output, _) = self.app.call_and_wait(&caller, &Call { op, input: &input, key, text: true });
+        match output {
+            Ok(rendered) => Ok(serde_json::from_str(&rendered.json).expect("JSON")),
+            Err(Failure::Refused(refusal)) => Err(refusal.code().into()),
+            Err(Failure::Fault(problem)) => Err(format!("fault: {problem}")),
+        }
+    }
+
+    /// Registers an agent.
+    pub fn join(&self, name: &str) -> Principal {
+        let joined = self.ask(Principal::Human, "agent_join", serde_json::json!({ "name": name })).expect("joined");
+        let token = joined["token"].as_str().expect("a token");
+        self.app.identify(token).expect("known")
+    }
+
+    /// Moves the clock and lets what is due happen.
+    pub fn pass(&self, span: Millis) {
+        self.app.engine().clock().advance(span);
+        self.app.engine().pass_time();
+    }
+
+    /// Everything that is true now, to compare with.
+    pub fn facts(&self) -> String {
+        let world = self.app.engine().world();
+        serde_json::to_string(&comity_core::snapshot::Snapshot::of(&world)).expect("JSON")
+    }
+}

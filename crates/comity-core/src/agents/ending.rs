@@ -1,0 +1,58 @@
+//! Goodbye and death: one way out, which releases whatever the agent and all below it hold.
+
+use super::{Agent, Ending};
+use crate::event::Event;
+use crate::ids::{AgentId, Principal};
+use crate::locks::{ReleaseCause, WaitEnding, check_reason};
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// Ends an agent and all below it, and releases whatever they hold. What has ended already stays as it is.
+pub(crate) fn end(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    ending: Ending,
+    cause: &str,
+) -> Result<Vec<Event>, Refusal> {
+    let may = match who {
+        Principal::System | Principal::Human => true,
+        Principal::Agent(caller) => caller == agent || world.agents.is_ancestor(caller, agent),
+    };
+    if !may {
+        return Err(Refusal::NotAllowed {
+            problem: format!("you may not end {}", world.name_of(Principal::Agent(agent))),
+            hint: "an agent is ended by itself, by an agent above it, or by the human".into(),
+        });
+    }
+    world.agents.living(agent)?;
+    check_reason(Some(cause))?;
+    Ok(ending_events(world, agent, ending, cause))
+}
+
+/// The end of an agent of which nothing was heard for too long.
+pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
+    let disconnected = world.agents.get(agent).is_some_and(|agent| agent.disconnected.is_some());
+    let cause = if disconnected { "its connection closed" } else { "no sign of life" };
+    ending_events(world, agent, Ending::Exited, cause)
+}
+
+fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    for agent in world.agents.with_descendants(top) {
+        if !world.agents.get(agent).is_some_and(Agent::is_live) {
+            continue;
+        }
+        let who = Principal::Agent(agent);
+        let waits = world.locks.waits_of(who);
+        events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
+        let locks = world.locks.live_of(who).map(|lock| lock.fence);
+        events.extend(locks.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::HolderEnded }));
+        let (ending, cause) = match agent == top {
+            true => (ending, cause.into()),
+            false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),
+        };
+        events.push(Event::AgentEnded { agent, ending, cause });
+    }
+    events
+}

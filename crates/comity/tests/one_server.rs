@@ -1,0 +1,210 @@
+//! One server for one state directory, for one user, and nothing of it is lost between two of them.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Stdio;
+
+use support::{PATIENCE, Place, Ran, has_ended, is_root, kill, skip};
+
+#[test]
+fn a_second_server_says_that_one_runs() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let first = place.server();
+    let second = place.run(&["serve"]);
+    assert_eq!(second.code, 1, "{second:?}");
+    assert!(second.err.contains("a server runs for"), "{second:?}");
+    assert_eq!(place.server(), first, "the first one goes on");
+}
+
+#[test]
+fn twenty_commands_at_once_start_one_server() {
+    let place = Place::new();
+    let commands = (0..20).map(|number| match number % 2 {
+        0 => place.start(&mut place.comity(&["up", "--json"])),
+        _ => place.start(&mut place.comity(&["locks", "--json"])),
+    });
+    let commands: Vec<_> = commands.collect();
+    let ran: Vec<Ran> = commands.into_iter().map(support::Running::finish).collect();
+    let mut pids: Vec<u64> = ran.iter().filter_map(|ran| ran.json()["pid"].as_u64()).collect();
+    assert_eq!(pids.len(), 10, "every up answers");
+    pids.dedup();
+    assert_eq!(pids.len(), 1, "one server answered them all: {pids:?}");
+    assert_eq!(place.log_of("server_started").len(), 1, "one server ever started");
+}
+
+#[test]
+fn status_starts_nothing() {
+    let place = Place::new();
+    let status = place.run(&["status", "--json"]);
+    assert_eq!((status.code, &status.document()["error"]["code"]), (1, &"not_running".into()), "{status:?}");
+    assert!(place.server().is_none() && !place.home.exists());
+}
+
+#[test]
+fn a_socket_that_a_dead_server_left_is_replaced() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.kill_server();
+    assert!(place.socket().exists(), "a killed server cannot clean up");
+    assert_eq!(place.json(&["locks"])["total"], 1, "the next command starts the next server");
+    assert_eq!(place.log_of("server_started").len(), 2);
+}
+
+#[test]
+fn down_and_up_keep_everything() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let before = place.json_as(&ann, &["lock", "src/a.rs", "--reason", "fixing login"]);
+    let pid = place.server().expect("a server");
+    assert_eq!(place.json(&["down"])["stopped"], true);
+    assert!(has_ended(pid, PATIENCE), "down ends the server");
+    assert_eq!(place.json(&["down"])["stopped"], false, "there is none to stop");
+    place.json(&["up"]);
+    let locks = place.json_as(&ann, &["locks"]);
+    assert_eq!(locks["locks"][0]["fence"], before["locks"][0]["fence"]);
+    assert_eq!(locks["locks"][0]["reason"], "fixing login");
+    assert_eq!(place.json_as(&ann, &["status"])["you"], "ann", "its token is still good");
+}
+
+#[test]
+fn only_this_user_can_read_the_state() {
+    let place = Place::new();
+    std::fs::create_dir(&place.home).expect("made");
+    std::fs::set_permissions(&place.home, std::fs::Permissions::from_mode(0o755)).expect("opened up");
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mode = |path: &Path| std::fs::symlink_metadata(path).expect("a file").mode() & 0o777;
+    assert_eq!(mode(&place.home), 0o700);
+    assert_eq!(mode(&place.socket()), 0o600);
+    for entry in std::fs::read_dir(&place.home).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let expected = if entry.path().is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&entry.path()), expected, "{}", entry.path().display());
+    }
+}
+
+#[test]
+fn a_state_directory_that_is_a_symlink_is_refused() {
+    let place = Place::new();
+    let elsewhere = place.dir().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("made");
+    symlink(&elsewhere, &place.home).expect("linked");
+    let up = place.run(&["up"]);
+    assert_eq!(up.code, 1, "{up:?}");
+    assert!(up.err.contains("is not a directory"), "{up:?}");
+    assert_eq!(std::fs::read_dir(&elsewhere).expect("a directory").count(), 0, "nothing was written there");
+}
+
+#[test]
+fn a_state_directory_of_somebody_else_is_refused() {
+    if !is_root() {
+        return skip("a_state_directory_of_somebody_else_is_refused", "only root can make one");
+    }
+    let place = Place::new();
+    std::fs::create_dir(&place.home).expect("made");
+    std::os::unix::fs::chown(&place.home, Some(65534), Some(65534)).expect("given away");
+    let up = place.run(&["up"]);
+    assert_eq!(up.code, 1, "{up:?}");
+    assert!(up.err.contains("belongs to somebody else"), "{up:?}");
+}
+
+#[test]
+fn another_user_cannot_connect() {
+    if !is_root() || !support::has_program("setpriv") {
+        return skip("another_user_cannot_connect", "root and setpriv are needed to become somebody else");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = place.program("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(visible_binary(&place));
+        Ran::of(command.args(arguments).output().expect("setpriv runs"))
+    };
+    let refused = as_nobody(&["agent", "join", "eve", "--json"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert_eq!(refused.document()["error"]["code"], "fault", "{refused:?}");
+    // Even with the directory and the socket opened by mistake, the kernel says who connects.
+    for path in [place.home.clone(), place.socket()] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).expect("opened up");
+    }
+    let refused = as_nobody(&["agent", "join", "eve", "--json"]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert!(place.log_of("agent_joined").is_empty(), "nobody joined");
+}
+
+/// A copy of the program where every user can run it.
+fn visible_binary(place: &Place) -> std::path::PathBuf {
+    let copy = place.dir().join("comity");
+    if !copy.exists() {
+        std::fs::copy(support::BINARY, &copy).expect("copied");
+        for path in [place.dir(), place.repo.as_path(), copy.as_path()] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("opened up");
+        }
+    }
+    copy
+}
+
+#[test]
+fn a_restored_backup_gives_no_fence_twice() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json(&["down"]);
+    let backup = place.dir().join("backup");
+    copy_files(&place.home, &backup);
+    let mut given: Vec<u64> = Vec::new();
+    for _ in 0..20 {
+        given.push(fence(&place.json_as(&ann, &["lock", "src/b.rs"])));
+        place.json_as(&ann, &["unlock", "src/b.rs"]);
+    }
+    place.kill_server();
+    std::fs::remove_dir_all(&place.home).expect("lost");
+    copy_files(&backup, &place.home);
+    let newest = given.iter().max().expect("a fence");
+    // Fences go on from the clock's seconds: within one second a restored log may not be known as such.
+    support::eventually("a later second", || seconds() > newest >> 20);
+    let next = fence(&place.json_as(&ann, &["lock", "src/b.rs"]));
+    assert!(next > *newest, "{next} was given after {newest}");
+}
+
+fn fence(grant: &serde_json::Value) -> u64 {
+    grant["locks"][0]["fence"].as_u64().expect("a fence")
+}
+
+/// Seconds as the server counts them.
+fn seconds() -> u64 {
+    let since = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_735_689_600);
+    since.elapsed().expect("a clock after 2024").as_secs()
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    std::fs::create_dir(to).expect("made");
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o700)).expect("private");
+    for entry in std::fs::read_dir(from).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        let copy = to.join(path.file_name().expect("a name"));
+        match path.is_dir() {
+            true => copy_files(&path, &copy),
+            false if path.extension().is_some_and(|end| end == "sock") => {}
+            false => drop(std::fs::copy(&path, copy).expect("copied")),
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_stops_a_server_in_the_foreground() {
+    let place = Place::new();
+    let mut command = place.comity(&["serve"]);
+    let mut server = support::Running(command.stdout(Stdio::piped()).spawn().expect("a server"));
+    let mut said = [0; 64];
+    let mut out = server.0.stdout.take().expect("a pipe");
+    assert!(std::io::Read::read(&mut out, &mut said).expect("readiness") > 0);
+    kill(server.pid(), rustix::process::Signal::INT);
+    assert!(has_ended(server.pid(), PATIENCE));
+    assert_eq!(place.json(&["down"])["stopped"], false, "nobody listens any more");
+}

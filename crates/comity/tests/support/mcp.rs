@@ -1,0 +1,91 @@
+//! An MCP client on the standard streams of `comity mcp`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{PATIENCE, Running, has_ended, is_readable};
+
+/// One `comity mcp` process, after the greeting.
+pub(crate) struct Mcp {
+    process: Running,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    next_id: u64,
+}
+
+/// What a tool answered.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+}
+
+impl Mcp {
+    /// Starts the command, which has to be `comity mcp` in some form, and greets it.
+    pub(crate) fn start(command: &mut Command) -> Mcp {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut process = Running(child.spawn().expect("comity mcp"));
+        let input = process.0.stdin.take();
+        let output = BufReader::new(process.0.stdout.take().expect("a pipe"));
+        let mut mcp = Mcp { process, input, output, next_id: 1 };
+        let hello = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" },
+        });
+        mcp.ask("initialize", &hello);
+        mcp.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        mcp
+    }
+
+    fn send(&mut self, message: &Value) {
+        let input = self.input.as_mut().expect("an open pipe");
+        writeln!(input, "{message}").and_then(|()| input.flush()).expect("sent");
+    }
+
+    /// Asks one thing and waits for the result.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let has_line = !self.output.buffer().is_empty() || is_readable(self.output.get_ref(), PATIENCE);
+            assert!(has_line, "no answer to {method}");
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).expect("a line") > 0, "comity mcp ended");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if message["id"] == id {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    /// Calls a tool.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Told {
+        let result = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        Told {
+            text: result["content"][0]["text"].as_str().unwrap_or_default().to_owned(),
+            is_error: result["isError"] == true,
+        }
+    }
+
+    /// The names of the tools.
+    pub(crate) fn tools(&mut self) -> Vec<String> {
+        let list = self.ask("tools/list", &json!({}));
+        let tools = list["tools"].as_array().expect("tools").iter();
+        tools.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+    }
+
+    /// Ends standard input and waits for the end; gives the exit code.
+    pub(crate) fn close(mut self) -> i32 {
+        drop(self.input.take());
+        assert!(has_ended(self.process.pid(), PATIENCE), "comity mcp does not end with its input");
+        self.process.0.wait().expect("an end").code().unwrap_or(-1)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+}

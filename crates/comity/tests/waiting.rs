@@ -1,0 +1,181 @@
+//! Waiting for a lock: woken by a push, in order, and never in vain.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+use support::wire::{Follower, Wire};
+use support::{Agent, Place, Running, kill};
+
+/// Starts a command that waits, and gives it back once it is in the queue.
+fn wait_in_line(place: &Place, log: &mut Follower, agent: &Agent, path: &str) -> Running {
+    let waiter = place.start(&mut place.comity_as(agent, &["lock", path, "--wait", "5m", "--json"]));
+    log.until_action("wait_started");
+    waiter
+}
+
+#[test]
+fn a_waiter_is_woken_at_once() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let waiter = wait_in_line(&place, &mut log, &bob, "src/a.rs");
+    let mut wire = Wire::connect(&place).as_agent(&ann);
+    let unlocked = Instant::now();
+    wire.ask("unlock", json!({ "paths": ["src/a.rs"] })).expect("unlocked");
+    let granted = waiter.finish();
+    let took = unlocked.elapsed();
+    assert_eq!(granted.json()["locks"][0]["holder"], "bob");
+    assert!(took < Duration::from_millis(200), "the waiter was woken after {took:?}");
+}
+
+#[test]
+fn nothing_polls_while_twenty_wait() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let waiters: Vec<Running> =
+        (0..20).map(|_| wait_in_line(&place, &mut log, &bob, "src/a.rs")).collect();
+    let server = place.server().expect("a server");
+    let processes: Vec<u32> = waiters.iter().map(Running::pid).chain([server]).collect();
+    let before: Vec<u64> = processes.iter().map(|pid| wakes(*pid)).collect();
+    std::thread::sleep(Duration::from_secs(1)); // sleeps: nothing is to happen in this second
+    let woken = processes.iter().zip(before).map(|(pid, before)| wakes(*pid) - before);
+    let woken: Vec<u64> = woken.collect();
+    assert!(woken.iter().sum::<u64>() <= 3, "wakes in an idle second: {woken:?}");
+}
+
+/// How often the threads of a process were woken.
+fn wakes(pid: u32) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("threads");
+    let statuses = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("status")).ok());
+    let count = |status: String| {
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    statuses.filter_map(count).sum()
+}
+
+#[test]
+fn the_queue_is_first_come_first_served() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let names = ["bob", "cat", "dan", "eve", "fay"];
+    let agents: Vec<Agent> = names.iter().map(|name| place.join(&[name])).collect();
+    let waiters: Vec<Running> =
+        agents.iter().map(|agent| wait_in_line(&place, &mut log, agent, "src/a.rs")).collect();
+    let waits = place.json(&["locks"])["waits"].clone();
+    let in_line: Vec<_> = waits.as_array().expect("waits").iter().map(|wait| &wait["who"]).collect();
+    assert_eq!(in_line, names);
+    let mut holder = ann;
+    for ((name, agent), waiter) in names.iter().zip(agents).zip(waiters) {
+        place.json_as(&holder, &["unlock", "--all"]);
+        assert_eq!(waiter.finish().json()["locks"][0]["holder"], *name);
+        holder = agent;
+    }
+}
+
+#[test]
+fn a_waiter_that_dies_leaves_the_queue() {
+    let place = Place::new();
+    let (ann, bob, cat) = (place.join(&["ann"]), place.join(&["bob"]), place.join(&["cat"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let bob_waits = wait_in_line(&place, &mut log, &bob, "src/a.rs");
+    let cat_waits = wait_in_line(&place, &mut log, &cat, "src/a.rs");
+    kill(bob_waits.pid(), Signal::KILL);
+    let ended = log.until_action("wait_ended");
+    assert_eq!(ended["details"]["how"], "cancelled", "{ended}");
+    place.json_as(&ann, &["unlock", "src/a.rs"]);
+    assert_eq!(cat_waits.finish().json()["locks"][0]["holder"], "cat", "the next in line is served");
+}
+
+#[test]
+fn a_deadlock_is_refused_and_named() {
+    let place = Place::new();
+    let (ann, bob, cat) = (place.join(&["ann"]), place.join(&["bob"]), place.join(&["cat"]));
+    for (agent, path) in [(&ann, "src/a.rs"), (&bob, "src/b.rs"), (&cat, "src/c.rs")] {
+        place.json_as(agent, &["lock", path]);
+    }
+    let mut log = place.follow_on();
+    let _ann_waits = wait_in_line(&place, &mut log, &ann, "src/b.rs");
+    let _bob_waits = wait_in_line(&place, &mut log, &bob, "src/c.rs");
+    let refused = place.run_as(&cat, &["lock", "src/a.rs", "--wait", "5m", "--json"]).refusal();
+    assert_eq!(refused["code"], "deadlock");
+    assert_eq!(refused["cycle"], json!(["cat", "ann", "bob", "cat"]));
+    let said = place.run_as(&cat, &["lock", "src/a.rs", "--wait", "5m"]);
+    assert_eq!(said.code, 3);
+    assert!(said.err.contains("cat waits for ann waits for bob waits for cat"), "{said:?}");
+}
+
+#[test]
+fn a_wait_ends_in_time() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs", "--reason", "fixing login"]);
+    let refused = place.run_as(&bob, &["lock", "src/a.rs", "--wait", "300ms", "--json"]).refusal();
+    assert_eq!(refused["code"], "wait_timed_out");
+    assert_eq!(refused["holders"][0]["holder"], "ann");
+    assert_eq!(refused["holders"][0]["reason"], "fixing login");
+    assert_eq!(place.json(&["status"])["waits"], 0);
+}
+
+#[test]
+fn waiting_survives_the_server() {
+    let place = Place::new();
+    let (ann, bob, cat) = (place.join(&["ann"]), place.join(&["bob"]), place.join(&["cat"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let bob_waits = wait_in_line(&place, &mut log, &bob, "src/a.rs");
+    let cat_waits = wait_in_line(&place, &mut log, &cat, "src/a.rs");
+    for _ in 0..3 {
+        let killed = place.kill_server();
+        support::eventually("a waiter starts the next server", || {
+            place.server().is_some_and(|pid| pid != killed)
+        });
+    }
+    assert!(bob_waits.is_running() && cat_waits.is_running());
+    place.json_as(&ann, &["unlock", "src/a.rs"]);
+    assert_eq!(bob_waits.finish().json()["locks"][0]["holder"], "bob", "bob kept the first place");
+    place.json_as(&bob, &["unlock", "src/a.rs"]);
+    assert_eq!(cat_waits.finish().json()["locks"][0]["holder"], "cat");
+    assert_eq!(place.log_of("wait_started").len(), 2, "nobody joined the queue twice");
+}
+
+#[test]
+fn a_waiter_that_dies_while_the_server_is_down_gets_nothing() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let waiter = wait_in_line(&place, &mut log, &bob, "src/a.rs");
+    kill(waiter.pid(), Signal::STOP);
+    place.kill_server();
+    kill(waiter.pid(), Signal::KILL);
+    drop(waiter);
+    place.json_as(&ann, &["unlock", "src/a.rs"]);
+    support::eventually("the dead waiter has left the queue, and holds nothing", || {
+        let locks = place.json(&["locks"]);
+        locks["waits"] == json!([]) && locks["locks"] == json!([])
+    });
+}
+
+#[test]
+fn ctrl_c_leaves_the_queue() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut log = place.follow_on();
+    let waiter = wait_in_line(&place, &mut log, &bob, "src/a.rs");
+    kill(waiter.pid(), Signal::INT);
+    log.until_action("wait_ended");
+    assert_eq!(place.json(&["status"])["waits"], 0);
+    assert_ne!(waiter.finish().code, 0);
+}
