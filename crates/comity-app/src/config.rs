@@ -101,6 +101,28 @@ impl Config {
     }
 }
 
+/// What a project's own `comity.toml` may set: what concerns locks in it, and nothing about the server.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectConfig {
+    /// About locks in the project.
+    pub lock: LockConfig,
+}
+
+impl ProjectConfig {
+    /// Reads the file at the top of a worktree; one that is not there sets nothing.
+    pub fn read(root: &Path) -> Result<ProjectConfig, String> {
+        let path = root.join("comity.toml");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                toml::from_str(&text).map_err(|error| format!("{}: {}", path.display(), error.message()))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ProjectConfig::default()),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        }
+    }
+}
+
 /// Environment variables and the settings they stand for.
 pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_AGENT_TIMEOUT", "agent", "timeout"),

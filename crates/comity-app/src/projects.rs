@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use comity_core::{Ask, PathPattern, Refusal, World};
 use comity_git::Repository;
 
+use crate::config::ProjectConfig;
 use crate::operation::{Caller, Failure};
 
 /// Directories that are remembered.
@@ -74,11 +75,19 @@ impl Place {
         paths.iter().map(|path| self.resolve(path)).collect()
     }
 
+    /// The project's own settings.
+    pub fn settings(&self) -> Result<ProjectConfig, Refusal> {
+        ProjectConfig::read(self.repository.root())
+            .map_err(|problem| Refusal::bad_input(problem, "mend the project's comity.toml"))
+    }
+
     /// The ask that makes the project known, if it is not.
     pub fn introduce(&self, world: &World) -> Option<Ask> {
         let project = self.project();
+        if world.projects.contains_key(&project) {
+            return None;
+        }
         let common_dir = self.repository.common_dir().to_string_lossy().into_owned().into();
-        let ask = Ask::AddProject { project, common_dir, case: self.repository.case() };
-        (!world.projects.contains_key(&project)).then_some(ask)
+        Some(Ask::AddProject { project, common_dir, case: self.repository.case() })
     }
 }

@@ -23,7 +23,10 @@ fn a_failed_write_changes_nothing_and_heals() {
     assert!(app.ask(ann, "locks", json!({})).is_ok(), "questions are still answered");
 
     log.set_failing(false);
-    assert!(app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).is_ok(), "it works again without a restart");
+    assert!(
+        app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).is_ok(),
+        "it works again without a restart"
+    );
 }
 
 /// Tells, at the moment of the answer, how many records the log has.
@@ -48,7 +51,12 @@ fn nothing_is_answered_before_it_is_written_and_a_batch_is_one_append() {
     for agent in &agents {
         let Principal::Agent(id) = agent else { panic!("an agent") };
         let asker = Box::new(CountAtAnswer { log: log.clone(), counted: counted.clone() });
-        app.app.engine().submit(Job { who: *agent, asks: vec![Ask::Idle { agent: *id, idle: true }], key: None, asker });
+        app.app.engine().submit(Job {
+            who: *agent,
+            asks: vec![Ask::Idle { agent: *id, idle: true }],
+            key: None,
+            asker,
+        });
     }
     assert_eq!(counts.try_iter().count(), 0, "submitting answers nothing");
     app.app.engine().drive();
@@ -68,12 +76,14 @@ fn a_repeat_with_the_same_key_gets_the_first_answer_also_after_a_restart() {
     assert_eq!(first["locks"][0]["fence"], second["locks"][0]["fence"]);
     assert_eq!(app.app.engine().world().head, head, "a repeat writes nothing");
 
-    let joined = app.ask_keyed(Principal::Human, "agent_join", json!({ "name": "bob" }), Some("k2")).expect("joined");
+    let joined =
+        app.ask_keyed(Principal::Human, "agent_join", json!({ "name": "bob" }), Some("k2")).expect("joined");
     drop(app);
     let app = place.open();
     let third = app.ask_keyed(ann, "lock", input, Some("k1")).expect("granted");
     assert_eq!(first["locks"][0]["fence"], third["locks"][0]["fence"]);
-    let again = app.ask_keyed(Principal::Human, "agent_join", json!({ "name": "bob" }), Some("k2")).expect("joined");
+    let again =
+        app.ask_keyed(Principal::Human, "agent_join", json!({ "name": "bob" }), Some("k2")).expect("joined");
     assert_eq!(joined, again, "the same id and the same token");
 }
 
@@ -114,4 +124,17 @@ fn a_lock_outlives_the_time_that_no_server_ran() {
     assert_eq!(app.app.engine().world().locks.len(), 1, "the restart counts as a sign of life");
     app.pass(Millis::seconds(2));
     assert!(app.app.engine().world().locks.lapsed().next().is_some(), "now its time is over");
+}
+
+#[test]
+fn a_project_sets_how_long_its_locks_last_and_nothing_else() {
+    let place = Place::new();
+    let app = place.open();
+    let ann = app.join("ann");
+    let file = place.repo().join("comity.toml");
+    std::fs::write(&file, "[lock]\nttl = \"15m\"\n").expect("written");
+    let granted = app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("granted");
+    assert_eq!(granted["locks"][0]["expires_in_ms"], 900_000);
+    std::fs::write(&file, "[http]\nport = 80\n").expect("written");
+    assert_eq!(app.ask(ann, "lock", json!({ "paths": ["src/b.rs"] })), Err("bad_input".into()));
 }

@@ -15,7 +15,12 @@ fn fill(app: &App, count: u64) {
         for _ in 0..500 {
             let asks = vec![Ask::Idle { agent, idle }];
             let asker = Box::new(comity_app::engine::Nobody);
-            app.app.engine().submit(comity_app::engine::Job { who: Principal::System, asks, key: None, asker });
+            app.app.engine().submit(comity_app::engine::Job {
+                who: Principal::System,
+                asks,
+                key: None,
+                asker,
+            });
             idle = !idle;
         }
         app.app.engine().drive();
@@ -56,7 +61,9 @@ fn looking_back_is_exact_before_and_after_sealing() {
         if n % 3 == 0 {
             app.ask(ann, "unlock", json!({ "paths": [format!("src/{n}.rs")] })).expect("given back");
         }
-        let past = app.ask(Principal::Human, "log_replay", json!({ "at": app.app.engine().world().head })).expect("past");
+        let past = app
+            .ask(Principal::Human, "log_replay", json!({ "at": app.app.engine().world().head }))
+            .expect("past");
         seen.push((past["seq"].as_u64().expect("a number"), past["hash"].clone()));
     }
     fill(&app, SEGMENT_RECORDS as u64 + 200);
@@ -75,8 +82,12 @@ fn looking_back_is_exact_before_and_after_sealing() {
     let verified = app.ask(Principal::Human, "log_verify", json!({})).expect("as written");
     assert_eq!(verified["records"].as_u64(), Some(app.app.engine().world().head));
     let page = app.ask(Principal::Human, "log", json!({ "after": 0, "limit": 10_000 })).expect("a page");
-    let numbers: Vec<u64> =
-        page["entries"].as_array().expect("entries").iter().filter_map(|entry| entry["seq"].as_u64()).collect();
+    let numbers: Vec<u64> = page["entries"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .filter_map(|entry| entry["seq"].as_u64())
+        .collect();
     assert_eq!(numbers, (1..=10_000).collect::<Vec<_>>(), "gap-free across the seam");
 }
 
@@ -86,7 +97,8 @@ fn entries_are_found_by_agent_type_and_time() {
     let app = place.open();
     let (ann, bob) = (app.join("ann"), app.join("bob"));
     for (who, path) in [(ann, "a"), (bob, "b"), (ann, "c")] {
-        app.ask(who, "lock", json!({ "paths": [path], "reason": "key sk-abcDEF0123456789xyz" })).expect("granted");
+        app.ask(who, "lock", json!({ "paths": [path], "reason": "key sk-abcDEF0123456789xyz" }))
+            .expect("granted");
     }
     let count = |filter| {
         let page = app.ask(Principal::Human, "log", filter).expect("a page");
@@ -107,7 +119,8 @@ fn a_second_writer_is_fenced_off() {
     let place = Place::new();
     let (zombie, app) = (place.open(), place.open());
     let ann = app.join("ann");
-    let late = zombie.ask(Principal::Human, "agent_join", json!({ "name": "late" })).expect_err("the log moved on");
+    let late =
+        zombie.ask(Principal::Human, "agent_join", json!({ "name": "late" })).expect_err("the log moved on");
     assert!(late.contains("another server"), "{late}");
     assert!(app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).is_ok(), "the newer one goes on");
 }

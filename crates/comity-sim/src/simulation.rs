@@ -36,6 +36,8 @@ pub struct Simulation<R: Rules = RealRules> {
     aside: Option<Aside>,
     oracle: Oracle,
     now: Timestamp,
+    /// The head of the world when the rules' own list was last gone through.
+    checked: Option<u64>,
     joined: u64,
     keyed: Vec<(Principal, Ask, Key)>,
     given: Vec<(Principal, Spot, Fence)>,
@@ -69,6 +71,7 @@ impl<R: Rules> Simulation<R> {
             aside: None,
             oracle: Oracle::new(PATIENCE),
             now: Timestamp(0),
+            checked: None,
             joined: 0,
             keyed: Vec::new(),
             given: Vec::new(),
@@ -102,7 +105,7 @@ impl<R: Rules> Simulation<R> {
         let found = ended
             .map(drop)
             .and_then(|()| self.oracle.settled(&self.world, self.now))
-            .and_then(|()| invariants::check(&self.world));
+            .and_then(|()| self.world_is_right());
         if let Some(follow) = self.follow {
             follow(&described(self.steps, &(self.now, happening.clone(), word)));
         }
@@ -111,6 +114,15 @@ impl<R: Rules> Simulation<R> {
         }
         self.last.push_back((self.now, happening, word));
         found.map_err(|problem| self.failure(problem))
+    }
+
+    /// The rules' own list, gone through whenever there is a new record. The model above compares the world with the
+    /// records after every step, so that a change without a record does not pass.
+    fn world_is_right(&mut self) -> Found {
+        if std::mem::replace(&mut self.checked, Some(self.world.head)) == Some(self.world.head) {
+            return Ok(());
+        }
+        invariants::check(&self.world)
     }
 
     /// The last steps as text, the newest last.

@@ -39,8 +39,7 @@ fn nothing_polls_while_twenty_wait() {
     let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
     place.json_as(&ann, &["lock", "src/a.rs"]);
     let mut log = place.follow_on();
-    let waiters: Vec<Running> =
-        (0..20).map(|_| wait_in_line(&place, &mut log, &bob, "src/a.rs")).collect();
+    let waiters: Vec<Running> = (0..20).map(|_| wait_in_line(&place, &mut log, &bob, "src/a.rs")).collect();
     let server = place.server().expect("a server");
     let processes: Vec<u32> = waiters.iter().map(Running::pid).chain([server]).collect();
     let before: Vec<u64> = processes.iter().map(|pid| wakes(*pid)).collect();
@@ -53,7 +52,8 @@ fn nothing_polls_while_twenty_wait() {
 /// How often the threads of a process were woken.
 fn wakes(pid: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("threads");
-    let statuses = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("status")).ok());
+    let statuses =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("status")).ok());
     let count = |status: String| {
         let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
         line.trim().parse::<u64>().ok()

@@ -40,7 +40,8 @@ impl Place {
 
     /// Opens the log as a server does at its start.
     pub fn open(&self) -> App {
-        let StartPoint { log, world } = SqliteLog::open(&self.home(), Patience::default()).expect("the log opens");
+        let StartPoint { log, world } =
+            SqliteLog::open(&self.home(), Patience::default()).expect("the log opens");
         let reader = Arc::new(log.reader().expect("a reader"));
         App::start(world, Box::new(log), Some(reader), &self.repo(), &self.home())
     }
@@ -65,7 +66,9 @@ impl App {
         let clock = Clock::manual(world.now);
         let floor = Fence(world.fence.0 + 1_000);
         let engine = Engine::start(world, log, clock, || {});
-        engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: "test".into() }).expect("started");
+        engine
+            .ask(Principal::System, Ask::Start { fence_floor: floor, version: "test".into() })
+            .expect("started");
         let facts = ServerFacts { home: home.into(), ..ServerFacts::default() };
         let app = Application::new(engine, reader.clone(), Config::default(), facts);
         app.set_secret([7; 32]);
@@ -77,7 +80,13 @@ impl App {
         self.ask_keyed(who, op, input, None)
     }
 
-    pub fn ask_keyed(&self, who: Principal, op: &str, input: Value, key: Option<&str>) -> Result<Value, String> {
+    pub fn ask_keyed(
+        &self,
+        who: Principal,
+        op: &str,
+        input: Value,
+        key: Option<&str>,
+    ) -> Result<Value, String> {
         let caller = Caller::new(who, Some(self.repo.clone()));
         let input = input.to_string();
         let (output, _) = self.app.call_and_wait(&caller, &Call { op, input: &input, key, text: true });
@@ -90,7 +99,8 @@ impl App {
 
     /// Registers an agent.
     pub fn join(&self, name: &str) -> Principal {
-        let joined = self.ask(Principal::Human, "agent_join", serde_json::json!({ "name": name })).expect("joined");
+        let joined =
+            self.ask(Principal::Human, "agent_join", serde_json::json!({ "name": name })).expect("joined");
         let token = joined["token"].as_str().expect("a token");
         self.app.identify(token).expect("known")
     }

@@ -84,7 +84,7 @@ fn parse(text: &str) -> PathPattern {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 800, ..ProptestConfig::default() })]
 
     #[test]
     fn overlap_is_exact(a in pattern_text(), b in pattern_text()) {

@@ -29,6 +29,7 @@ pub(super) struct Link {
 #[derive(Deserialize)]
 struct Attached {
     token: String,
+    new: bool,
 }
 
 impl Link {
@@ -38,9 +39,8 @@ impl Link {
         let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
         let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-        let is_ours = given.is_none();
-        let token = match given {
-            Some(token) => token,
+        let Attached { token, new: is_ours } = match given {
+            Some(token) => Attached { token, new: false },
             None => attach(&mut client, name, cwd.as_deref())?,
         };
         link(&mut client, &token)?;
@@ -150,7 +150,7 @@ impl Link {
 }
 
 /// Registers the agent program that started this process, or finds it registered.
-fn attach(client: &mut Client, name: Option<String>, cwd: Option<&str>) -> Result<String, String> {
+fn attach(client: &mut Client, name: Option<String>, cwd: Option<&str>) -> Result<Attached, String> {
     let pid = agent::program();
     let input = json!({ "name": agent::name(name, pid), "pid": pid, "session": agent::session() });
     let input = serde_json::value::to_raw_value(&input).map_err(|error| error.to_string())?;
@@ -164,9 +164,7 @@ fn attach(client: &mut Client, name: Option<String>, cwd: Option<&str>) -> Resul
     };
     let reply = client.call(request).map_err(|error| error.to_string())?;
     match (reply.ok, reply.error) {
-        (Some(output), _) => serde_json::from_str(output.get())
-            .map(|attached: Attached| attached.token)
-            .map_err(|error| error.to_string()),
+        (Some(output), _) => serde_json::from_str(output.get()).map_err(|error| error.to_string()),
         (None, error) => Err(error.map(|error| error.get().to_owned()).unwrap_or_default()),
     }
 }

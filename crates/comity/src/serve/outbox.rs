@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use comity_app::{Failure, Rendered, Responder};
 use comity_core::Ticket;
 
+use super::logging::Trace;
+
 /// A connection's number; never used twice.
 pub(crate) type ConnectionId = u64;
 
@@ -63,6 +65,8 @@ pub(crate) struct Reply {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) to: ConnectionId,
     pub(crate) id: u64,
+    /// Set where calls are traced.
+    pub(crate) trace: Option<Trace>,
 }
 
 impl Responder for Reply {
@@ -71,6 +75,9 @@ impl Responder for Reply {
     }
 
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        if let Some(trace) = self.trace {
+            trace.end(&output);
+        }
         let line = line(self.id, &output, &notices);
         self.outbox.post(self.to, Parcel::Line { id: self.id, line });
     }

@@ -20,6 +20,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::connection::{Connection, Received};
 use super::identity;
+use super::logging::Trace;
 use super::outbox::{ConnectionId, Outbox, Parcel, Reply, event_line, line};
 
 const LISTENER: Token = Token(usize::MAX);
@@ -185,7 +186,8 @@ impl Socket {
             key: request.key.as_deref(),
             text: request.text,
         };
-        let reply = Reply { outbox: self.outbox.clone(), to: id, id: request.id };
+        let trace = Trace::begin(&request.op, caller.who, id);
+        let reply = Reply { outbox: self.outbox.clone(), to: id, id: request.id, trace };
         self.app.call(&caller, &call, Box::new(reply))
     }
 

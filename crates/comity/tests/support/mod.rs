@@ -84,8 +84,8 @@ impl Place {
     pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(&self.repo).stdin(Stdio::null());
-        let kept =
-            std::env::vars_os().filter(|(name, _)| name == "PATH" || name.as_encoded_bytes().starts_with(b"LLVM_"));
+        let kept = std::env::vars_os()
+            .filter(|(name, _)| name == "PATH" || name.as_encoded_bytes().starts_with(b"LLVM_"));
         command.envs(kept).envs(self.settings.iter().map(|(name, value)| (*name, value)));
         command.env("HOME", self.dir.path()).env("COMITY_HOME", &self.home);
         let who = ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"];

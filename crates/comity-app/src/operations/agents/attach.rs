@@ -38,6 +38,8 @@ pub struct Attached {
     pub name: String,
     /// A token for this process.
     pub token: String,
+    /// Whether the agent was registered just now.
+    pub new: bool,
 }
 
 impl Operation for Attach {
@@ -75,7 +77,9 @@ impl Operation for Attach {
                 (vec![Ask::Join { agent, token: token.hash(), profile }], agent, name)
             }
         };
+        let new = agent == new_agent;
         let finish = Box::new(move |_: &[_], _: &_, _| Attached {
+            new,
             agent: agent.to_string(),
             name,
             token: token.reveal().to_owned(),

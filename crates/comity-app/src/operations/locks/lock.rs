@@ -58,7 +58,11 @@ impl Operation for Lock {
         must_name_paths(&self.paths)?;
         let place = app.projects().place(caller)?;
         let mode = if self.shared { LockMode::Shared } else { LockMode::Exclusive };
-        let ttl = self.ttl.or(app.config().lock.ttl).map_or(limits::LOCK_TTL, |span| span.0);
+        let ttl = match self.ttl {
+            Some(ttl) => Some(ttl),
+            None => place.settings()?.lock.ttl.or(app.config().lock.ttl),
+        };
+        let ttl = ttl.map_or(limits::LOCK_TTL, |span| span.0);
         let reason = stored_reason(self.reason);
         let project = place.project();
         let wants = place

@@ -11,7 +11,7 @@ fn sample(op: &str) -> Value {
         "extend" => json!({ "paths": ["a.rs"], "ttl": "10m" }),
         "handover" => json!({ "paths": ["a.rs"], "to": "ann" }),
         "check" => json!({ "path": "a.rs" }),
-        "agent_join" | "agent_attach" => json!({ "name": op }),
+        "agent_join" | "agent_attach" => json!({ "name": "carl" }),
         "agent_bye" => json!({ "agent": "nobody" }),
         "log_replay" => json!({ "at": "1" }),
         _ => json!({}),

@@ -1,0 +1,59 @@
+//! One lock over the socket, against a ping-pong of as many bytes and one commit of one row.
+
+use serde_json::json;
+
+use crate::bench::Bench;
+use crate::bench::compare::{Comparison, Ratio, Round, in_turns, timed};
+use crate::bench::quantity::Unit;
+use crate::bench::raw::commit::RawCommits;
+use crate::bench::raw::echo::Echo;
+use crate::bench::report::Goal;
+use crate::bench::server::{Server, input};
+use crate::bench::stage::FREE_PATH;
+
+const SAMPLES: usize = 2_000;
+const CHUNK: usize = 50;
+
+pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
+    let server = Server::start(&bench.stage, "lock")?;
+    let mut agent = server.join("writer")?;
+    let lock = input(&json!({ "paths": [FREE_PATH], "reason": "measured" }))?;
+    let unlock = input(&json!({ "paths": [FREE_PATH] }))?;
+    let frame = agent.frame_bytes("lock", &lock)?;
+    agent.ask("unlock", &unlock)?;
+    let echo = Echo::start(&bench.stage)?;
+    let mut raw = echo.open(frame)?;
+    let commits = RawCommits::open(bench.stage.dir())?;
+
+    let samples = bench.scaled(SAMPLES);
+    let what = Comparison {
+        name: "hot, to a ping-pong and a commit",
+        unit: Unit::Nanoseconds,
+        ratio: Ratio::SubjectToReference,
+        goal: Some(Goal::AtMost(2.0)),
+    };
+    let mut parts = Vec::new();
+    bench.compare(what, || {
+        let mut pings = Vec::new();
+        let round = in_turns(
+            samples,
+            CHUNK,
+            || {
+                pings.push(timed(|| raw.play())?);
+                timed(|| commits.commit())
+            },
+            || {
+                let locked = timed(|| agent.ask("lock", &lock))?;
+                agent.ask("unlock", &unlock)?;
+                Ok(locked)
+            },
+        )?;
+        let ping = crate::bench::quantity::per_mille(&mut pings, 500);
+        parts.push((ping, round.reference));
+        Ok(Round { reference: ping + round.reference, subject: round.subject })
+    })?;
+    let side = |part: fn(&(f64, f64)) -> f64| parts.iter().map(part).collect::<Vec<f64>>();
+    bench.measured("the ping-pong alone", Unit::Nanoseconds, &side(|(ping, _)| *ping), None);
+    bench.measured("the commit alone", Unit::Nanoseconds, &side(|(_, commit)| *commit), None);
+    Ok(())
+}

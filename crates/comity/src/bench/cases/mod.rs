@@ -1,0 +1,37 @@
+//! The cases, one file each.
+
+mod check;
+mod hook;
+mod index;
+mod lock;
+mod mcp;
+mod registry;
+mod restart;
+mod sim;
+mod start;
+mod tail;
+mod throughput;
+
+use super::Bench;
+
+/// Something to measure.
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) run: fn(&mut Bench) -> Result<(), String>,
+}
+
+/// All of them, in the order in which they run.
+pub(super) const ALL: &[Case] = &[
+    Case { name: "check", about: "may I touch this path, over an open connection", run: check::run },
+    Case { name: "index", about: "the index of locked paths, against a naive scan", run: index::run },
+    Case { name: "lock", about: "one lock, against a ping-pong and a commit", run: lock::run },
+    Case { name: "registry", about: "lock and unlock, against a registry behind HTTP", run: registry::run },
+    Case { name: "throughput", about: "ten clients at once, against an echo server", run: throughput::run },
+    Case { name: "tail", about: "the slowest of 40,000 writes", run: tail::run },
+    Case { name: "mcp", about: "lock and unlock through MCP, and its memory", run: mcp::run },
+    Case { name: "hook", about: "the hook, against a program that does nothing", run: hook::run },
+    Case { name: "start", about: "start, idle memory and time, sizes", run: start::run },
+    Case { name: "restart", about: "start with 1,000,000 events in the log", run: restart::run },
+    Case { name: "sim", about: "steps of the simulator", run: sim::run },
+];
