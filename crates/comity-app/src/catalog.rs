@@ -1,10 +1,10 @@
 //! Everything that can be asked of Comity: the table of contents of the product. Every door loops over it.
 
-use comity_core::{Ask, Event, Timestamp, World};
+use comity_core::Ask;
 use serde_json::Value;
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Rendered, Route};
+use crate::operation::{Audience, Caller, Effect, Failure, MakeOutput, Operation, Plan, Rendered, Route};
 use crate::operations::{agents::*, ledger::*, locks::*, server::*};
 
 /// All operations, in the order in which people read them.
@@ -29,7 +29,7 @@ pub const CATALOG: &[Entry] = &[
 ];
 
 /// Makes the output from the events of the last ask.
-pub type Finish = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Rendered + Send>;
+pub type Finish = MakeOutput<Rendered>;
 
 /// A plan whose output's type is forgotten.
 pub enum Erased {

@@ -64,6 +64,9 @@ pub enum Failure {
     Fault(String),
 }
 
+/// Makes an output from the events of an ask, the world after them, and the time.
+pub type MakeOutput<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Output + Send>;
+
 /// How an operation goes on.
 pub enum Plan<Output> {
     /// It is answered already.
@@ -73,7 +76,7 @@ pub enum Plan<Output> {
         /// In order; a refusal ends them.
         asks: Vec<Ask>,
         /// Makes the answer.
-        finish: Box<dyn FnOnce(&[Event], &World, Timestamp) -> Output + Send>,
+        finish: MakeOutput<Output>,
     },
 }
 

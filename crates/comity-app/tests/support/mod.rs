@@ -16,12 +16,12 @@ use comity_core::{Ask, Fence, Millis, Principal, World};
 use serde_json::Value;
 
 /// A repository and a state directory.
-pub struct Place {
-    pub dir: tempfile::TempDir,
+pub(crate) struct Place {
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Place {
-    pub fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let dir = tempfile::tempdir().expect("a directory");
         for sub in ["home", "repo/.git/objects", "repo/.git/refs", "repo/src"] {
             std::fs::create_dir_all(dir.path().join(sub)).expect("made");
@@ -30,16 +30,16 @@ impl Place {
         Place { dir }
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    pub fn repo(&self) -> PathBuf {
+    pub(crate) fn repo(&self) -> PathBuf {
         self.dir.path().join("repo")
     }
 
     /// Opens the log as a server does at its start.
-    pub fn open(&self) -> App {
+    pub(crate) fn open(&self) -> App {
         let StartPoint { log, world } =
             SqliteLog::open(&self.home(), Patience::default()).expect("the log opens");
         let reader = Arc::new(log.reader().expect("a reader"));
@@ -47,7 +47,7 @@ impl Place {
     }
 
     /// The same over a log in memory.
-    pub fn open_in_memory(&self) -> (App, MemoryLog) {
+    pub(crate) fn open_in_memory(&self) -> (App, MemoryLog) {
         let log = MemoryLog::default();
         let world = World::new(Patience::default());
         (App::start(world, Box::new(log.clone()), None, &self.repo(), &self.home()), log)
@@ -55,9 +55,9 @@ impl Place {
 }
 
 /// A running application without doors.
-pub struct App {
-    pub app: Application,
-    pub reader: Option<Arc<Reader>>,
+pub(crate) struct App {
+    pub(crate) app: Application,
+    pub(crate) reader: Option<Arc<Reader>>,
     repo: PathBuf,
 }
 
@@ -76,11 +76,11 @@ impl App {
     }
 
     /// Asks an operation; a refusal is its code.
-    pub fn ask(&self, who: Principal, op: &str, input: Value) -> Result<Value, String> {
+    pub(crate) fn ask(&self, who: Principal, op: &str, input: Value) -> Result<Value, String> {
         self.ask_keyed(who, op, input, None)
     }
 
-    pub fn ask_keyed(
+    pub(crate) fn ask_keyed(
         &self,
         who: Principal,
         op: &str,
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// Registers an agent.
-    pub fn join(&self, name: &str) -> Principal {
+    pub(crate) fn join(&self, name: &str) -> Principal {
         let joined =
             self.ask(Principal::Human, "agent_join", serde_json::json!({ "name": name })).expect("joined");
         let token = joined["token"].as_str().expect("a token");
@@ -106,13 +106,13 @@ impl App {
     }
 
     /// Moves the clock and lets what is due happen.
-    pub fn pass(&self, span: Millis) {
+    pub(crate) fn pass(&self, span: Millis) {
         self.app.engine().clock().advance(span);
         self.app.engine().pass_time();
     }
 
     /// Everything that is true now, to compare with.
-    pub fn facts(&self) -> String {
+    pub(crate) fn facts(&self) -> String {
         let world = self.app.engine().world();
         serde_json::to_string(&comity_core::snapshot::Snapshot::of(&world)).expect("JSON")
     }

@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "serve" if inner.get_flag("detached") => serve::serve(&home, serve::How::Detached),
         "serve" => serve::serve(&home, serve::How::Foreground),
         "doctor" => doctor::run(&home, form),
+        "token" => server::token(&home, form),
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), inner.get_flag("all-tools")),
         "bench" => {
             bench::run(&inner.get_many::<String>("args").unwrap_or_default().cloned().collect::<Vec<_>>())
@@ -75,7 +76,8 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }
-    root.subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
+    root.subcommand(Command::new("token").about("Prints your secret for the HTTP door, and its address"))
+        .subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
             Command::new("serve")
                 .about("Runs the server in the foreground")

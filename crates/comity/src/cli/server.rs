@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use comity_wire::{Home, Request};
 
 use super::output::{self, Form};
-use crate::session::Session;
+use crate::serve::state_dir;
+use crate::session::{Session, Trouble};
 use crate::start;
 
 /// Starts the server if it does not run, and says what to do next.
@@ -47,7 +48,7 @@ pub(crate) fn down(home: &Home, form: Form) -> ExitCode {
         Ok(reply) if reply.error.is_some() => {
             let error = reply.error.map(|error| error.get().to_owned()).unwrap_or_default();
             match serde_json::from_str(&error) {
-                Ok(fault) => output::show(form, Err(crate::session::Trouble::Refused(raw(&error), fault))),
+                Ok(fault) => output::show(form, Err(Trouble::Refused(raw(&error), fault))),
                 Err(problem) => output::fault(form, &problem.to_string()),
             }
         }
@@ -85,4 +86,34 @@ pub(crate) fn status(home: &Home, form: Form) -> ExitCode {
         }
         Err(problem) => output::fault(form, &problem),
     }
+}
+
+/// Prints the person's secret for the HTTP door. Agents use their own tokens.
+pub(crate) fn token(home: &Home, form: Form) -> ExitCode {
+    let status = match Session::from_env(home.clone()).ask("status", &serde_json::json!({})) {
+        Ok(status) => status,
+        Err(trouble) => return output::show(form, Err(trouble)),
+    };
+    let status: serde_json::Value = serde_json::from_str(status.json.get()).unwrap_or_default();
+    if status["you"] != "human" {
+        let hint = "use COMITY_TOKEN as the bearer token";
+        let error =
+            serde_json::json!({"code": "not_allowed", "message": "this is the human's secret", "hint": hint});
+        return match serde_json::from_value(error.clone()) {
+            Ok(fault) => output::show(form, Err(Trouble::Refused(raw(&error.to_string()), fault))),
+            Err(problem) => output::fault(form, &problem.to_string()),
+        };
+    }
+    let token = match state_dir::secret(home, "http.token") {
+        Ok(secret) => crate::settings::human_token(secret),
+        Err(problem) => return output::fault(form, &problem),
+    };
+    let url = status["url"].as_str().unwrap_or_default();
+    match form {
+        Form::Json => output::print(&serde_json::json!({ "token": token, "url": url }).to_string()),
+        Form::Text => output::print(&format!(
+            "{token}\nuse it: curl -H \"Authorization: Bearer $TOKEN\" {url}/api/status"
+        )),
+    }
+    ExitCode::SUCCESS
 }

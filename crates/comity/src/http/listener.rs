@@ -146,14 +146,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_never_ends_its_head_is_disconnected() {
-        use tokio::io::AsyncReadExt;
         let mut listener = Bounded::new(TcpListener::bind("127.0.0.1:0").await.expect("a port"));
         let address = axum::serve::Listener::local_addr(&listener).expect("an address");
         let client = TcpStream::connect(address).await.expect("connected");
         let (mut connection, _) = axum::serve::Listener::accept(&mut listener).await;
         let head = connection.head.as_mut().expect("no request yet");
         head.too_late.as_mut().reset(tokio::time::Instant::now());
-        let read = connection.read(&mut [0; 64]).await;
+        let mut bytes = [0; 64];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        let read =
+            std::future::poll_fn(|context| Pin::new(&mut connection).poll_read(context, &mut buffer)).await;
         assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
         drop(client);
     }

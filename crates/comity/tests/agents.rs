@@ -1,0 +1,174 @@
+//! Agents: they end with their process, with their leader, or by saying goodbye, and leave nothing behind.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use support::mcp::Mcp;
+use support::wire::Wire;
+use support::{Agent, Place, Running, kill};
+
+/// A process that does nothing until it is killed.
+fn sleeper(place: &Place) -> Running {
+    Running(place.program("sleep").arg("1000").spawn().expect("sleep"))
+}
+
+fn names(agents: &Value) -> Vec<&str> {
+    agents["agents"].as_array().expect("agents").iter().filter_map(|agent| agent["name"].as_str()).collect()
+}
+
+#[test]
+fn an_agent_ends_with_its_process() {
+    let place = Place::new();
+    let process = sleeper(&place);
+    let ann = place.join(&["ann", "--pid", &process.pid().to_string()]);
+    place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    let ended = log.until_action("agent_terminated");
+    assert_eq!(ended["details"]["agent"], *ann.id);
+    assert_eq!(ended["details"]["ending"], "exited");
+    let released = place.log_of("lock_released");
+    assert_eq!(released.len(), 2, "an event for each lock");
+    assert!(released.iter().all(|entry| entry["details"]["cause"] == "holder_ended"), "{released:?}");
+    assert_eq!(place.json(&["status"])["locks"], 0);
+    assert_eq!(place.run_as(&ann, &["locks", "--json"]).refusal()["code"], "agent_ended");
+}
+
+#[test]
+fn a_process_that_ended_while_no_server_ran_is_noticed() {
+    let place = Place::new();
+    let process = sleeper(&place);
+    let ann = place.join(&["ann", "--pid", &process.pid().to_string()]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.kill_server();
+    drop(process);
+    place.follow().until_action("agent_terminated");
+    assert_eq!(place.json(&["status"])["locks"], 0);
+}
+
+#[test]
+fn a_leader_takes_its_children_along() {
+    let place = Place::new();
+    let process = sleeper(&place);
+    let lead = place.join(&["lead", "--pid", &process.pid().to_string()]);
+    let child = Agent::of(&place.json_as(&lead, &["agent", "join", "child"]));
+    let grandchild = Agent::of(&place.json_as(&child, &["agent", "join", "grandchild"]));
+    let other = place.join(&["other"]);
+    for (agent, path) in [(&child, "src/a.rs"), (&grandchild, "src/b.rs"), (&other, "src/c.rs")] {
+        place.json_as(agent, &["lock", path]);
+    }
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    let ended = log.until_actions("agent_terminated", 3);
+    let mut ids: Vec<&str> = ended.iter().filter_map(|entry| entry["details"]["agent"].as_str()).collect();
+    ids.sort_unstable();
+    let mut expected = [&*lead.id, &*child.id, &*grandchild.id];
+    expected.sort_unstable();
+    assert_eq!(ids, expected, "each ended once");
+    assert_eq!(names(&place.json(&["agent", "list"])), ["other"]);
+    assert_eq!(place.json(&["locks"])["locks"][0]["path"], "src/c.rs", "others keep theirs");
+    assert_eq!(place.log_of("agent_terminated").len(), 3);
+}
+
+#[test]
+fn goodbye_is_said_once() {
+    let place = Place::new();
+    let ann = place.join(&["ann", "--role", "developer"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    assert_eq!(place.json_as(&ann, &["agent", "bye"]), json!({ "ended": ["ann"], "released": 1 }));
+    let again = place.run_as(&ann, &["agent", "bye", "--json"]).refusal();
+    assert_eq!(again["code"], "agent_ended", "{again}");
+    assert!(again["message"].as_str().is_some_and(|text| text.contains("it said goodbye")), "{again}");
+    let by_name = place.run(&["agent", "bye", "ann", "--json"]).refusal();
+    assert!(["agent_ended", "unknown_agent"].iter().any(|code| by_name["code"] == *code), "{by_name}");
+    assert_eq!(place.log_of("agent_terminated").len(), 1, "one end, however many goodbyes");
+    let all = place.json(&["agent", "list", "--all"]);
+    assert_eq!(all["agents"][0]["state"], "completed");
+}
+
+#[test]
+fn a_name_is_free_again_after_its_agent() {
+    let place = Place::new();
+    let first = place.join(&["ann"]);
+    assert_eq!(place.run(&["agent", "join", "ann", "--json"]).refusal()["code"], "name_taken");
+    place.json_as(&first, &["lock", "src/a.rs"]);
+    place.json_as(&first, &["agent", "bye"]);
+    let second = place.join(&["ann"]);
+    assert_ne!(first.id, second.id);
+    assert_eq!(place.json_as(&second, &["agent", "list"])["agents"][0]["locks"], 0, "nothing is inherited");
+}
+
+#[test]
+fn an_agent_may_not_end_another() {
+    let place = Place::new();
+    let (ann, _bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    assert_eq!(place.run_as(&ann, &["agent", "bye", "bob", "--json"]).refusal()["code"], "not_allowed");
+    assert_eq!(place.run_as(&ann, &["down", "--json"]).refusal()["code"], "not_allowed");
+    assert_eq!(place.json(&["agent", "bye", "bob"])["ended"], json!(["bob"]), "the human may");
+}
+
+#[test]
+fn silence_ends_an_agent_of_which_nothing_is_known() {
+    let place = Place::with(&[("COMITY_AGENT_TIMEOUT", "1s")]);
+    let ann = place.join(&["ann"]);
+    let mut log = place.follow();
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let joined = log.until_action("agent_joined")["at_ms"].as_i64().expect("a time");
+    let ended = log.until_action("agent_terminated");
+    let lived = ended["at_ms"].as_i64().expect("a time") - joined;
+    assert!(lived >= 1_000, "never early: {lived} ms");
+    assert_eq!(place.json(&["status"])["locks"], 0);
+}
+
+#[test]
+fn every_command_is_a_heartbeat() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let state = |all: &Value| all["agents"][0]["state"].as_str().map(str::to_owned);
+    assert_eq!(state(&place.json(&["agent", "list"])).as_deref(), Some("starting"));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let list = place.json(&["agent", "list"]);
+    assert_eq!(state(&list).as_deref(), Some("running"));
+    assert!(list["agents"][0]["seen_ms_ago"].as_u64().is_some_and(|ago| ago < 5_000), "{list}");
+}
+
+#[test]
+fn the_end_of_standard_input_ends_an_mcp_agent() {
+    let place = Place::new();
+    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    assert!(!mcp.call("lock", &json!({ "paths": ["src/a.rs"] })).is_error);
+    let mut log = place.follow_on();
+    assert_eq!(mcp.close(), 0);
+    let ended = log.until_action("agent_terminated");
+    assert_eq!(ended["details"]["ending"], "completed", "{ended}");
+    assert_eq!(Wire::connect(&place).ask("status", Value::Null).expect("a status")["locks"], 0);
+}
+
+#[test]
+fn an_mcp_agent_that_is_killed_ends_after_a_short_grace() {
+    let place = Place::with(&[("COMITY_DISCONNECT_GRACE", "300ms")]);
+    // The agent program is a process of its own, which outlives its MCP server here.
+    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    assert!(!mcp.call("lock", &json!({ "paths": ["src/a.rs"] })).is_error);
+    let mut log = place.follow_on();
+    kill(mcp.pid(), Signal::KILL);
+    log.until_action("agent_disconnected");
+    log.until_action("agent_terminated");
+    assert_eq!(place.log_of("lock_released").len(), 1);
+}
+
+#[test]
+fn an_mcp_agent_survives_the_server() {
+    let place = Place::new();
+    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    assert!(!mcp.call("lock", &json!({ "paths": ["src/a.rs"] })).is_error);
+    for _ in 0..3 {
+        place.kill_server();
+        let told = mcp.call("lock", &json!({ "paths": "src/b.rs" }));
+        assert!(!told.is_error, "{told:?}");
+    }
+    assert_eq!(place.log_of("agent_joined").len(), 1, "it is the same agent all along");
+    assert_eq!(place.json(&["locks"])["total"], 2);
+}

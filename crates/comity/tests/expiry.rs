@@ -1,0 +1,131 @@
+//! Locks that run out: free at once over clean files, kept for a person over uncommitted work.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use serde_json::{Value, json};
+use support::{Agent, Place};
+
+/// Locks a file for a second without a sign of life, and waits until it has run out.
+fn let_it_run_out(place: &Place, agent: &Agent, how: &str) {
+    let mut log = place.follow_on();
+    place.json_as(agent, &["lock", "src/a.rs", "--ttl", "1s", "--reason", "fixing login"]);
+    let acquired = log.until_action("lock_acquired")["at_ms"].as_i64().expect("a time");
+    let lapsed = log.until_action("lock_lapsed")["at_ms"].as_i64().expect("a time");
+    assert!(lapsed - acquired >= 1_000, "never early: {} ms", lapsed - acquired);
+    log.until_action(how);
+}
+
+fn leave_work(place: &Place) {
+    std::fs::write(place.repo.join("src/a.rs"), "fn main() { half() }\n").expect("written");
+}
+
+#[test]
+fn a_lock_over_clean_files_expires() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let_it_run_out(&place, &ann, "lock_expired");
+    let granted = place.json_as(&bob, &["lock", "src/a.rs"]);
+    assert_eq!(granted["locks"][0]["holder"], "bob");
+    let told = place.run_as(&ann, &["locks"]);
+    let notes: Vec<&str> = told.err.lines().filter(|line| line.starts_with("note: ")).collect();
+    assert_eq!(notes.len(), 1, "{told:?}");
+    assert!(notes[0].contains("src/a.rs") && notes[0].contains("expired"), "{notes:?}");
+    assert_eq!(place.run_as(&ann, &["locks"]).err, "", "it is told once");
+    let refused = place.run_as(&ann, &["unlock", "src/a.rs", "--json"]).refusal();
+    assert_eq!((&refused["code"], &refused["holders"][0]["holder"]), (&json!("not_held"), &json!("bob")));
+}
+
+#[test]
+fn a_waiter_gets_what_expires() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+    let granted = place.json_as(&bob, &["lock", "src/a.rs", "--wait", "1m"]);
+    assert_eq!(granted["locks"][0]["holder"], "bob");
+    assert_eq!(place.log_of("lock_expired").len(), 1);
+}
+
+#[test]
+fn an_expired_lock_is_announced_on_the_stream() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let_it_run_out(&place, &ann, "lock_expired");
+    let expired = &place.log_of("lock_expired")[0];
+    assert_eq!(expired["event"], "lock:expired");
+    assert!(place.json(&["alerts"])["alerts"].as_array().is_some_and(Vec::is_empty));
+}
+
+#[test]
+fn a_lock_over_uncommitted_work_is_kept() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    leave_work(&place);
+    let_it_run_out(&place, &ann, "lock_orphaned");
+    let refused = place.run_as(&bob, &["lock", "src/a.rs", "--json"]).refusal();
+    assert_eq!(refused["holders"][0]["state"], "orphaned");
+    assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("uncommitted work")), "{refused}");
+    assert_eq!(place.run_as(&bob, &["release", "src/a.rs", "--json"]).refusal()["code"], "not_allowed");
+    let alerts = place.json(&["alerts"]);
+    assert_eq!(alerts["alerts"][0]["type"], "orphaned_lock", "{alerts}");
+    assert!(message(&alerts).contains("fixing login"), "{alerts}");
+    let released = place.json(&["release", "src/a.rs", "--reason", "looked at it"]);
+    assert_eq!(released["paths"], json!(["src/a.rs"]), "the human decides");
+    assert_eq!(place.json_as(&bob, &["lock", "src/a.rs"])["locks"][0]["holder"], "bob");
+    assert_eq!(place.json(&["alerts"])["alerts"], json!([]));
+}
+
+fn message(alerts: &Value) -> &str {
+    alerts["alerts"][0]["message"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn orphaned_work_can_be_handed_over() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    leave_work(&place);
+    let_it_run_out(&place, &ann, "lock_orphaned");
+    place.json(&["handover", "src/a.rs", "--to", "bob", "--reason", "finish it"]);
+    let lock = &place.json_as(&bob, &["locks"])["locks"][0];
+    assert_eq!((&lock["holder"], &lock["state"]), (&json!("bob"), &json!("held")));
+    let told = place.run_as(&ann, &["locks"]);
+    assert!(told.err.contains("note: "), "the old holder is told: {told:?}");
+}
+
+#[test]
+fn its_holder_can_take_up_orphaned_work_again() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    leave_work(&place);
+    let_it_run_out(&place, &ann, "lock_orphaned");
+    let again = place.json_as(&ann, &["lock", "src/a.rs"]);
+    assert_eq!(again["locks"][0]["state"], "held", "{again}");
+}
+
+#[test]
+fn a_sign_of_life_keeps_a_lock() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+    // Renewing is the strongest sign of life.
+    let start = std::time::Instant::now();
+    while start.elapsed().as_millis() < 2_500 {
+        place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+        std::thread::sleep(std::time::Duration::from_millis(100)); // sleeps: the time of a TTL is to pass
+    }
+    assert_eq!(place.run_as(&bob, &["lock", "src/a.rs", "--json"]).refusal()["code"], "locked");
+    assert!(place.log_of("lock_lapsed").is_empty());
+}
+
+#[test]
+fn a_restart_shortens_no_lock() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "2s"]);
+    place.kill_server();
+    place.json(&["up"]);
+    let mut log = place.follow();
+    let restarted = log.until_actions("server_started", 2)[1]["at_ms"].as_i64().expect("a time");
+    let lapsed = log.until_action("lock_lapsed")["at_ms"].as_i64().expect("a time");
+    assert!(lapsed - restarted >= 2_000, "the time counts anew after a restart: {} ms", lapsed - restarted);
+}
