@@ -119,7 +119,7 @@ impl<R: Rules> Simulation<R> {
     /// The rules' own list, gone through whenever there is a new record. The model above compares the world with the
     /// records after every step, so that a change without a record does not pass.
     fn world_is_right(&mut self) -> Found {
-        if std::mem::replace(&mut self.checked, Some(self.world.head)) == Some(self.world.head) {
+        if self.checked.replace(self.world.head) == Some(self.world.head) {
             return Ok(());
         }
         invariants::check(&self.world)

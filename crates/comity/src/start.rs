@@ -13,16 +13,19 @@ use crate::serve::state_dir;
 /// Bytes of the server's log above which it begins anew, with the old one beside it.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// How often to start a server that was killed at once, or that finds the state directory not yet free.
+const ATTEMPTS_MAX: u32 = 20;
+
 /// Connects to the server; starts it if there is none.
 pub(crate) fn connect(home: &Home) -> Result<Client, String> {
-    match Client::connect(&home.socket()) {
-        Ok(client) => Ok(client),
-        Err(error) if nobody_listens(&error) => {
-            start(home)?;
-            Client::connect(&home.socket()).map_err(|error| format!("the server did not stay: {error}"))
+    for _ in 0..ATTEMPTS_MAX {
+        match Client::connect(&home.socket()) {
+            Ok(client) => return Ok(client),
+            Err(error) if nobody_listens(&error) => start(home)?,
+            Err(error) => return Err(cannot_connect(home, &error)),
         }
-        Err(error) => Err(cannot_connect(home, &error)),
     }
+    Err(format!("the server does not stay; see {}", log_path(home).display()))
 }
 
 /// Connects to the server, if there is one.
@@ -42,6 +45,15 @@ fn nobody_listens(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
+/// What became of a server that was started.
+enum Started {
+    Ready,
+    /// It was killed before it was ready.
+    Killed,
+    /// Another one has the state directory: it is about to listen, or dead and about to let go.
+    Taken,
+}
+
 /// Starts the server unless somebody else just did.
 pub(crate) fn start(home: &Home) -> Result<(), String> {
     state_dir::prepare(home)?;
@@ -49,9 +61,19 @@ pub(crate) fn start(home: &Home) -> Result<(), String> {
     let said = |error: io::Error| format!("{}: {error}", lock.display());
     let starting = state_dir::private_file(&lock).map_err(said)?;
     starting.lock().map_err(said)?;
-    if UnixStream::connect(home.socket()).is_ok() {
-        return Ok(());
+    for attempt in 0..ATTEMPTS_MAX {
+        if UnixStream::connect(home.socket()).is_ok() {
+            return Ok(());
+        }
+        match start_once(home)? {
+            Started::Ready => return Ok(()),
+            Started::Killed | Started::Taken => std::thread::sleep(pause(attempt)),
+        }
     }
+    Err(format!("{}; but it does not answer", state_dir::taken(home)))
+}
+
+fn start_once(home: &Home) -> Result<Started, String> {
     let log = open_log(home).map_err(|error| format!("the server's log cannot be opened: {error}"))?;
     let program =
         std::env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
@@ -69,8 +91,19 @@ pub(crate) fn start(home: &Home) -> Result<(), String> {
     let mut line = String::new();
     let heard = BufReader::new(said).read_line(&mut line);
     match (heard, line.trim()) {
-        (Ok(_), "ready") => Ok(()),
-        (Ok(_), "") => Err(format!("the server ended before it was ready; see {}", log_path(home).display())),
+        (Ok(_), "ready") => {
+            // Whoever starts a server and outlives it has to take notice of its end.
+            let _ = std::thread::Builder::new().name("server's end".into()).spawn(move || server.wait());
+            Ok(Started::Ready)
+        }
+        (Ok(_), "") => match server.wait() {
+            Ok(end) if end.code().is_none() => Ok(Started::Killed),
+            _ => Err(format!("the server ended before it was ready; see {}", log_path(home).display())),
+        },
+        (Ok(_), problem) if problem == state_dir::taken(home) => {
+            let _ = server.wait();
+            Ok(Started::Taken)
+        }
         (Ok(_), problem) => Err(problem.to_owned()),
         (Err(error), _) => Err(format!("the server cannot be heard: {error}")),
     }

@@ -41,6 +41,10 @@ fn nothing_polls_while_twenty_wait() {
     let mut log = place.follow_on();
     let waiters: Vec<Running> = (0..20).map(|_| wait_in_line(&place, &mut log, &bob, "src/a.rs")).collect();
     let server = place.server().expect("a server");
+    let backlog = place.home.join("log.db-wal");
+    support::eventually("the log is tidied up after the last write", || {
+        std::fs::metadata(&backlog).is_ok_and(|file| file.len() == 0)
+    });
     let processes: Vec<u32> = waiters.iter().map(Running::pid).chain([server]).collect();
     let before: Vec<u64> = processes.iter().map(|pid| wakes(*pid)).collect();
     std::thread::sleep(Duration::from_secs(1)); // sleeps: nothing is to happen in this second

@@ -8,6 +8,7 @@
 mod feed;
 mod housekeeping;
 mod timer;
+mod unclaimed;
 mod writer;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};

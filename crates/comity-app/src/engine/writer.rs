@@ -7,15 +7,22 @@ use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{Wait, WaitEnding, conflicts};
 use comity_core::{Millis, Record, Refusal, Ticket, Timestamp, World, expire, run};
 
+use super::unclaimed::Unclaimed;
 use super::{Answer, Asker, Job, Shared};
 use crate::clock::Reading;
 use crate::log::{Durability, Log, LogError};
+
+/// After a write that failed, what is due by time is tried again this much later: a full disk is no reason to spin.
+const RETRY: Millis = Millis::seconds(1);
 
 /// The writing copy of the world, the log, and who waits in the queue.
 pub(super) struct Writer {
     world: World,
     log: Box<dyn Log>,
     parked: HashMap<Ticket, Parked>,
+    unclaimed: Unclaimed,
+    /// Set while writing fails.
+    retry_at: Option<Timestamp>,
 }
 
 /// Who waits in the queue, with what is needed to say why in vain.
@@ -32,11 +39,13 @@ struct Decided {
 
 impl Writer {
     pub(super) fn new(world: World, log: Box<dyn Log>) -> Writer {
-        Writer { world, log, parked: HashMap::new() }
+        let unclaimed = Unclaimed::of(&world);
+        Writer { world, log, parked: HashMap::new(), unclaimed, retry_at: None }
     }
 
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
-        self.world.next_deadline()
+        let due = self.world.next_deadline().into_iter().chain(self.unclaimed.deadline()).min()?;
+        Some(self.retry_at.map_or(due, |retry| due.max(retry)))
     }
 
     pub(super) fn drop_sealed(&mut self, at_most: usize) -> usize {
@@ -47,6 +56,12 @@ impl Writer {
     pub(super) fn run(&mut self, jobs: Vec<Job>, shared: &Shared) {
         let reading = shared.clock.read();
         let mut records = expire(&mut self.world, reading.now, reading.wall_ms);
+        for (who, ask) in self.unclaimed.overdue(&self.world, reading.now) {
+            // Refused if it has changed hands in the meantime: then there is nothing to end.
+            if let Ok(outcome) = run(&mut self.world, who, &ask, None, reading.now, reading.wall_ms) {
+                records.extend(outcome.records);
+            }
+        }
         let mut decided = Vec::with_capacity(jobs.len());
         let mut newly_parked = Vec::new();
         for job in jobs {
@@ -58,13 +73,17 @@ impl Writer {
         if !records.is_empty()
             && let Err(error) = self.log.append(&records, durability(&records))
         {
+            self.retry_at = Some(reading.now.plus(RETRY));
             return self.fail(&error, decided, newly_parked, shared);
         }
+        self.retry_at = None;
         for (wait, mut asker) in newly_parked {
+            self.unclaimed.claim(wait.ticket);
             asker.parked(wait.ticket);
             // A repeat takes the place of who asked first: that connection is gone.
             self.parked.insert(wait.ticket, Parked { asker, wait });
         }
+        self.unclaimed.written(&records, reading.now);
         self.publish(&records, shared);
         self.answer(decided, &records, reading);
         shared.feed.append(records);
@@ -123,6 +142,9 @@ impl Writer {
     fn answer(&mut self, decided: Vec<Decided>, records: &[Record], reading: Reading) {
         let (world, now) = (&self.world, reading.now);
         for Decided { asker, result } in decided {
+            if let Ok(events) = &result {
+                self.unclaimed.answered(events);
+            }
             asker.answer(match &result {
                 Ok(events) => Answer::Done { events, world, now },
                 Err(refusal) => Answer::Refused(refusal.clone()),

@@ -54,8 +54,7 @@ impl axum::serve::Listener for Bounded {
         let (stream, from) = axum::serve::Listener::accept(&mut self.listener).await;
         // Answers are small and somebody waits for each; if it cannot be set they are only slower.
         let _ = stream.set_nodelay(true);
-        let too_late = Box::pin(tokio::time::sleep(HEAD_MAX));
-        (Connection { stream, head: Some(Head { too_late, seen: 0 }), _place: place }, from)
+        (Connection { stream, head: Some(Head::awaited()), _place: place }, from)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -64,6 +63,10 @@ impl axum::serve::Listener for Bounded {
 }
 
 impl Head {
+    fn awaited() -> Head {
+        Head { too_late: Box::pin(tokio::time::sleep(HEAD_MAX)), seen: 0 }
+    }
+
     /// Looks at what came in; true once the end of the head is there.
     fn is_whole(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
@@ -134,7 +137,7 @@ mod tests {
     #[tokio::test]
     async fn the_end_of_a_head_is_found_however_it_is_cut() {
         let whole = |pieces: &[&str]| {
-            let mut head = Head { too_late: Box::pin(tokio::time::sleep(HEAD_MAX)), seen: 0 };
+            let mut head = Head::awaited();
             pieces.iter().any(|piece| head.is_whole(piece.as_bytes()))
         };
         assert!(whole(&["GET / HTTP/1.1\r\nHost: x\r\n\r\n"]));

@@ -64,9 +64,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     // Whatever this process makes is for this user alone.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let _held = state_dir::take(home).map_err(|unusable| match unusable {
-        Unusable::Taken => {
-            format!("a server runs for {} already; ask it with: comity status", home.path().display())
-        }
+        Unusable::Taken => state_dir::taken(home),
         Unusable::Bad(problem) => problem,
     })?;
     let config = read_config(home)?;

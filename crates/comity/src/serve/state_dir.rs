@@ -35,6 +35,11 @@ pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
     }
 }
 
+/// What a server says that finds another one.
+pub(crate) fn taken(home: &Home) -> String {
+    format!("a server runs for {} already; ask it with: comity status", home.path().display())
+}
+
 /// Makes the directory if need be and checks that it is this user's alone.
 pub(crate) fn prepare(home: &Home) -> Result<(), String> {
     private_dir(home.path())?;

@@ -98,7 +98,8 @@ pub(crate) fn check(told: &[Told], log: &[Value]) -> Findings {
             Told::Released { fence } => !released.contains(fence),
         };
         if missing {
-            findings.lost.push(format!("{one:?}"));
+            let (Told::Granted { fence, .. } | Told::Released { fence }) = one;
+            findings.lost.push(format!("{one:?}; the log has {:?}", acquired.get(fence)));
         }
     }
     findings

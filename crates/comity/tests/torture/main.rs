@@ -63,8 +63,7 @@ fn nothing_that_was_told_is_lost() {
         wrong.len(),
         worst.as_millis()
     );
-    assert!(findings.is_empty(), "seed {seed}: {findings:#?}");
-    assert!(wrong.is_empty(), "seed {seed}: {wrong:#?}");
+    assert!(findings.is_empty() && wrong.is_empty(), "seed {seed}: {findings:#?}, wrong: {wrong:#?}");
     assert_eq!(load.place.json(&["locks"])["total"], 0, "whoever got a lock knew of it");
     let verified = load.place.json(&["log", "verify"]);
     assert_eq!(verified["records"], load.place.json(&["status"])["head"], "the whole chain holds");

@@ -56,7 +56,7 @@ fn the_address_must_be_ours() {
         "Host: evil.example",
         "Host: evil.example:PORT",
         "Host: 127.0.0.1",
-        "Host: 127.0.0.1:1",
+        "Host: 127.0.0.1:PORT1",
         "Host: 127.0.0.1.nip.io:PORT",
         "Host: localhost.:PORT",
         "Host: LOCALHOST:PORT",
@@ -96,7 +96,7 @@ fn pages_of_others_are_kept_out() {
         "Origin: null",
         "Origin: http://evil.example",
         "Origin: http://localhost",
-        "Origin: http://localhost:3000",
+        "Origin: http://localhost:PORT1",
         "Origin: https://localhost:PORT",
         "Origin: http://localhost:PORT.evil.example",
         "Origin: http://LOCALHOST:PORT",
@@ -145,9 +145,9 @@ fn a_token_is_needed() {
 #[test]
 fn without_a_secret_nobody_is_the_person() {
     let server = Server::start();
-    let guard = super::super::guard::Guard::new(1, "");
+    let guard = super::super::guard::Guard::new(server.port, "");
     let (parts, ()) = axum::http::Request::get("/")
-        .header("host", "127.0.0.1:1")
+        .header("host", format!("127.0.0.1:{}", server.port))
         .header("authorization", "Bearer  ")
         .body(())
         .expect("a request")

@@ -1,0 +1,86 @@
+//! Waits that a former server left: who asked comes back for them, or they end.
+
+use std::collections::BTreeMap;
+
+use comity_core::event::Event;
+use comity_core::locks::WaitEnding;
+use comity_core::{Ask, Fence, Principal, Record, Ticket, Timestamp, World, limits};
+
+/// The waits whose asker has not come back yet, with what they were granted in the meantime.
+pub(super) struct Unclaimed {
+    waits: BTreeMap<Ticket, Vec<Fence>>,
+    until: Timestamp,
+}
+
+impl Unclaimed {
+    /// All that waits in the log when a server starts.
+    pub(super) fn of(world: &World) -> Unclaimed {
+        Unclaimed {
+            waits: world.locks.waits().map(|wait| (wait.ticket, Vec::new())).collect(),
+            until: world.now.plus(limits::DISCONNECT_GRACE),
+        }
+    }
+
+    /// When those that nobody came back for end.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        (!self.waits.is_empty()).then_some(self.until)
+    }
+
+    /// Somebody asked for it again.
+    pub(super) fn claim(&mut self, ticket: Ticket) {
+        self.waits.remove(&ticket);
+    }
+
+    /// Somebody got these events as an answer, and so knows of the locks in them.
+    pub(super) fn answered(&mut self, events: &[Event]) {
+        if self.waits.is_empty() {
+            return;
+        }
+        for event in events {
+            match event {
+                Event::LockAcquired { ticket: Some(ticket), .. } | Event::WaitEnded { ticket, .. } => {
+                    self.claim(*ticket);
+                }
+                Event::LockRenewed { fence, .. } => self.waits.retain(|_, fences| !fences.contains(fence)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Looks at what was written: a wait may have ended with nobody there to hear of it.
+    pub(super) fn written(&mut self, records: &[Record], now: Timestamp) {
+        if now >= self.until {
+            self.waits.clear();
+        }
+        if self.waits.is_empty() {
+            return;
+        }
+        for record in records {
+            let Event::WaitEnded { ticket, ending } = &record.event else { continue };
+            match ending {
+                WaitEnding::Granted { fences } => {
+                    self.waits.entry(*ticket).and_modify(|known| known.clone_from(fences));
+                }
+                WaitEnding::TimedOut | WaitEnding::Cancelled | WaitEnding::AskerEnded => self.claim(*ticket),
+            }
+        }
+    }
+
+    /// What ends the waits that nobody came back for, and gives back what nobody knows to have.
+    pub(super) fn overdue(&self, world: &World, now: Timestamp) -> Vec<(Principal, Ask)> {
+        if self.waits.is_empty() || now < self.until {
+            return Vec::new();
+        }
+        let mut asks = Vec::new();
+        for (ticket, fences) in &self.waits {
+            if let Some(wait) = world.locks.wait(*ticket) {
+                asks.push((wait.who, Ask::CancelWait { ticket: *ticket }));
+            }
+            for lock in fences.iter().filter_map(|fence| world.locks.get(*fence)) {
+                let (project, pattern) = (lock.wanted.project, lock.wanted.pattern.clone());
+                asks.push((lock.holder, Ask::Unlock { project, patterns: vec![pattern] }));
+            }
+        }
+        asks
+    }
+}

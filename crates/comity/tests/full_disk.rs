@@ -1,0 +1,144 @@
+//! A full disk: writes fail clearly, reads go on, nothing told is lost, and it heals without a restart.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use support::{Agent, Place, has_program, is_root, skip};
+
+/// A file system in memory with room for little.
+struct SmallDisk {
+    dir: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    fn mount(size: &str) -> Option<SmallDisk> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=0700"), "tmpfs"]).arg(dir.path());
+        let is_mounted = mount.output().is_ok_and(|done| done.status.success());
+        is_mounted.then_some(SmallDisk { dir })
+    }
+
+    /// Takes all the room that is left.
+    fn fill(&self) {
+        let mut filler = std::fs::OpenOptions::new().append(true).create(true).open(self.filler()).expect("a file");
+        for size in [64 * 1024, 4096, 512, 1] {
+            while filler.write_all(&vec![0; size]).is_ok() {}
+        }
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.dir.path().join("filler")
+    }
+
+    fn free(&self) {
+        std::fs::remove_file(self.filler()).expect("removed");
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.dir.path()).status();
+    }
+}
+
+/// A small disk, and a place whose state is on it; the place is dropped first, and so its server ends first.
+fn place_on_small_disk(test: &str) -> Option<(SmallDisk, Place)> {
+    if !is_root() || !has_program("mount") {
+        skip(test, "only root can mount a small disk");
+        return None;
+    }
+    let Some(disk) = SmallDisk::mount("2m") else {
+        skip(test, "a small disk cannot be mounted here");
+        return None;
+    };
+    let home = disk.dir.path().join("state");
+    let place = Place::at(tempfile::tempdir().expect("a directory"), home, &[]);
+    Some((disk, place))
+}
+
+/// Locks one file after the other until the disk is full; gives the fences that were told.
+fn lock_until_full(place: &Place, agent: &Agent) -> (Vec<u64>, support::Ran) {
+    let mut told = Vec::new();
+    for number in 0..2_000 {
+        let ran = place.run_as(agent, &["lock", &format!("src/{number}.rs"), "--json"]);
+        match ran.code {
+            0 => told.push(ran.json()["locks"][0]["fence"].as_u64().expect("a fence")),
+            _ => return (told, ran),
+        }
+    }
+    panic!("the disk does not get full");
+}
+
+fn fences(place: &Place) -> Vec<u64> {
+    let acquired = place.log_of("lock_acquired");
+    acquired.iter().filter_map(|entry| entry["details"]["fence"].as_u64()).collect()
+}
+
+#[test]
+fn a_full_disk_fails_clearly_and_heals() {
+    let Some((disk, place)) = place_on_small_disk("a_full_disk_fails_clearly_and_heals") else { return };
+    let ann = place.join(&["ann"]);
+    let server = place.server();
+    for round in 0..3 {
+        disk.fill();
+        let (told, failed) = lock_until_full(&place, &ann);
+        assert_eq!(failed.code, 1, "{failed:?}");
+        let error = failed.document()["error"].clone();
+        assert_eq!(error["code"], "fault");
+        assert!(error["message"].as_str().is_some_and(|text| text.contains("disk is full")), "{error}");
+        let said = place.run_as(&ann, &["lock", "src/more.rs"]);
+        assert!(said.code == 1 && said.err.contains("disk is full"), "{said:?}");
+        // Reads go on.
+        place.json(&["log", "verify"]);
+        let kept = fences(&place);
+        assert!(told.iter().all(|fence| kept.contains(fence)), "round {round}");
+        assert_eq!(place.json(&["locks"])["total"], told.len(), "round {round}");
+        disk.free();
+        place.json_as(&ann, &["lock", "src/healed.rs"]);
+        place.json_as(&ann, &["unlock", "src/healed.rs"]);
+        place.join(&[&format!("bob{round}")]);
+        place.json_as(&ann, &["unlock", "--all"]);
+        assert_eq!(place.server(), server, "without a restart");
+    }
+    let before = place.log();
+    place.kill_server();
+    let after = place.log();
+    assert_eq!(after[..before.len()], before, "and everything is there after a restart");
+    place.json(&["log", "verify"]);
+}
+
+#[test]
+fn a_server_does_not_burn_while_the_disk_is_full() {
+    let name = "a_server_does_not_burn_while_the_disk_is_full";
+    let Some((disk, place)) = place_on_small_disk(name) else { return };
+    let ann = place.join(&["ann"]);
+    // So many that what is due at their end does not fit into what room there may be left.
+    let paths: Vec<String> = (0..200).map(|number| format!("src/x{number}.rs")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    place.json_as(&ann, &[&["lock", "--ttl", "1s"], &paths[..]].concat());
+    disk.fill();
+    lock_until_full(&place, &ann);
+    std::thread::sleep(Duration::from_millis(1_500)); // sleeps: the lock's time is to run out
+    assert!(place.log_of("lock_lapsed").is_empty(), "that could not be written");
+    let server = place.server().expect("a server");
+    let (before, start) = (cpu_ticks(server), Instant::now());
+    std::thread::sleep(Duration::from_secs(1)); // sleeps: what the server does by itself is measured
+    let (used, took) = (cpu_ticks(server) - before, start.elapsed());
+    assert!(used <= 20, "{used} ticks of processor time in {took:?}, with nothing that can be done");
+    disk.free();
+    let mut log = place.follow();
+    log.until(|entry| entry["action"] == "lock_expired" || entry["action"] == "lock_orphaned");
+}
+
+/// Processor time that a process has used, in ticks of 10 ms.
+fn cpu_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).expect("a process");
+    let (_, fields) = stat.rsplit_once(')').expect("a name");
+    fields.split(' ').skip(12).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
