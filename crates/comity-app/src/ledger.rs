@@ -4,7 +4,7 @@ use std::fmt;
 
 use comity_core::event::Event;
 use comity_core::locks::{ReleaseCause, WaitEnding};
-use comity_core::{Fence, Principal, Record, World};
+use comity_core::{Principal, Record, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,10 +68,6 @@ pub fn date(wall_ms: i64) -> String {
 fn summary(record: &Record, world: &World) -> String {
     let name = |who: Principal| world.name_of(who);
     let agent_name = |id: &comity_core::AgentId| world.name_of(Principal::Agent(*id));
-    let path = |fence: &Fence| match world.locks.get(*fence) {
-        Some(lock) => lock.wanted.pattern.readable(),
-        None => format!("lock {fence}"),
-    };
     let because =
         |reason: &Option<Box<str>>| reason.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
     let by = name(record.by);
@@ -97,23 +93,23 @@ fn summary(record: &Record, world: &World) -> String {
             let shared = if wanted.mode == comity_core::locks::LockMode::Shared { " shared" } else { "" };
             format!("{} locked {}{shared}{}", name(*holder), wanted.pattern, because(&wanted.reason))
         }
-        Event::LockRenewed { fence, reason, .. } => {
-            format!("{by} renewed {}{}", path(fence), because(reason))
+        Event::LockRenewed { path, reason, .. } => {
+            format!("{by} renewed {}{}", path, because(reason))
         }
-        Event::LockReleased { fence, cause } => match cause {
-            ReleaseCause::GivenBack => format!("{by} unlocked {}", path(fence)),
-            ReleaseCause::HolderEnded => format!("{} was released: its holder ended", path(fence)),
-            ReleaseCause::TakenAway { reason } => format!("{by} released {}{}", path(fence), because(reason)),
-            ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {}", path(fence)),
+        Event::LockReleased { path, cause, .. } => match cause {
+            ReleaseCause::GivenBack => format!("{by} unlocked {}", path),
+            ReleaseCause::HolderEnded => format!("{} was released: its holder ended", path),
+            ReleaseCause::TakenAway { reason } => format!("{by} released {}{}", path, because(reason)),
+            ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {}", path),
         },
-        Event::LockLapsed { fence } => format!("{} ran out; its files are being looked at", path(fence)),
-        Event::LockExpired { fence } => format!("{} expired", path(fence)),
-        Event::LockOrphaned { fence } => format!("{} is orphaned: uncommitted work was left", path(fence)),
-        Event::LockExtended { fence, ttl, reason } => {
-            format!("{by} extended {} to {ttl}{}", path(fence), because(reason))
+        Event::LockLapsed { path, .. } => format!("{} ran out; its files are being looked at", path),
+        Event::LockExpired { path, .. } => format!("{} expired", path),
+        Event::LockOrphaned { path, .. } => format!("{} is orphaned: uncommitted work was left", path),
+        Event::LockExtended { path, ttl, reason, .. } => {
+            format!("{by} extended {} to {ttl}{}", path, because(reason))
         }
-        Event::LockHandedOver { new_fence, to, reason, .. } => {
-            format!("{by} handed {} over to {}{}", path(new_fence), name(*to), because(reason))
+        Event::LockHandedOver { path, to, reason, .. } => {
+            format!("{by} handed {} over to {}{}", path, name(*to), because(reason))
         }
         Event::WaitStarted { who, wants, wait, .. } => {
             let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
@@ -125,6 +121,7 @@ fn summary(record: &Record, world: &World) -> String {
             WaitEnding::Cancelled => format!("wait {ticket} was given up"),
             WaitEnding::AskerEnded => format!("wait {ticket} ended with its agent"),
         },
+        Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }
 }

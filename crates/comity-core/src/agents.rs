@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
-use crate::limits::{AGENTS_MAX, ENDED_AGENTS_MAX, NAME_CHARS_MAX, NOTICES_MAX, TOKENS_PER_AGENT_MAX};
+use crate::limits::{
+    AGENTS_MAX, ENDED_AGENTS_MAX, NAME_CHARS_MAX, NOTICES_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX,
+};
 use crate::notices::Notice;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -335,6 +337,14 @@ pub(crate) fn join(
     }
     profile.role.as_deref().map_or(Ok(()), |role| check_name("a role", role))?;
     profile.team.as_deref().map_or(Ok(()), |team| check_name("a team", team))?;
+    for (what, text) in
+        [("model", &profile.model), ("directory", &profile.cwd), ("session", &profile.session)]
+    {
+        if text.as_deref().is_some_and(|text| text.len() > PROFILE_BYTES_MAX) {
+            let problem = format!("its {what} is longer than {PROFILE_BYTES_MAX} bytes");
+            return Err(Refusal::bad_input(problem, "shorten it"));
+        }
+    }
     if let Some(taken) = world.agents.live_names.get(&profile.name) {
         return Err(Refusal::NameTaken { name: profile.name.to_string(), agent: *taken });
     }

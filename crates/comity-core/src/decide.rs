@@ -114,6 +114,8 @@ pub fn run(
     let verdict = decide(world, who, ask);
     world.now = last;
     let (answer, parked) = match verdict? {
+        // Remembered too: what a repeat finds later may be something to change, but it was not asked for then.
+        Verdict::Done(events) if events.is_empty() && key.is_some() => (vec![Event::NothingChanged {}], None),
         Verdict::Done(events) => (events, None),
         Verdict::Parked(ticket, event) => (vec![event], Some(ticket)),
     };

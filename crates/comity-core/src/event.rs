@@ -112,6 +112,8 @@ pub enum Event {
     LockRenewed {
         /// Which lock.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
         /// Its TTL from now on.
         ttl: Millis,
         /// Its reason from now on.
@@ -122,6 +124,8 @@ pub enum Event {
     LockReleased {
         /// Which lock.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
         /// Why.
         #[serde(flatten)]
         cause: ReleaseCause,
@@ -130,21 +134,29 @@ pub enum Event {
     LockLapsed {
         /// Which lock.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
     },
     /// A lapsed lock had no uncommitted work and is free.
     LockExpired {
         /// Which lock.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
     },
     /// A lapsed lock has uncommitted work: it is kept for the human or the leader.
     LockOrphaned {
         /// Which lock.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
     },
     /// A person or leader gave a lock more time.
     LockExtended {
         /// Which lock.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
         /// Its TTL from now on.
         ttl: Millis,
         /// Why.
@@ -155,6 +167,8 @@ pub enum Event {
     LockHandedOver {
         /// The lock as it was.
         fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
         /// The lock as it is.
         new_fence: Fence,
         /// The new holder.
@@ -182,6 +196,8 @@ pub enum Event {
         #[serde(flatten)]
         ending: WaitEnding,
     },
+    /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
+    NothingChanged {},
     /// An agent was told what waited for it.
     NoticesTaken {
         /// Which agent.
@@ -234,6 +250,7 @@ impl Event {
             Event::LockHandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
             Event::WaitStarted { .. } => live("wait_started", "wait:started"),
             Event::WaitEnded { .. } => live("wait_ended", "wait:ended"),
+            Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }
     }

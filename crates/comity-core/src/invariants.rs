@@ -35,11 +35,11 @@ fn exclusive(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// An agent that has ended holds nothing and waits for nothing; only orphaned work is kept.
+/// An agent that has ended holds nothing and waits for nothing; only what may have work in it is kept.
 fn agents_release(world: &World) -> Result<(), String> {
     let is_live =
         |who: Principal| who.agent().is_none_or(|id| world.agents.get(id).is_some_and(|a| a.is_live()));
-    if let Some(lock) = world.locks.iter().find(|lock| lock.hold != Hold::Orphaned && !is_live(lock.holder)) {
+    if let Some(lock) = world.locks.iter().find(|lock| lock.hold == Hold::Held && !is_live(lock.holder)) {
         return Err(format!("held by somebody who has ended: {lock:?}"));
     }
     if let Some(wait) = world.locks.waits().find(|wait| !is_live(wait.who)) {

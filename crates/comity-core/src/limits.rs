@@ -32,6 +32,8 @@ pub const PATTERN_ALTERNATIVES_MAX: usize = 64;
 pub const REASON_BYTES_MAX: usize = 1_024;
 /// Characters of an agent's name, role or team.
 pub const NAME_CHARS_MAX: usize = 64;
+/// Bytes of an agent's model, directory or session.
+pub const PROFILE_BYTES_MAX: usize = 4_096;
 /// Agents alive at a time.
 pub const AGENTS_MAX: usize = 10_000;
 /// Ended agents that are remembered.

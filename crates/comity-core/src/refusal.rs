@@ -246,7 +246,7 @@ impl fmt::Display for HolderView {
             }
             (_, Some(left)) => {
                 let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
-                write!(f, "{path} is locked{shared} by {holder}{reason} since {age_ms}, for {left} more")
+                write!(f, "{path} is locked{shared} by {holder}{reason} for {left} more ({age_ms} so far)")
             }
             (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
         }

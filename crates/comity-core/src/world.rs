@@ -124,6 +124,7 @@ impl World {
                 self.agents.end(*agent, *ending, cause, now);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
+            Event::NothingChanged {} => {}
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
             }
@@ -182,8 +183,8 @@ impl World {
         let Some(agent) = self.agents.get(id) else { return };
         let deadline = match (agent.disconnected, agent.profile.process) {
             _ if !agent.is_live() => None,
-            (Some(at), _) => Some(at.plus(self.patience.disconnect_grace)),
-            (None, Some(_)) => None,
+            (_, Some(_)) => None,
+            (Some(at), None) => Some(at.plus(self.patience.disconnect_grace)),
             (None, None) => Some(agent.seen.plus(self.patience.agent_timeout)),
         };
         self.deadlines.set(Due::Agent(id), deadline);

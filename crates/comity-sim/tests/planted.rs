@@ -165,9 +165,13 @@ fn a_fence_that_repeats_after_a_restart() {
 fn an_overlap_that_is_missed() {
     let unseen = |world: &World| {
         let lock = world.locks.iter().next();
-        lock.map(|lock| Event::LockReleased { fence: lock.fence, cause: ReleaseCause::GivenBack })
-            .into_iter()
-            .collect()
+        lock.map(|lock| Event::LockReleased {
+            fence: lock.fence,
+            path: lock.path(),
+            cause: ReleaseCause::GivenBack,
+        })
+        .into_iter()
+        .collect()
     };
     check(|| Blind { unseen }, &["overlap"]);
 }

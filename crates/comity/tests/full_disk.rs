@@ -26,7 +26,8 @@ impl SmallDisk {
 
     /// Takes all the room that is left.
     fn fill(&self) {
-        let mut filler = std::fs::OpenOptions::new().append(true).create(true).open(self.filler()).expect("a file");
+        let mut filler =
+            std::fs::OpenOptions::new().append(true).create(true).open(self.filler()).expect("a file");
         for size in [64 * 1024, 4096, 512, 1] {
             while filler.write_all(&vec![0; size]).is_ok() {}
         }
@@ -138,7 +139,8 @@ fn a_server_does_not_burn_while_the_disk_is_full() {
 
 /// Processor time that a process has used, in ticks of 10 ms.
 fn cpu_ticks(pid: u32) -> u64 {
-    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).expect("a process");
+    let stat =
+        std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).expect("a process");
     let (_, fields) = stat.rsplit_once(')').expect("a name");
     fields.split(' ').skip(12).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }

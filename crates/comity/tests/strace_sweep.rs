@@ -34,8 +34,14 @@ fn work(place: &Place) -> Vec<&'static str> {
 
 /// What the log has to say for each answer.
 const STORY: [&str; 8] = [
-    "agent_joined", "lock_acquired", "lock_acquired", "lock_released", "agent_joined", "lock_handed_over",
-    "lock_released", "agent_terminated",
+    "agent_joined",
+    "lock_acquired",
+    "lock_acquired",
+    "lock_released",
+    "agent_joined",
+    "lock_handed_over",
+    "lock_released",
+    "agent_terminated",
 ];
 
 fn try_to_work(place: &Place, told: &mut Vec<&'static str>) -> Option<()> {
@@ -108,8 +114,11 @@ fn kill_at(call: &str, at: usize) -> (bool, usize) {
     }
     place.json(&["up"]);
     let log = place.log();
-    let happened: Vec<&str> =
-        log.iter().filter_map(|entry| entry["action"].as_str()).filter(|action| STORY.contains(action)).collect();
+    let happened: Vec<&str> = log
+        .iter()
+        .filter_map(|entry| entry["action"].as_str())
+        .filter(|action| STORY.contains(action))
+        .collect();
     let (least, most) = (told.len(), told.len() + 1);
     assert!((least..=most).contains(&happened.len()), "{call} {at}: told {told:?}, happened {happened:?}");
     assert_eq!(happened, STORY[..happened.len()], "{call} {at}");
@@ -140,7 +149,9 @@ fn fail_at(call: &str, error: &str, at: usize) -> bool {
     let place = Place::new();
     let inject = format!("inject={call}:error={error}:when={at}");
     let filter = format!("trace={call}");
-    let Some(_server) = serve(&place, &["-o", "/dev/null", "-e", &filter, "-e", &inject]) else { return true };
+    let Some(_server) = serve(&place, &["-o", "/dev/null", "-e", &filter, "-e", &inject]) else {
+        return true;
+    };
     let (mut told, mut faults) = (Vec::new(), 0);
     let mut wire = Wire::try_connect(&place).expect("a server");
     for number in 0..40 {
@@ -157,7 +168,8 @@ fn fail_at(call: &str, error: &str, at: usize) -> bool {
     }
     place.kill_server();
     let joined = place.log_of("agent_joined");
-    let joined: Vec<&str> = joined.iter().filter_map(|entry| entry["details"]["profile"]["name"].as_str()).collect();
+    let joined: Vec<&str> =
+        joined.iter().filter_map(|entry| entry["details"]["profile"]["name"].as_str()).collect();
     assert!(told.iter().all(|name| joined.contains(&name.as_str())), "{call} {at}: {told:?} of {joined:?}");
     place.json(&["log", "verify"]);
     faults > 0

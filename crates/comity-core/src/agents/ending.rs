@@ -46,8 +46,7 @@ fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Ve
         let who = Principal::Agent(agent);
         let waits = world.locks.waits_of(who);
         events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
-        let locks = world.locks.live_of(who).map(|lock| lock.fence);
-        events.extend(locks.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::HolderEnded }));
+        events.extend(world.locks.live_of(who).map(|lock| lock.released(ReleaseCause::HolderEnded)));
         let (ending, cause) = match agent == top {
             true => (ending, cause.into()),
             false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),

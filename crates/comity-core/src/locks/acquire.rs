@@ -68,13 +68,13 @@ pub(super) fn grant_events(
         let wanted = &strongest(wanted, &wants[at + 1..]);
         let own = world.locks.own(who, wanted.project, &wanted.pattern);
         if let Some(own) = own.filter(|own| own.wanted.mode >= wanted.mode) {
-            let (fence, ttl, reason) = (own.fence, wanted.ttl, wanted.reason.clone());
-            events.push(Event::LockRenewed { fence, ttl, reason });
+            let (fence, path, ttl, reason) = (own.fence, own.path(), wanted.ttl, wanted.reason.clone());
+            events.push(Event::LockRenewed { fence, path, ttl, reason });
             fences.push(fence);
             continue;
         }
         if let Some(own) = own {
-            events.push(Event::LockReleased { fence: own.fence, cause: ReleaseCause::Upgraded });
+            events.push(own.released(ReleaseCause::Upgraded));
         }
         next += 1;
         let fence = Fence(next);

@@ -21,7 +21,7 @@ pub(crate) fn check_fences(
                 && lock.hold == Hold::Held
                 && lock.wanted.project == project
                 && lock.wanted.mode >= mode
-                && crate::paths::overlaps(&lock.wanted.pattern, pattern)
+                && crate::paths::covers(&lock.wanted.pattern, pattern)
         };
         if world.locks.get(*fence).is_some_and(current) {
             continue;

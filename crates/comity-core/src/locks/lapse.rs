@@ -7,21 +7,25 @@ use crate::world::World;
 
 /// A lock's time ran out. An exclusive one is kept from others until its files were looked at.
 pub(crate) fn lapse(world: &World, fence: Fence) -> Vec<Event> {
-    match world.locks.get(fence).map(|lock| (lock.hold, lock.wanted.mode)) {
-        Some((Hold::Held, LockMode::Exclusive)) => vec![Event::LockLapsed { fence }],
-        Some((Hold::Held, LockMode::Shared)) => vec![Event::LockExpired { fence }],
+    let Some(lock) = world.locks.get(fence) else { return vec![] };
+    let path = lock.path();
+    match (lock.hold, lock.wanted.mode) {
+        (Hold::Held, LockMode::Exclusive) => vec![Event::LockLapsed { fence, path }],
+        (Hold::Held, LockMode::Shared) => vec![Event::LockExpired { fence, path }],
         // Nobody could tell in time whether there is work in it: then there may be.
-        Some((Hold::Lapsed, _)) => vec![Event::LockOrphaned { fence }],
-        Some((Hold::Orphaned, _)) | None => vec![],
+        (Hold::Lapsed, _) => vec![Event::LockOrphaned { fence, path }],
+        (Hold::Orphaned, _) => vec![],
     }
 }
 
 /// The files of a lapsed lock were looked at.
 pub(crate) fn inspected(world: &World, fence: Fence, dirty: bool) -> Vec<Event> {
-    match world.locks.get(fence).map(|lock| lock.hold) {
-        Some(Hold::Lapsed) if dirty => vec![Event::LockOrphaned { fence }],
-        Some(Hold::Lapsed) => vec![Event::LockExpired { fence }],
-        Some(Hold::Held | Hold::Orphaned) | None => vec![],
+    let Some(lock) = world.locks.get(fence) else { return vec![] };
+    let path = lock.path();
+    match lock.hold {
+        Hold::Lapsed if dirty => vec![Event::LockOrphaned { fence, path }],
+        Hold::Lapsed => vec![Event::LockExpired { fence, path }],
+        Hold::Held | Hold::Orphaned => vec![],
     }
 }
 

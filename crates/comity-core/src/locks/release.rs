@@ -18,31 +18,28 @@ pub(crate) fn unlock(
     patterns: &[PathPattern],
 ) -> Result<Vec<Event>, Refusal> {
     check_words(patterns, None)?;
-    let mut fences: Vec<Fence> = Vec::new();
+    let mut locks: Vec<&Lock> = Vec::new();
     for pattern in patterns {
-        let own: Vec<Fence> = match world.locks.own(who, project, pattern) {
-            Some(lock) => vec![lock.fence],
+        let own: Vec<&Lock> = match world.locks.own(who, project, pattern) {
+            Some(lock) => vec![lock],
             None => world
                 .locks
                 .of(who)
                 .filter(|lock| lock.wanted.project == project && holds_all_of(pattern, &lock.wanted.pattern))
-                .map(|lock| lock.fence)
                 .collect(),
         };
         if own.is_empty() {
             return Err(not_held(world, project, pattern));
         }
-        fences.extend(own);
+        locks.extend(own);
     }
-    fences.sort();
-    fences.dedup();
-    let cause = ReleaseCause::GivenBack;
-    Ok(fences.into_iter().map(|fence| Event::LockReleased { fence, cause: cause.clone() }).collect())
+    locks.sort_by_key(|lock| lock.fence);
+    locks.dedup_by_key(|lock| lock.fence);
+    Ok(locks.into_iter().map(|lock| lock.released(ReleaseCause::GivenBack)).collect())
 }
 
 pub(crate) fn unlock_all(world: &World, who: Principal) -> Vec<Event> {
-    let held = world.locks.of(who).map(|lock| lock.fence);
-    held.map(|fence| Event::LockReleased { fence, cause: ReleaseCause::GivenBack }).collect()
+    world.locks.of(who).map(|lock| lock.released(ReleaseCause::GivenBack)).collect()
 }
 
 /// The paths of one ask and the words beside it have a bound.
@@ -129,7 +126,7 @@ pub(crate) fn release(
         false => ReleaseCause::TakenAway { reason: reason.clone() },
     };
     let locks = decidable(world, who, project, patterns)?;
-    Ok(locks.into_iter().map(|lock| Event::LockReleased { fence: lock.fence, cause: cause(lock) }).collect())
+    Ok(locks.into_iter().map(|lock| lock.released(cause(lock))).collect())
 }
 
 pub(crate) fn extend(
@@ -162,7 +159,7 @@ pub(crate) fn extend(
     }
     Ok(locks
         .into_iter()
-        .map(|lock| Event::LockExtended { fence: lock.fence, ttl, reason: reason.clone() })
+        .map(|lock| Event::LockExtended { fence: lock.fence, path: lock.path(), ttl, reason: reason.clone() })
         .collect())
 }
 
@@ -194,6 +191,7 @@ pub(crate) fn hand_over(
         next += 1;
         events.push(Event::LockHandedOver {
             fence: lock.fence,
+            path: lock.path(),
             new_fence: Fence(next),
             to,
             reason: reason.clone(),

@@ -50,9 +50,9 @@ impl Locks {
         self.by_holder.get(&holder).into_iter().flatten().filter_map(|fence| self.by_fence.get(fence))
     }
 
-    /// All that `holder` has and that end with it; orphaned ones are kept for the human.
+    /// All that `holder` has and that end with it; what lapsed is looked at first, what is orphaned is kept for the human.
     pub fn live_of(&self, holder: Principal) -> impl Iterator<Item = &Lock> {
-        self.of(holder).filter(|lock| lock.hold != Hold::Orphaned)
+        self.of(holder).filter(|lock| lock.hold == Hold::Held)
     }
 
     /// The locks that overlap `pattern`, by fence.
@@ -207,7 +207,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             });
             watch(world, *fence);
         }
-        Event::LockRenewed { fence, ttl, reason } | Event::LockExtended { fence, ttl, reason } => {
+        Event::LockRenewed { fence, ttl, reason, .. } | Event::LockExtended { fence, ttl, reason, .. } => {
             let extended = matches!(record.event, Event::LockExtended { .. });
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             (lock.renewed, lock.wanted.ttl, lock.hold) = (now, *ttl, Hold::Held);
@@ -222,7 +222,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 world.tell(holder, record.seq, Told::LockExtended { path, by });
             }
         }
-        Event::LockReleased { fence, cause } => {
+        Event::LockReleased { fence, cause, .. } => {
             let Some(lock) = drop_lock(world, *fence) else { return };
             if let ReleaseCause::TakenAway { reason } = cause {
                 let (path, by) = (lock.wanted.pattern.readable(), world.name_of(record.by));
@@ -230,20 +230,20 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 world.tell(lock.holder, record.seq, Told::LockTaken { path, by, reason });
             }
         }
-        Event::LockLapsed { fence } => {
+        Event::LockLapsed { fence, .. } => {
             if let Some(lock) = world.locks.by_fence.get_mut(fence) {
                 (lock.hold, lock.renewed) = (Hold::Lapsed, now);
                 world.locks.lapsed.insert(*fence);
                 watch(world, *fence);
             }
         }
-        Event::LockExpired { fence } => {
+        Event::LockExpired { fence, .. } => {
             if let Some(lock) = drop_lock(world, *fence) {
                 let path = lock.wanted.pattern.readable();
                 world.tell(lock.holder, record.seq, Told::LockExpired { path });
             }
         }
-        Event::LockOrphaned { fence } => {
+        Event::LockOrphaned { fence, .. } => {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             lock.hold = Hold::Orphaned;
             lock.renewed = now;
@@ -252,7 +252,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             world.deadlines.set(Due::Lock(*fence), None);
             world.tell(holder, record.seq, Told::LockOrphaned { path });
         }
-        Event::LockHandedOver { fence, new_fence, to, reason } => {
+        Event::LockHandedOver { fence, new_fence, to, reason, .. } => {
             hand_over(world, record, *fence, *new_fence, *to, reason.as_deref());
         }
         Event::WaitStarted { ticket, who, wants, wait } => {

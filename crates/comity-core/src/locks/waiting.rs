@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use super::acquire::grant_events;
 use super::graph::{dependants, lock_reach, wants_against};
 use super::table::expires_at;
-use super::{Hold, Lock, LockMode, Wait, WaitEnding, Wanted};
+use super::{Hold, Lock, LockMode, ReleaseCause, Wait, WaitEnding, Wanted};
 use crate::event::Event;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
@@ -191,6 +191,16 @@ impl Obstacle<'_> {
 }
 
 impl Lock {
+    /// What it is on, as people read it and as events tell it.
+    pub fn path(&self) -> Box<str> {
+        self.wanted.pattern.readable().into()
+    }
+
+    /// The event that releases it.
+    pub(crate) fn released(&self, cause: ReleaseCause) -> Event {
+        Event::LockReleased { fence: self.fence, path: self.path(), cause }
+    }
+
     /// The lock as somebody sees it who is kept out by it.
     pub fn view(&self, world: &World, now: Timestamp) -> HolderView {
         HolderView {

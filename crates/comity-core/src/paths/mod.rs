@@ -11,7 +11,7 @@ mod segment;
 
 pub use braces::expand;
 pub use index::PatternIndex;
-pub use overlap::overlaps;
+pub use overlap::{covers, overlaps};
 pub use pattern::{Alternative, CaseRule, Component, PathPattern, fold, has_glob, normalize};
 pub use segment::Segment;
 

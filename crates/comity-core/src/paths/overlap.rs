@@ -7,6 +7,26 @@ pub fn overlaps(a: &PathPattern, b: &PathPattern) -> bool {
     a.alternatives().iter().any(|x| b.alternatives().iter().any(|y| alternatives_overlap(x, y)))
 }
 
+/// Whether everything that `inner` means is surely meant by `outer`: for files always told, for globs only where it shows.
+pub fn covers(outer: &PathPattern, inner: &PathPattern) -> bool {
+    inner.alternatives().iter().all(|x| outer.alternatives().iter().any(|y| alternative_covers(y, x)))
+}
+
+fn alternative_covers(outer: &Alternative, inner: &Alternative) -> bool {
+    if outer == inner {
+        return true;
+    }
+    let mut path = inner.prefix();
+    if *outer.rest() == [Component::AnyDepth] {
+        return outer.prefix().all(|name| path.next() == Some(name));
+    }
+    // A plain path only clashes with what lies below it; a glob means a file that it overlaps.
+    inner.rest().is_empty() && !outer.rest().is_empty() && alternatives_overlap(outer, inner) && {
+        let above = outer.prefix().zip(inner.prefix()).all(|(x, y)| x == y);
+        above && outer.prefix().count() < inner.prefix().count()
+    }
+}
+
 fn alternatives_overlap(a: &Alternative, b: &Alternative) -> bool {
     let (mut left, mut right) = (a.prefix(), b.prefix());
     loop {
@@ -108,6 +128,26 @@ impl<'a> Step<'a> {
 mod tests {
     use super::*;
     use crate::paths::CaseRule;
+
+    #[test]
+    fn what_covers_what() {
+        for (outer, inner, expected) in [
+            ("src/", "src/a.rs", true),
+            ("src/", "src/**/*.rs", true),
+            ("src/a.rs", "src/a.rs", true),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/b/a.rs", false),
+            ("src/a.rs", "src/", false),
+            ("src/*.rs", "src", false),
+            ("src/a", "src/a/b", false),
+            ("{a,b}/*", "{a/x,b/y}", true),
+            ("{a,b}/*", "{a/x,c/y}", false),
+            ("**", "anything/at/all", true),
+        ] {
+            let parse = |text| PathPattern::parse(text, CaseRule::Exact).expect(text);
+            assert_eq!(covers(&parse(outer), &parse(inner)), expected, "{outer} over {inner}");
+        }
+    }
 
     #[test]
     fn what_overlaps_and_what_does_not() {

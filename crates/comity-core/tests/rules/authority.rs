@@ -28,8 +28,8 @@ fn the_human_may() {
             ann was told
             notice: the lock on c.rs was handed to you by the human ("bob is here")
             bob was told
-            fence 2: b.rs is locked by ann since 0ms, for 20m more
-            fence 4: c.rs is locked by bob since 0ms, for 5m more"#]],
+            fence 2: b.rs is locked by ann for 20m more (0ms so far)
+            fence 4: c.rs is locked by bob for 5m more (0ms so far)"#]],
     );
 }
 
@@ -44,9 +44,9 @@ fn others_may_not() {
         bob releases nothing.rs",
         expect![[r#"
             ann got a.rs (fence 1)
-            bob: refused (not_allowed): a.rs is locked by ann ("mine") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            bob: refused (not_allowed): a.rs is locked by ann ("mine") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            bob: refused (not_allowed): a.rs is locked by ann ("mine") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): a.rs is locked by ann ("mine") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): a.rs is locked by ann ("mine") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): a.rs is locked by ann ("mine") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
             bob: refused (not_held): you hold no lock on nothing.rs, and nobody else does; see what is held with: comity locks"#]],
     );
 }
@@ -70,7 +70,7 @@ fn a_parent_and_a_grandparent_may() {
             tot got b.rs (fence 2)
             a.rs of tot taken away
             b.rs of tot handed to ann (fence 3)
-            kid: refused (not_allowed): b.rs is locked by ann since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
+            kid: refused (not_allowed): b.rs is locked by ann for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
     );
 }
 
@@ -93,8 +93,8 @@ fn the_lead_of_the_same_team_may() {
             bob got b.rs (fence 1)
             cid got c.rs (fence 2)
             b.rs of bob taken away
-            ann: refused (not_allowed): c.rs is locked by cid since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            bob: refused (not_allowed): c.rs is locked by cid since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
+            ann: refused (not_allowed): c.rs is locked by cid for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            bob: refused (not_allowed): c.rs is locked by cid for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
     );
 }
 
@@ -109,7 +109,7 @@ fn nobody_decides_about_the_humans() {
         expect![[r#"
             ann joined
             the human got a.rs (fence 1)
-            ann: refused (not_allowed): a.rs is locked by the human ("hands off") since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            ann: refused (not_allowed): a.rs is locked by the human ("hands off") for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
             a.rs of the human given back"#]],
     );
 }
@@ -127,9 +127,9 @@ fn all_or_nothing() {
             kid joined under ann
             kid got src/a.rs (fence 1)
             bob got src/b.rs (fence 2)
-            ann: refused (not_allowed): src/b.rs is locked by bob since 0ms, for 5m more, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
-            fence 1: src/a.rs is locked by kid since 0ms, for 5m more
-            fence 2: src/b.rs is locked by bob since 0ms, for 5m more"#]],
+            ann: refused (not_allowed): src/b.rs is locked by bob for 5m more (0ms so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            fence 1: src/a.rs is locked by kid for 5m more (0ms so far)
+            fence 2: src/b.rs is locked by bob for 5m more (0ms so far)"#]],
     );
 }
 
@@ -149,10 +149,10 @@ fn what_lies_within_goes_along() {
             src/ of ann handed to bob (fence 5)
             src/a.rs of ann handed to bob (fence 6)
             src/b.rs of ann handed to bob (fence 7)
-            fence 4: docs/x.md is locked by ann since 0ms, for 5m more
-            fence 5: src/ is locked by bob since 0ms, for 5m more
-            fence 6: src/a.rs is locked by bob since 0ms, for 5m more
-            fence 7: src/b.rs is locked by bob since 0ms, for 5m more"#]],
+            fence 4: docs/x.md is locked by ann for 5m more (0ms so far)
+            fence 5: src/ is locked by bob for 5m more (0ms so far)
+            fence 6: src/a.rs is locked by bob for 5m more (0ms so far)
+            fence 7: src/b.rs is locked by bob for 5m more (0ms so far)"#]],
     );
 }
 

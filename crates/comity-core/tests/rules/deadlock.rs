@@ -18,7 +18,7 @@ fn two() {
             bob got b (fence 2)
             ann waits for b (ticket 1, 5m)
             bob: refused (deadlock): waiting would be a deadlock: bob waits for ann waits for bob; release what the others wait for, then ask again
-            bob: refused (locked): a is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann"#]],
+            bob: refused (locked): a is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann"#]],
     );
 }
 

@@ -179,7 +179,7 @@ fn the_holder_revives_a_lapsed_lock() {
             a.rs of ann lapsed
             a.rs of ann renewed for 1m (fence 1)
             comity: nothing changes
-            fence 1: a.rs is locked by ann since 1m 59s, for 1s more"#]],
+            fence 1: a.rs is locked by ann for 1s more (1m 59s so far)"#]],
     );
 }
 
@@ -199,7 +199,7 @@ fn the_holder_revives_orphaned_work() {
             a.rs of ann lapsed
             a.rs of ann orphaned
             a.rs of ann renewed for 1m (fence 1)
-            bob: refused (locked): a.rs is locked by ann since 1m, for 1m more; wait with --wait, work on something else, or write to ann"#]],
+            bob: refused (locked): a.rs is locked by ann for 1m more (1m so far); wait with --wait, work on something else, or write to ann"#]],
     );
 }
 
@@ -216,7 +216,7 @@ fn a_heartbeat_renews() {
         expect![[r#"
             ann got a.rs (fence 1)
             ann was seen
-            fence 1: a.rs is locked by ann since 1m 40s, for 10s more
+            fence 1: a.rs is locked by ann for 10s more (1m 40s so far)
             a.rs of ann lapsed"#]],
     );
 }
@@ -233,8 +233,8 @@ fn every_act_renews() {
         expect![[r#"
             ann got a.rs (fence 1)
             ann got b.rs (fence 2)
-            fence 1: a.rs is locked by ann since 1m 40s, for 10s more
-            fence 2: b.rs is locked by ann since 50s, for 9m 10s more"#]],
+            fence 1: a.rs is locked by ann for 10s more (1m 40s so far)
+            fence 2: b.rs is locked by ann for 9m 10s more (50s so far)"#]],
     );
 }
 
@@ -302,7 +302,7 @@ fn a_restart_cuts_nothing_short() {
         expect![[r#"
             ann got a.rs (fence 1)
             the server started, above fence 0
-            fence 1: a.rs is locked by ann since 1m 49s, for 1s more
+            fence 1: a.rs is locked by ann for 1s more (1m 49s so far)
             a.rs of ann lapsed"#]],
     );
 }
@@ -319,7 +319,7 @@ fn an_extension_counts_from_now() {
         expect![[r#"
             ann got a.rs (fence 1)
             a.rs of ann extended to 10m
-            fence 1: a.rs is locked by ann since 50s, for 10m more
+            fence 1: a.rs is locked by ann for 10m more (50s so far)
             notice: your lock on a.rs was given more time by the human
             ann was told"#]],
     );

@@ -64,12 +64,12 @@ fn a_guarded_act_needs_the_current_fence() {
             ann: nothing changes
             ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
             ann: refused (stale_fence): your lock on b.rs is no longer held; lock it again and look at what changed before you go on
-            bob: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by ann ("mine") since 0ms, for 5m more; lock it again and look at what changed before you go on
+            bob: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by ann ("mine") for 5m more (0ms so far); lock it again and look at what changed before you go on
             a.rs of ann taken away
             ann: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
             bob got a.rs (fence 2)
-            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob ("bob's now") since 0ms, for 5m more; lock it again and look at what changed before you go on
-            ann: refused (locked): a.rs is locked by bob ("bob's now") since 0ms, for 5m more; wait with --wait, work on something else, or write to bob
+            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob ("bob's now") for 5m more (0ms so far); lock it again and look at what changed before you go on
+            ann: refused (locked): a.rs is locked by bob ("bob's now") for 5m more (0ms so far); wait with --wait, work on something else, or write to bob
             bob: nothing changes"#]],
     );
 }
@@ -118,7 +118,7 @@ fn a_lock_handed_over_has_a_new_fence() {
         expect![[r#"
             ann got a.rs (fence 1)
             a.rs of ann handed to bob (fence 2)
-            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob since 0ms, for 5m more; lock it again and look at what changed before you go on
+            ann: refused (stale_fence): your lock on a.rs is no longer held: a.rs is locked by bob for 5m more (0ms so far); lock it again and look at what changed before you go on
             bob: refused (stale_fence): your lock on a.rs is no longer held; lock it again and look at what changed before you go on
             bob: nothing changes"#]],
     );

@@ -111,7 +111,7 @@ fn all_or_nothing_also_in_line() {
             bob got b.rs (fence 2)
             cid waits for a.rs and b.rs (ticket 1, 5m)
             a.rs of ann given back
-            fence 2: b.rs is locked by bob since 0ms, for 5m more
+            fence 2: b.rs is locked by bob for 5m more (0ms so far)
             b.rs of bob given back
             cid got a.rs (fence 3)
             cid got b.rs (fence 4)
@@ -231,8 +231,8 @@ fn a_place_in_line_is_no_deadlock() {
             q of cid given back
             ann got c (fence 4)
             ann has waited ([fence 4])
-            fence 1: a is locked by ann since 0ms, for 5m more
-            fence 4: c is locked by ann since 0ms, for 5m more
+            fence 1: a is locked by ann for 5m more (0ms so far)
+            fence 4: c is locked by ann for 5m more (0ms so far)
             a of ann given back
             c of ann given back
             bob got a (fence 5)

@@ -21,7 +21,7 @@ fn a_repeat_gets_the_first_answer() {
             a.rs of ann given back
             ann: as before: a.rs of ann given back
             ann: as before: ann got a.rs (fence 1); ann got b.rs (fence 2)
-            fence 2: b.rs is locked by ann since 0ms, for 5m more"#]],
+            fence 2: b.rs is locked by ann for 5m more (0ms so far)"#]],
     );
 }
 
@@ -49,7 +49,7 @@ fn a_refusal_is_not_remembered() {
         bob locks a.rs key k1",
         expect![[r#"
             ann got a.rs (fence 1)
-            bob: refused (locked): a.rs is locked by ann since 0ms, for 5m more; wait with --wait, work on something else, or write to ann
+            bob: refused (locked): a.rs is locked by ann for 5m more (0ms so far); wait with --wait, work on something else, or write to ann
             a.rs of ann given back
             bob got a.rs (fence 2)"#]],
     );

@@ -41,7 +41,7 @@ impl Teller {
             Event::LockRenewed { fence, ttl, .. } => {
                 format!("{} renewed for {ttl} ({fence:?})", self.lock(world, *fence))
             }
-            Event::LockReleased { fence, cause } => {
+            Event::LockReleased { fence, cause, .. } => {
                 let lock = self.lock(world, *fence);
                 match cause {
                     ReleaseCause::GivenBack => format!("{lock} given back"),
@@ -50,9 +50,9 @@ impl Teller {
                     ReleaseCause::Upgraded => format!("{lock} given up for an exclusive one"),
                 }
             }
-            Event::LockLapsed { fence } => format!("{} lapsed", self.lock(world, *fence)),
-            Event::LockExpired { fence } => format!("{} expired", self.lock(world, *fence)),
-            Event::LockOrphaned { fence } => format!("{} orphaned", self.lock(world, *fence)),
+            Event::LockLapsed { fence, .. } => format!("{} lapsed", self.lock(world, *fence)),
+            Event::LockExpired { fence, .. } => format!("{} expired", self.lock(world, *fence)),
+            Event::LockOrphaned { fence, .. } => format!("{} orphaned", self.lock(world, *fence)),
             Event::LockExtended { fence, ttl, .. } => {
                 format!("{} extended to {ttl}", self.lock(world, *fence))
             }
@@ -76,6 +76,7 @@ impl Teller {
                     WaitEnding::AskerEnded => format!("{who} waits no more"),
                 }
             }
+            Event::NothingChanged {} => "nothing changed".to_owned(),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }
     }

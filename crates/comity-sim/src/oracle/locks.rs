@@ -31,7 +31,7 @@ impl Oracle {
                 }
                 Ok(())
             }
-            Event::LockReleased { fence, cause } => {
+            Event::LockReleased { fence, cause, .. } => {
                 // An upgrade gives up the shared lock first; whoever waits for it still waits for its holder.
                 if *cause == ReleaseCause::Upgraded {
                     let holder = self.lock(*fence)?.holder;
@@ -46,7 +46,7 @@ impl Oracle {
                 }
                 Ok(())
             }
-            Event::LockLapsed { fence } => {
+            Event::LockLapsed { fence, .. } => {
                 self.ran_out(*fence, now)?;
                 let lock = self.lock(*fence)?;
                 if (lock.hold, lock.want.mode) != (Hold::Held, LockMode::Exclusive) {
@@ -55,7 +55,7 @@ impl Oracle {
                 (lock.hold, lock.lapsed) = (Hold::Lapsed, now);
                 Ok(())
             }
-            Event::LockExpired { fence } => {
+            Event::LockExpired { fence, .. } => {
                 let lock = self.lock(*fence)?;
                 match (lock.hold, lock.want.mode) {
                     (Hold::Lapsed, _) => {}
@@ -68,7 +68,7 @@ impl Oracle {
                 self.tell(lock.holder, seq);
                 Ok(())
             }
-            Event::LockOrphaned { fence } => {
+            Event::LockOrphaned { fence, .. } => {
                 let lock = self.lock(*fence)?;
                 // The files are looked at within ten seconds, or nobody could tell.
                 if lock.hold != Hold::Lapsed

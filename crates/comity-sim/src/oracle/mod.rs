@@ -140,6 +140,7 @@ impl Oracle {
             | Event::AgentDisconnected { .. }
             | Event::AgentEnded { .. }
             | Event::NoticesTaken { .. } => self.observe_agent(record),
+            Event::NothingChanged {} => Ok(()),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }

@@ -60,7 +60,7 @@ impl Oracle {
     /// No two locks that exclude each other mean the same file; who ended holds nothing but orphaned work.
     fn no_overlap(&self) -> Found {
         for (fence, lock) in &self.locks {
-            if lock.hold != Hold::Orphaned && !self.is_alive(lock.holder) {
+            if lock.hold == Hold::Held && !self.is_alive(lock.holder) {
                 return Err(format!("{fence:?} is held by {}, who has ended", lock.holder));
             }
             let later = self.locks.range(*fence..).skip(1);

@@ -5,7 +5,7 @@ use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LockChanges, changed, must_name_paths, overlapping, paths_by_fence, stored_reason};
+use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -43,8 +43,7 @@ impl Operation for HandOver {
             "human" => Principal::Human,
             name => Principal::Agent(world.agents.find(name)?.id),
         };
-        let before = paths_by_fence(overlapping(&world, project, &patterns));
-        let finish = Box::new(move |events: &[_], _: &_, _| changed("handed over", events, &before));
+        let finish = Box::new(|events: &[_], _: &_, _| changed("handed over", events));
         let asks = vec![Ask::HandOver { project, patterns, to, reason: stored_reason(self.reason) }];
         Ok(Plan::Change { asks, finish })
     }

@@ -11,7 +11,7 @@ mod unlock;
 use std::fmt;
 
 use comity_core::locks::{Hold, Lock as CoreLock};
-use comity_core::{Event, Fence, PathPattern, ProjectId, Refusal, Timestamp, World};
+use comity_core::{Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -105,12 +105,6 @@ pub struct LockChanges {
     verb: &'static str,
 }
 
-impl LockChanges {
-    fn new(verb: &'static str, paths: Vec<String>) -> LockChanges {
-        LockChanges { paths, verb }
-    }
-}
-
 impl fmt::Display for LockChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.paths.is_empty() {
@@ -125,37 +119,15 @@ impl fmt::Display for LockChanges {
     }
 }
 
-/// The paths of locks that are about to change, by fence, so that the answer can name them afterwards.
-fn paths_by_fence<'a>(locks: impl Iterator<Item = &'a CoreLock>) -> Vec<(Fence, String)> {
-    locks.map(|lock| (lock.fence, lock.wanted.pattern.readable())).collect()
-}
-
-/// The locks that overlap one of the patterns.
-fn overlapping<'a>(
-    world: &'a World,
-    project: ProjectId,
-    patterns: &'a [PathPattern],
-) -> impl Iterator<Item = &'a CoreLock> {
-    patterns.iter().flat_map(move |pattern| world.locks.overlapping(project, pattern))
-}
-
-/// The fence that an event about an existing lock is about.
-fn fence_of(event: &Event) -> Option<Fence> {
-    match event {
-        Event::LockReleased { fence, .. }
-        | Event::LockExtended { fence, .. }
-        | Event::LockHandedOver { fence, .. } => Some(*fence),
-        _ => None,
-    }
-}
-
 /// Names the locks that the events changed.
-fn changed(verb: &'static str, events: &[Event], before: &[(Fence, String)]) -> LockChanges {
-    let name = |fence: Fence| {
-        let known = before.iter().find(|(other, _)| *other == fence);
-        known.map_or_else(|| format!("lock {fence}"), |(_, path)| path.clone())
+fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
+    let path = |event: &Event| match event {
+        Event::LockReleased { path, .. }
+        | Event::LockExtended { path, .. }
+        | Event::LockHandedOver { path, .. } => Some(path.to_string()),
+        _ => None,
     };
-    LockChanges::new(verb, events.iter().filter_map(fence_of).map(name).collect())
+    LockChanges { verb, paths: events.iter().filter_map(path).collect() }
 }
 
 /// A reason as it is stored: bounded, and without secrets.

@@ -5,7 +5,7 @@ use comity_core::Ask;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LockChanges, changed, must_name_paths, overlapping, paths_by_fence, stored_reason};
+use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -35,8 +35,7 @@ impl Operation for Release {
         must_name_paths(&self.paths)?;
         let place = app.projects().place(caller)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        let before = paths_by_fence(overlapping(&app.engine().world(), project, &patterns));
-        let finish = Box::new(move |events: &[_], _: &_, _| changed("released", events, &before));
+        let finish = Box::new(|events: &[_], _: &_, _| changed("released", events));
         let asks = vec![Ask::Release { project, patterns, reason: stored_reason(self.reason) }];
         Ok(Plan::Change { asks, finish })
     }

@@ -5,7 +5,7 @@ use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LockChanges, changed, paths_by_fence};
+use super::{LockChanges, changed};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -44,9 +44,7 @@ impl Operation for Unlock {
                 );
             }
         };
-        let who = caller.who;
-        let before = paths_by_fence(app.engine().world().locks.of(who));
-        let finish = Box::new(move |events: &[_], _: &_, _| changed("unlocked", events, &before));
+        let finish = Box::new(|events: &[_], _: &_, _| changed("unlocked", events));
         Ok(Plan::Change { asks: vec![ask], finish })
     }
 }

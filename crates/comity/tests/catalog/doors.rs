@@ -1,0 +1,150 @@
+//! The doors: the same question, asked in the way of each.
+
+use comity_app::catalog::Entry;
+use serde_json::{Value, json};
+
+use crate::normal::{normal_json, normal_text};
+use crate::support::mcp::Mcp;
+use crate::support::wire::{No, Wire};
+use crate::support::{Agent, Place, http};
+
+/// A way to ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Door {
+    Socket,
+    CommandLine,
+    CommandLineInWords,
+    Rest,
+    RestByName,
+    Mcp,
+    McpOverHttp,
+}
+
+/// What came back, with everything replaced that two servers cannot agree on.
+#[derive(PartialEq, Debug)]
+pub(crate) struct Answer {
+    pub(crate) is_error: bool,
+    pub(crate) what: Value,
+}
+
+/// An equal state for every door: an agent that leads another, and a lock of each.
+pub(crate) struct Stage {
+    pub(crate) place: Place,
+    pub(crate) lead: Agent,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        let place = Place::new();
+        let lead = place.join(&["lead", "--role", "lead"]);
+        place.join(&["stranger"]);
+        let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
+        place.json_as(&ann, &["lock", "src/b.rs", "--reason", "adding tests"]);
+        place.json_as(&lead, &["lock", "src/c.rs"]);
+        Stage { place, lead }
+    }
+
+    fn json(&self, is_error: bool, what: &Value) -> Answer {
+        Answer { is_error, what: normal_json(what, self.place.dir()) }
+    }
+
+    fn text(&self, is_error: bool, text: &str) -> Answer {
+        Answer { is_error, what: normal_text(text.trim_end(), self.place.dir()).into() }
+    }
+
+    pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
+        let mut wire = Wire::connect(&self.place).as_agent(&self.lead);
+        match wire.ask(entry.name, input.clone()) {
+            Ok(output) => self.json(false, &output),
+            Err(No::Refused(error)) => self.json(true, &error),
+            Err(No::Broken(error)) => panic!("{}: {error}", entry.name),
+        }
+    }
+
+    pub(crate) fn by_command_line(&self, entry: &Entry, typed: &[&str]) -> Answer {
+        let ran = self.place.run_as(&self.lead, &[entry.command, typed, &["--json"]].concat());
+        let document = ran.document();
+        match ran.code {
+            0 => self.json(false, &document),
+            3 => self.json(true, &document["error"]),
+            _ => panic!("{}: {ran:?}", entry.name),
+        }
+    }
+
+    pub(crate) fn by_command_line_in_words(&self, entry: &Entry, typed: &[&str]) -> Answer {
+        let ran = self.place.run_as(&self.lead, &[entry.command, typed].concat());
+        match ran.code {
+            0 => self.text(false, &ran.out),
+            3 => {
+                let said = ran.err.strip_prefix("comity: ").expect("who says it");
+                self.text(true, &said.replace("\n  ", "\n"))
+            }
+            _ => panic!("{}: {ran:?}", entry.name),
+        }
+    }
+
+    /// By the operation's own route: fields in the path, then in the query or the body.
+    pub(crate) fn by_rest(&self, entry: &Entry, input: &Value) -> Answer {
+        let mut rest = input.as_object().expect("an object").clone();
+        let parts = entry.route.path.split('/').map(|part| {
+            match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+                Some(field) => escaped(&rest.remove(field).expect("the field of the path")),
+                None => part.to_owned(),
+            }
+        });
+        let mut target = parts.collect::<Vec<_>>().join("/");
+        let has_body = entry.route.method == "POST";
+        if !has_body && !rest.is_empty() {
+            let query = rest.iter().map(|(name, value)| format!("{name}={}", escaped(value)));
+            target = format!("{target}?{}", query.collect::<Vec<_>>().join("&"));
+        }
+        let body = has_body.then(|| Value::Object(rest));
+        self.request(entry.route.method, &target, body.as_ref())
+    }
+
+    /// By its name, like every operation.
+    pub(crate) fn by_name(&self, entry: &Entry, input: &Value) -> Answer {
+        self.request("POST", &format!("/api/op/{}", entry.name), Some(input))
+    }
+
+    fn request(&self, method: &str, target: &str, body: Option<&Value>) -> Answer {
+        let response = http::request(&self.place, Some(&self.lead.token), method, target, body);
+        let document = response.json();
+        match response.status {
+            200..=299 => self.json(false, &document),
+            400..=499 => self.json(true, &document["error"]),
+            _ => panic!("{method} {target}: {response:?}"),
+        }
+    }
+
+    pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &Entry, input: &Value) -> Answer {
+        let told = mcp.call(entry.name, input);
+        self.text(told.is_error, &told.text)
+    }
+
+    pub(crate) fn by_mcp_over_http(&self, entry: &Entry, input: &Value) -> Answer {
+        let call = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": entry.name, "arguments": input },
+        });
+        let response =
+            http::request(&self.place, Some(&self.lead.token), "POST", "/mcp?tools=all", Some(&call));
+        assert_eq!(response.status, 200, "{response:?}");
+        let result = &response.json()["result"];
+        self.text(result["isError"] == true, result["content"][0]["text"].as_str().expect("a text"))
+    }
+}
+
+/// A value as a part of an address.
+fn escaped(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list[0].as_str().expect("a text").to_owned(),
+        other => other.to_string(),
+    };
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escape).collect()
+}

@@ -1,0 +1,136 @@
+//! Every operation of the catalog gives the same answer through every door.
+
+mod doors;
+mod normal;
+#[expect(dead_code, reason = "each test uses a part of it")]
+#[path = "../support/mod.rs"]
+mod support;
+
+use comity_app::catalog::{CATALOG, Entry, find};
+use comity_app::operation::Audience;
+use serde_json::{Value, json};
+
+use doors::{Answer, Door, Stage};
+use support::mcp::Mcp;
+
+/// One question, as programs ask it and as people type it.
+struct Step {
+    op: &'static str,
+    input: Value,
+    typed: &'static [&'static str],
+}
+
+fn step(op: &'static str, input: Value, typed: &'static [&'static str]) -> Step {
+    Step { op, input, typed }
+}
+
+/// The scenario, asked by an agent that leads another. Every operation has to be in it.
+fn scenario() -> Vec<Step> {
+    let reason = "fixing login";
+    vec![
+        step(
+            "lock",
+            json!({ "paths": ["src/a.rs"], "reason": reason }),
+            &["src/a.rs", "--reason", "fixing login"],
+        ),
+        step("lock", json!({ "paths": ["src/*.rs"], "shared": true }), &["src/*.rs", "--shared"]),
+        step("lock", json!({ "paths": ["../outside"] }), &["../outside"]),
+        step("check", json!({ "path": "src/a.rs" }), &["src/a.rs"]),
+        step("check", json!({ "path": "src/b.rs" }), &["src/b.rs"]),
+        step("locks", json!({}), &[]),
+        step("locks", json!({ "path": "src/a.rs" }), &["src/a.rs"]),
+        step("extend", json!({ "paths": ["src/a.rs"], "ttl": "30m" }), &["src/a.rs", "--ttl", "30m"]),
+        step("handover", json!({ "paths": ["src/a.rs"], "to": "ann" }), &["src/a.rs", "--to", "ann"]),
+        step("handover", json!({ "paths": ["src/a.rs"], "to": "zoe" }), &["src/a.rs", "--to", "zoe"]),
+        step(
+            "release",
+            json!({ "paths": ["src/b.rs"], "reason": "urgent" }),
+            &["src/b.rs", "--reason", "urgent"],
+        ),
+        step("unlock", json!({ "paths": ["src/c.rs"] }), &["src/c.rs"]),
+        step("unlock", json!({ "paths": ["src/a.rs"] }), &["src/a.rs"]),
+        step("agent_join", json!({ "name": "bob", "role": "developer" }), &["bob", "--role", "developer"]),
+        step("agent_join", json!({ "name": "bob" }), &["bob"]),
+        step("agents", json!({ "all": true }), &["--all"]),
+        step("agent_bye", json!({ "agent": "bob", "reason": "done" }), &["bob", "--reason", "done"]),
+        step("agent_bye", json!({ "agent": "stranger" }), &["stranger"]),
+        step("log", json!({ "after": 2, "limit": 20 }), &["--after", "2", "--limit", "20"]),
+        step("log", json!({ "type": "lock_acquired" }), &["--type", "lock_acquired"]),
+        step("log", json!({ "limit": 0 }), &["--limit", "0"]),
+        step("log_replay", json!({ "at": "9" }), &["--at", "9"]),
+        step("log_verify", json!({}), &[]),
+        step("summary", json!({}), &[]),
+        step("alerts", json!({}), &[]),
+        step("status", json!({}), &[]),
+        // Comity's own programs ask this; it is no tool, so it comes last.
+        step("agent_attach", json!({ "name": "claude" }), &["claude"]),
+    ]
+}
+
+fn entry(step: &Step) -> &'static Entry {
+    find(step.op).unwrap_or_else(|| panic!("there is no operation {}", step.op))
+}
+
+/// Plays the scenario through one door; nothing where the door does not offer the operation.
+fn play(door: Door) -> Vec<Option<Answer>> {
+    let stage = Stage::new();
+    let mut mcp = (door == Door::Mcp)
+        .then(|| Mcp::start(&mut stage.place.comity_as(&stage.lead, &["mcp", "--all-tools"])));
+    let is_tool = |entry: &Entry| entry.audience != Audience::Internal;
+    let ask = |step: Step| {
+        let entry = entry(&step);
+        Some(match door {
+            Door::Socket => stage.by_socket(entry, &step.input),
+            Door::CommandLine => stage.by_command_line(entry, step.typed),
+            Door::CommandLineInWords => stage.by_command_line_in_words(entry, step.typed),
+            Door::Rest => stage.by_rest(entry, &step.input),
+            Door::RestByName => stage.by_name(entry, &step.input),
+            Door::Mcp if is_tool(entry) => stage.by_mcp(mcp.as_mut()?, entry, &step.input),
+            Door::McpOverHttp if is_tool(entry) => stage.by_mcp_over_http(entry, &step.input),
+            Door::Mcp | Door::McpOverHttp => return None,
+        })
+    };
+    scenario().into_iter().map(ask).collect()
+}
+
+fn agree(one: Door, others: &[Door]) {
+    let expected = play(one);
+    for other in others {
+        let steps = scenario();
+        for ((step, expected), found) in steps.iter().zip(&expected).zip(play(*other)) {
+            let Some(found) = found else { continue };
+            assert_eq!(Some(&found), expected.as_ref(), "{} {} through {other:?}", step.op, step.input);
+        }
+    }
+}
+
+#[test]
+fn the_scenario_has_every_operation() {
+    let steps = scenario();
+    for entry in CATALOG {
+        let is_there = steps.iter().any(|step| step.op == entry.name);
+        assert!(is_there, "{}: add a step for it to the scenario of this test", entry.name);
+    }
+}
+
+#[test]
+fn programs_get_the_same_answer_through_every_door() {
+    agree(Door::Socket, &[Door::CommandLine, Door::Rest, Door::RestByName]);
+}
+
+#[test]
+fn agents_read_what_people_read() {
+    agree(Door::CommandLineInWords, &[Door::Mcp, Door::McpOverHttp]);
+}
+
+#[test]
+fn every_operation_works_and_some_are_refused() {
+    let answers = play(Door::Socket);
+    for entry in CATALOG {
+        let steps = scenario();
+        let mut of_entry = steps.iter().zip(&answers).filter(|(step, _)| step.op == entry.name);
+        let worked = of_entry.any(|(_, answer)| answer.as_ref().is_some_and(|answer| !answer.is_error));
+        assert!(worked, "{} was only ever refused", entry.name);
+    }
+    assert!(answers.iter().flatten().filter(|answer| answer.is_error).count() >= 7);
+}

@@ -1,0 +1,61 @@
+//! Replaces what two servers cannot agree on: times, ids, secrets, fences, directories.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// Numbers whose names end like this, or are these, differ from run to run.
+const NUMBERS: [&str; 6] = ["fence", "new_fence", "fence_floor", "pid", "at_ms", "seen_ms_ago"];
+/// Texts with these names differ from run to run.
+const TEXTS: [&str; 5] = ["at", "hash", "token", "url", "project"];
+
+/// JSON with the same value for everything that differs.
+pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let normal = |(name, value): (&String, &Value)| {
+                let name = name.as_str();
+                let is_time = name.ends_with("_ms") || NUMBERS.contains(&name);
+                let value = match value {
+                    Value::Number(_) if is_time => "NUMBER".into(),
+                    Value::String(_) if TEXTS.contains(&name) => "TEXT".into(),
+                    other => normal_json(other, dir),
+                };
+                (name.to_owned(), value)
+            };
+            Value::Object(fields.iter().map(normal).collect())
+        }
+        Value::Array(items) => items.iter().map(|item| normal_json(item, dir)).collect(),
+        Value::String(text) => normal_text(text, dir).into(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Text with the same word for everything that differs.
+pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
+    let text = text.replace(&dir.display().to_string(), "DIR");
+    let words = text.split_inclusive([' ', '\n', '(', ')', ',', ';']).map(|word| {
+        let end = word.trim_end_matches([' ', '\n', '(', ')', ',', ';', ':']);
+        format!("{}{}", normal_word(end), &word[end.len()..])
+    });
+    words.collect::<String>().replace("SPAN SPAN", "SPAN")
+}
+
+fn normal_word(word: &str) -> &str {
+    let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    let is_id = |prefix: &str| {
+        let id = word.strip_prefix(prefix);
+        id.is_some_and(|id| id.len() == 12 && id.chars().all(|c| c.is_ascii_hexdigit()))
+    };
+    let is_span = ["ms", "m", "s"].iter().any(|unit| word.strip_suffix(unit).is_some_and(is_number));
+    match word {
+        _ if is_id("agent_") || is_id("project_") => "ID",
+        _ if word.contains("cmty_") => "TOKEN",
+        _ if word.starts_with("http://") => "URL",
+        _ if is_number(word) && word.len() >= 4 => "NUMBER",
+        _ if word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit()) => "HASH",
+        _ if word.len() == 24 && word.ends_with('Z') => "TIME",
+        _ if is_span => "SPAN",
+        _ => word,
+    }
+}
