@@ -185,7 +185,13 @@ fn a_closed_connection_has_a_grace() {
         4s pass
         1s pass
         show agents",
-        expect![[]],
+        expect![[r#"
+            ann joined
+            ann got a.rs (fence 1)
+            ann disconnected
+            a.rs of ann released with its holder
+            ann exited (its connection closed)
+            ann: exited"#]],
     );
 }
 
@@ -198,7 +204,11 @@ fn a_process_that_lives_outlasts_its_connection() {
         ann disconnects
         10s pass
         show agents",
-        expect![[]],
+        expect![[r#"
+            ann joined
+            ann got a.rs (fence 1)
+            ann disconnected
+            ann: running"#]],
     );
 }
 
@@ -206,11 +216,11 @@ fn a_process_that_lives_outlasts_its_connection() {
 fn who_comes_back_in_time_stays() {
     check(
         "
-        ann joins with process
+        ann joins
         ann disconnects
         4s pass
         ann beats
-        10m pass
+        9m pass
         show agents",
         expect![[r#"
             ann joined
