@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use comity_core::{Ask, PathPattern, Refusal, World};
 use comity_git::Repository;
@@ -12,17 +13,27 @@ use crate::operation::{Caller, Failure};
 
 /// Directories that are remembered.
 const DIRECTORIES_MAX: usize = 1_024;
+/// How long what was found about a directory is taken for true without another look.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// Repositories by the directory they were found from.
 #[derive(Debug, Default)]
 pub struct Projects {
-    found: Mutex<HashMap<PathBuf, std::sync::Arc<Repository>>>,
+    found: Mutex<HashMap<PathBuf, Found>>,
+}
+
+#[derive(Debug)]
+struct Found {
+    repository: Arc<Repository>,
+    settings: Arc<Result<ProjectConfig, String>>,
+    looked: Instant,
 }
 
 /// A place from which paths are meant.
 #[derive(Clone, Debug)]
 pub struct Place {
-    repository: std::sync::Arc<Repository>,
+    repository: Arc<Repository>,
+    settings: Arc<Result<ProjectConfig, String>>,
     cwd: PathBuf,
 }
 
@@ -36,26 +47,42 @@ impl Projects {
             )
             .into());
         };
-        let repository = self.repository(cwd)?;
-        Ok(Place { repository, cwd: cwd.into() })
+        let mut known = self.known();
+        if let Some(found) = known.get(cwd).filter(|found| found.looked.elapsed() < FRESH) {
+            return Ok(found.place(cwd));
+        }
+        let current = known.get(cwd).map(|found| found.repository.clone()).filter(|known| known.is_current());
+        let repository = match current {
+            Some(repository) => repository,
+            None => Arc::new(find(cwd)?),
+        };
+        let settings = Arc::new(ProjectConfig::read(repository.root()));
+        if known.len() >= DIRECTORIES_MAX {
+            known.clear();
+        }
+        let found = Found { repository, settings, looked: Instant::now() };
+        let place = found.place(cwd);
+        known.insert(cwd.into(), found);
+        Ok(place)
     }
 
-    fn repository(&self, cwd: &Path) -> Result<std::sync::Arc<Repository>, Failure> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(repository) = found.get(cwd).filter(|repository| repository.is_current()) {
-            return Ok(repository.clone());
-        }
-        let not_here = || Refusal::NotARepository { path: cwd.display().to_string() };
-        let repository = match Repository::containing(cwd) {
-            Ok(repository) => std::sync::Arc::new(repository.ok_or_else(not_here)?),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(not_here().into()),
-            Err(error) => return Err(Failure::Fault(format!("{}: {error}", cwd.display()))),
-        };
-        if found.len() >= DIRECTORIES_MAX {
-            found.clear();
-        }
-        found.insert(cwd.into(), repository.clone());
-        Ok(repository)
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Found {
+    fn place(&self, cwd: &Path) -> Place {
+        Place { repository: self.repository.clone(), settings: self.settings.clone(), cwd: cwd.into() }
+    }
+}
+
+fn find(cwd: &Path) -> Result<Repository, Failure> {
+    let not_here = || Refusal::NotARepository { path: cwd.display().to_string() };
+    match Repository::containing(cwd) {
+        Ok(repository) => Ok(repository.ok_or_else(not_here)?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(not_here().into()),
+        Err(error) => Err(Failure::Fault(format!("{}: {error}", cwd.display()))),
     }
 }
 
@@ -76,9 +103,9 @@ impl Place {
     }
 
     /// The project's own settings.
-    pub fn settings(&self) -> Result<ProjectConfig, Refusal> {
-        ProjectConfig::read(self.repository.root())
-            .map_err(|problem| Refusal::bad_input(problem, "mend the project's comity.toml"))
+    pub fn settings(&self) -> Result<&ProjectConfig, Refusal> {
+        let mend = |problem: &String| Refusal::bad_input(problem, "mend the project's comity.toml");
+        (*self.settings).as_ref().map_err(mend)
     }
 
     /// The ask that makes the project known, if it is not.

@@ -135,6 +135,10 @@ fn a_project_sets_how_long_its_locks_last_and_nothing_else() {
     std::fs::write(&file, "[lock]\nttl = \"15m\"\n").expect("written");
     let granted = app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("granted");
     assert_eq!(granted["locks"][0]["expires_in_ms"], 900_000);
-    std::fs::write(&file, "[http]\nport = 80\n").expect("written");
-    assert_eq!(app.ask(ann, "lock", json!({ "paths": ["src/b.rs"] })), Err("bad_input".into()));
+
+    let other = Place::new();
+    std::fs::write(other.repo().join("comity.toml"), "[http]\nport = 80\n").expect("written");
+    let app = other.open();
+    let bob = app.join("bob");
+    assert_eq!(app.ask(bob, "lock", json!({ "paths": ["src/b.rs"] })), Err("bad_input".into()));
 }

@@ -9,6 +9,7 @@ mod hidden;
 mod main_worktree;
 mod marker;
 mod place;
+mod plain;
 mod process;
 mod repository;
 mod resolve;

@@ -15,7 +15,7 @@ use crate::walk::Walk;
 
 /// The names from the top of the worktree that the walk ended in to where it ended, what is missing aside.
 pub(crate) fn names(repository: &Repository, walk: &Walk, text: &str) -> Result<Vec<String>, Refusal> {
-    let Some(root) = worktree_of(repository, walk.dir(), text)? else {
+    let Some(root) = worktree_of(repository, walk, text)? else {
         return Err(if is_in_git_dir(repository, walk.at()) { git_owns(text) } else { outside(text) });
     };
     // A worktree may be kept in git's directory, but git's directory may be kept in a worktree, too.
@@ -50,10 +50,10 @@ pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
 /// The top of the worktree of this project that `dir` is in, if it is in one.
 fn worktree_of<'a>(
     repository: &'a Repository,
-    dir: &Path,
+    walk: &Walk,
     text: &str,
 ) -> Result<Option<Cow<'a, Path>>, Refusal> {
-    let root = repository.root();
+    let (root, dir) = (repository.root(), walk.dir());
     if !dir.starts_with(root) {
         // Another worktree, or the same one spelled with other case.
         return match marker::nearest(dir) {
@@ -64,7 +64,10 @@ fn worktree_of<'a>(
     }
     let mut entry = dir.join(".git");
     while let Some(dir) = entry.parent().filter(|dir| *dir != root) {
-        if rustix::fs::lstat(&entry).is_ok() {
+        let stamp = walk.stamp(dir);
+        if stamp.is_some_and(|stamp| repository.plain().knows(stamp)) {
+            // Looked at before, and nothing was made or removed in it since.
+        } else if rustix::fs::lstat(&entry).is_ok() {
             match marker::look(dir).map_err(|error| unreadable(text, &error))? {
                 Marker::Leads(dirs) if repository.is_same_project(&dirs.common_dir) => {
                     return Ok(Some(dir.to_owned().into()));
@@ -72,6 +75,8 @@ fn worktree_of<'a>(
                 Marker::Leads(_) => return Err(nested(dir.strip_prefix(root).unwrap_or(dir), text)),
                 Marker::Broken | Marker::None => {}
             }
+        } else if let Some(stamp) = stamp {
+            repository.plain().remember(stamp);
         }
         entry.pop();
         entry.pop();

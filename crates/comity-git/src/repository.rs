@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use comity_core::{CaseRule, PathPattern, ProjectId, Refusal};
 
 use crate::case::{self, Identity};
+use crate::plain::Plain;
 use crate::{marker, resolve};
 
 /// A worktree of a git repository.
@@ -19,6 +20,7 @@ pub struct Repository {
     project: ProjectId,
     common_identity: Identity,
     seen: Seen,
+    plain: Plain,
 }
 
 /// The `.git` entry as it was when the repository was found.
@@ -44,7 +46,8 @@ impl Repository {
         let seen = Seen::at(&root)?;
         let common_identity = Identity::of(&common_dir.metadata()?);
         let project = project(&common_dir);
-        Ok(Some(Repository { root, common_dir, case, project, common_identity, seen }))
+        let plain = Plain::default();
+        Ok(Some(Repository { root, common_dir, case, project, common_identity, seen, plain }))
     }
 
     /// The top of this worktree, symlinks resolved.
@@ -65,6 +68,11 @@ impl Repository {
     /// The project, the same for all worktrees.
     pub fn project(&self) -> ProjectId {
         self.project
+    }
+
+    /// The directories of this worktree that are known to be plain.
+    pub(crate) fn plain(&self) -> &Plain {
+        &self.plain
     }
 
     /// Whether the `.git` found is still there; one look, so that callers can keep a repository by directory.

@@ -9,6 +9,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
+use crate::plain::Stamp;
+
 /// Symlinks that one path may go through, the same number as on Linux.
 pub(crate) const LINKS_MAX: usize = 40;
 
@@ -21,6 +23,8 @@ pub(crate) struct Walk {
     /// The names below it, which do not exist.
     missing: Vec<Vec<u8>>,
     links: usize,
+    /// The directories that it went through, by the length of their path.
+    stamps: Vec<(usize, Stamp)>,
 }
 
 /// What a step met.
@@ -44,7 +48,7 @@ pub(crate) enum Stuck {
 impl Walk {
     /// Begins at a directory that exists, given without symlinks.
     pub(crate) fn from(dir: &Path) -> Walk {
-        Walk { at: dir.to_owned(), is_dir: true, missing: Vec::new(), links: 0 }
+        Walk { at: dir.to_owned(), is_dir: true, missing: Vec::new(), links: 0, stamps: Vec::new() }
     }
 
     /// How far the path exists.
@@ -85,6 +89,7 @@ impl Walk {
                 if self.missing.pop().is_none() {
                     self.at.pop();
                     self.is_dir = true;
+                    self.forget_below();
                 }
                 Ok(Step::There)
             }
@@ -112,13 +117,29 @@ impl Walk {
         Ok(Step::Missing)
     }
 
+    /// The directory as it was when the walk went through it; `dir` is where the walk is or above it.
+    pub(crate) fn stamp(&self, dir: &Path) -> Option<Stamp> {
+        let length = dir.as_os_str().len();
+        self.stamps.iter().find(|(at, _)| *at == length).map(|(_, stamp)| *stamp)
+    }
+
+    /// Only directories above where the walk is can be told apart by their length.
+    fn forget_below(&mut self) {
+        let length = self.at.as_os_str().len();
+        self.stamps.retain(|(at, _)| *at <= length);
+    }
+
     /// Goes on to a name if it exists.
     fn enter_as(&mut self, name: &[u8]) -> Result<bool, Stuck> {
         self.at.push(OsStr::from_bytes(name));
         match rustix::fs::lstat(&self.at) {
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Symlink => self.follow()?,
-                kind => self.is_dir = kind == FileType::Directory,
+                FileType::Directory => {
+                    self.is_dir = true;
+                    self.stamps.push((self.at.as_os_str().len(), Stamp::of(&stat)));
+                }
+                _ => self.is_dir = false,
             },
             Err(error) => {
                 self.at.pop();
@@ -143,6 +164,7 @@ impl Walk {
         } else {
             self.at.pop();
         }
+        self.forget_below();
         self.go(target.as_os_str().as_bytes())
     }
 }

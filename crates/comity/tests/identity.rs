@@ -45,7 +45,7 @@ fn only_ann_acted(place: &Place) {
 fn fields_of_the_input_do_not_change_who_acts_on_the_socket() {
     let place = Place::new();
     let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
-    let mut wire = Wire::connect(&place).as_agent(&ann);
+    let mut wire = Wire::connect(&place).asking_as(&ann);
     for input in claims(&bob) {
         match wire.ask("lock", input.clone()) {
             Ok(_) => {}
@@ -159,7 +159,7 @@ fn a_bad_token_is_not_a_human() {
         let refused = place.run_as(&wrong, &[arguments, &["--json"]].concat()).refusal();
         assert_eq!(refused["code"], "bad_token", "{arguments:?}");
     }
-    let mut wire = Wire::connect(&place).as_agent(&wrong);
+    let mut wire = Wire::connect(&place).asking_as(&wrong);
     assert_eq!(wire.refused("status", Value::Null), "bad_token");
     let mcp = place.comity_as(&wrong, &["mcp"]).output().expect("comity runs");
     assert_eq!(mcp.status.code(), Some(1), "{mcp:?}");
@@ -171,7 +171,7 @@ fn a_bad_token_is_not_a_human() {
 fn a_connection_of_an_ended_agent_is_worth_nothing() {
     let place = Place::new();
     let ann = place.join(&["ann"]);
-    let mut wire = Wire::connect(&place).as_agent(&ann);
+    let mut wire = Wire::connect(&place).asking_as(&ann);
     wire.ask("lock", json!({ "paths": ["src/a.rs"] })).expect("a lock");
     place.json(&["agent", "bye", "ann"]);
     assert_eq!(wire.refused("lock", json!({ "paths": ["src/b.rs"] })), "agent_ended");

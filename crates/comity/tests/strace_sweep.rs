@@ -58,7 +58,7 @@ fn try_to_work(place: &Place, told: &mut Vec<&'static str>) -> Option<()> {
     };
     let mut human = Wire::try_connect(place)?;
     let ann = Agent::of(&step(&mut human, "agent_join", json!({ "name": "ann" }))?);
-    let mut wire = Wire::try_connect(place)?.as_agent(&ann);
+    let mut wire = Wire::try_connect(place)?.asking_as(&ann);
     step(&mut wire, "lock", json!({ "paths": "src/a.rs" }))?;
     step(&mut wire, "lock", json!({ "paths": "src/b.rs" }))?;
     step(&mut wire, "unlock", json!({ "paths": "src/a.rs" }))?;

@@ -24,7 +24,7 @@ fn a_waiter_is_woken_at_once() {
     place.json_as(&ann, &["lock", "src/a.rs"]);
     let mut log = place.follow_on();
     let waiter = wait_in_line(&place, &mut log, &bob, "src/a.rs");
-    let mut wire = Wire::connect(&place).as_agent(&ann);
+    let mut wire = Wire::connect(&place).asking_as(&ann);
     let unlocked = Instant::now();
     wire.ask("unlock", json!({ "paths": ["src/a.rs"] })).expect("unlocked");
     let granted = waiter.finish();

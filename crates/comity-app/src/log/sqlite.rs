@@ -60,22 +60,31 @@ impl SqliteLog {
 
     fn write(&mut self, records: &[Record]) -> rusqlite::Result<Chain> {
         let mut chain = self.chain;
-        let transaction = self.connection.unchecked_transaction()?;
-        {
-            let mut insert =
-                transaction.prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
-            for record in records {
-                let event = serde_json::to_string(&record.event)
-                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-                let by = record.by.to_string();
-                let key = record.key.as_ref().map(comity_core::Key::as_str);
-                let (seq, now, wall_ms) = (record.seq, record.now.0, record.wall_ms);
-                let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event: &event });
-                insert.execute(params![seq as i64, now as i64, wall_ms, by, key, event, hash])?;
-            }
+        // Prepared once: parsing BEGIN and COMMIT would cost as much as writing a row.
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let written = self.insert(records, &mut chain);
+        let ended = written.and_then(|()| self.connection.prepare_cached("COMMIT")?.execute([]));
+        if let Err(error) = ended {
+            // Fails where the error has ended the transaction already.
+            let _ = self.connection.execute_batch("ROLLBACK");
+            return Err(error);
         }
-        transaction.commit()?;
         Ok(chain)
+    }
+
+    fn insert(&self, records: &[Record], chain: &mut Chain) -> rusqlite::Result<()> {
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        for record in records {
+            let event = serde_json::to_string(&record.event)
+                .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+            let by = record.by.to_string();
+            let key = record.key.as_ref().map(comity_core::Key::as_str);
+            let (seq, now, wall_ms) = (record.seq, record.now.0, record.wall_ms);
+            let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event: &event });
+            insert.execute(params![seq as i64, now as i64, wall_ms, by, key, event, hash])?;
+        }
+        Ok(())
     }
 
     fn set_durability(&mut self, wanted: Durability) -> rusqlite::Result<()> {

@@ -27,6 +27,13 @@ Exit codes: 0 done, 1 fault, 2 usage, 3 refused.";
 
 /// Runs one command.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    if let [_, word, rest @ ..] = &arguments[..]
+        && word == "bench"
+    {
+        // It reads its own words: there, --json names a file.
+        return bench::run(&rest.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>());
+    }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {

@@ -13,7 +13,7 @@ use super::outbox::ConnectionId;
 /// Bytes that may wait for a client that does not read; then it is cut off.
 const OUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes read at a time.
-const READ_BYTES: usize = 16 * 1024;
+const READ_BYTES: usize = 4 * 1024;
 
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
@@ -92,7 +92,7 @@ impl Connection {
 
     /// Gives the buffer of taken lines back, to be used again.
     pub(crate) fn recycle(&mut self, mut lines: Vec<u8>) {
-        if self.input.is_empty() && lines.capacity() <= READ_BYTES * 2 {
+        if self.input.is_empty() && lines.capacity() <= READ_BYTES * 4 {
             lines.clear();
             self.input = lines;
         }

@@ -53,7 +53,7 @@ impl Stage {
     }
 
     pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
-        let mut wire = Wire::connect(&self.place).as_agent(&self.lead);
+        let mut wire = Wire::connect(&self.place).asking_as(&self.lead);
         match wire.ask(entry.name, input.clone()) {
             Ok(output) => self.json(false, &output),
             Err(No::Refused(error)) => self.json(true, &error),
@@ -98,7 +98,7 @@ impl Stage {
             let query = rest.iter().map(|(name, value)| format!("{name}={}", escaped(value)));
             target = format!("{target}?{}", query.collect::<Vec<_>>().join("&"));
         }
-        let body = has_body.then(|| Value::Object(rest));
+        let body = has_body.then_some(Value::Object(rest));
         self.request(entry.route.method, &target, body.as_ref())
     }
 

@@ -40,7 +40,7 @@ impl Wire {
     }
 
     /// From here on the questions are an agent's.
-    pub(crate) fn as_agent(mut self, agent: &Agent) -> Wire {
+    pub(crate) fn asking_as(mut self, agent: &Agent) -> Wire {
         self.token = Some(agent.token.clone());
         self
     }

@@ -126,7 +126,7 @@ fn reconnect(load: &Load, agent: &Agent) -> Wire {
     let start = Instant::now();
     loop {
         if let Some(wire) = Wire::try_connect(&load.place) {
-            return wire.as_agent(agent);
+            return wire.asking_as(agent);
         }
         assert!(start.elapsed() < PATIENCE, "no server comes up");
         let _ = load.place.run(&["up", "--json"]);

@@ -2,11 +2,13 @@
 //!
 //! `COMITY_TORTURE_KILLS` sets how often (50), `COMITY_TORTURE_SEED` repeats a run's choices.
 
+#[path = "torture/checker.rs"]
 mod checker;
+#[path = "torture/clients.rs"]
 mod clients;
+#[path = "torture/random.rs"]
 mod random;
 #[expect(dead_code, reason = "each test uses a part of it")]
-#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::atomic::Ordering;

@@ -1,9 +1,10 @@
 //! Every operation of the catalog gives the same answer through every door.
 
+#[path = "catalog/doors.rs"]
 mod doors;
+#[path = "catalog/normal.rs"]
 mod normal;
 #[expect(dead_code, reason = "each test uses a part of it")]
-#[path = "../support/mod.rs"]
 mod support;
 
 use comity_app::catalog::{CATALOG, Entry, find};

@@ -1,0 +1,102 @@
+//! The help, word for word.
+
+use expect_test::expect;
+
+use crate::seen::check;
+use crate::support::Place;
+
+#[test]
+fn help() {
+    let place = Place::new();
+    check(
+        &place,
+        &place.run(&["--help"]),
+        &expect![[r#"
+        Lets several coding agents share one repository, one machine and one browser
+
+        Usage: comity [OPTIONS] <COMMAND>
+
+        Commands:
+          up           Starts the server, if it does not run, and says where it is
+          down         Stops the server; nothing is lost
+          lock         Locks paths so that nobody else edits them. All or none; asking again renews. A
+                       refusal says who holds it and what to do
+          unlock       Gives back your own locks: these paths, all below a directory, or everything with all
+          locks        Shows which paths are locked, by whom, why and until when, and who waits
+          check        Asks whether you may edit a path right now: refused, with who and why, if somebody
+                       else has locked it
+          extend       Gives locks more time, counted from now: your own, those of agents you lead, or
+                       anybody's if you are the human
+          handover     Hands locks over to another agent, which is told: your own, those of agents you lead,
+                       or anybody's if you are the human
+          release      Takes locks away from whoever holds them: for people, and for agents over those they
+                       lead. The holder is told
+          agent        Who is here: join, list, bye
+          log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
+                       type and time
+          summary      Sums up: agents, locks and waits now, and how often what happened lately
+          alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
+          status       Says where the server is, who you are to it, and what there is
+          doctor       Looks for what is wrong, and says what to do
+          serve        Runs the server in the foreground
+          mcp          Speaks MCP on standard input and output, for one agent
+          bench        Measures the figures that we promise
+          completions  Prints the completions for a shell
+          help         Print this message or the help of the given subcommand(s)
+
+        Options:
+              --json     Print one JSON document
+          -h, --help     Print help
+          -V, --version  Print version
+
+        Environment:
+          COMITY_HOME   the state directory
+          COMITY_TOKEN  which agent calls; without it, you
+
+        Exit codes: 0 done, 1 fault, 2 usage, 3 refused.
+        [exit 0]"#]],
+    );
+    check(
+        &place,
+        &place.run(&["lock", "--help"]),
+        &expect![[r#"
+        Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who
+        holds it and what to do
+
+        Usage: comity lock [OPTIONS] <PATH>...
+
+        Arguments:
+          <PATH>...  Files, directories or globs such as src/**/*.rs
+
+        Options:
+              --json           Print one JSON document
+              --shared         Others may hold it shared too, and nobody may edit
+              --reason <TEXT>  What you are doing, for the others
+              --ttl <SPAN>     How long it lasts without a sign of life, such as 5m (the default)
+              --wait <SPAN>    Wait in line this long, such as 30s; without it you are refused at once
+          -h, --help           Print help
+        [exit 0]"#]],
+    );
+    check(
+        &place,
+        &place.run(&["agent"]),
+        &expect![[r#"
+        Who is here: join, list, bye
+
+        Usage: comity agent [OPTIONS]
+               comity agent <COMMAND>
+
+        Commands:
+          join  Registers an agent and prints its id and its secret token. An agent that calls this becomes
+                the new one's parent
+          list  Shows which agents are here, what they are for, and how many locks they hold
+          bye   Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold
+                is released
+          help  Print this message or the help of the given subcommand(s)
+
+        Options:
+              --json  Print one JSON document
+          -h, --help  Print help
+        [exit 2]"#]],
+    );
+}
