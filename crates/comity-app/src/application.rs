@@ -154,8 +154,8 @@ impl Application {
 
     /// Takes one call. The responder gets the output, perhaps before this returns.
     pub fn call(&self, caller: &Caller, call: &Call<'_>, responder: Box<dyn Responder>) -> Taken {
-        let entry = match catalog::find(call.op) {
-            Some(entry) => entry,
+        let place = match catalog::place(call.op) {
+            Some(place) => place,
             None => {
                 let problem = format!("there is no operation {:?}", call.op);
                 let hint = "see what there is with: comity help".into();
@@ -163,7 +163,7 @@ impl Application {
                 return Taken::Answered;
             }
         };
-        self.metrics().count_call(entry.name);
+        self.metrics().count_call(place);
         let heartbeat = match self.heartbeat(caller) {
             Ok(heartbeat) => heartbeat,
             Err(refusal) => {
@@ -187,7 +187,7 @@ impl Application {
             }
             None => caller,
         };
-        match (entry.plan)(self, caller, call.input, call.text) {
+        match (catalog::CATALOG[place].plan)(self, caller, call.input, call.text) {
             Err(failure) => {
                 self.metrics().count_refusal();
                 self.respond(caller, responder, Err(failure));

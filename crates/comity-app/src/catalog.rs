@@ -69,7 +69,12 @@ pub struct Entry {
 
 /// The operation with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    CATALOG.iter().find(|entry| entry.name == name)
+    place(name).map(|at| &CATALOG[at])
+}
+
+/// Where in the catalog the operation with this name is.
+pub(crate) fn place(name: &str) -> Option<usize> {
+    CATALOG.iter().position(|entry| entry.name == name)
 }
 
 impl Entry {

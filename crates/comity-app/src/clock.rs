@@ -53,6 +53,14 @@ impl Clock {
         }
     }
 
+    /// The engine's time alone.
+    pub fn now(&self) -> Timestamp {
+        match self {
+            Clock::Real { base, started } => base.plus(Millis(started.elapsed().as_millis() as u64)),
+            Clock::Manual(_) => self.read().now,
+        }
+    }
+
     /// Moves a test's clock.
     pub fn advance(&self, span: Millis) {
         if let Clock::Manual(now) = self {

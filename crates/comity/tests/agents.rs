@@ -147,14 +147,26 @@ fn the_end_of_standard_input_ends_an_mcp_agent() {
 }
 
 #[test]
-fn an_mcp_agent_that_is_killed_ends_after_a_short_grace() {
+fn an_agent_outlives_its_mcp_process_and_ends_with_its_program() {
     let place = Place::with(&[("COMITY_DISCONNECT_GRACE", "300ms")]);
-    // The agent program is a process of its own, which outlives its MCP server here.
-    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    // The program of the agent is a shell by another name.
+    let program = place.dir().join("robot");
+    std::fs::copy("/bin/sh", &program).expect("a program");
+    let line = format!("'{}' mcp; '{}' mcp; true", support::BINARY, support::BINARY);
+    let mut command = place.program(program);
+    let mut mcp = Mcp::start(command.arg("-c").arg(line));
     assert!(!mcp.call("lock", &json!({ "paths": ["src/a.rs"] })).is_error);
-    let mut log = place.follow_on();
+    let mut log = place.follow();
+    assert_eq!(log.until_action("agent_joined")["details"]["profile"]["name"], "robot");
+    // Its MCP process dies, and it starts another one.
+    let children =
+        std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", mcp.pid())).expect("children");
+    kill(children.trim().parse().expect("one child"), Signal::KILL);
+    mcp.greet();
+    let told = mcp.call("locks", &json!({}));
+    assert!(told.text.contains("src/a.rs  robot"), "it is the same agent: {told:?}");
+    assert_eq!(place.log_of("agent_joined").len(), 1);
     kill(mcp.pid(), Signal::KILL);
-    log.until_action("agent_disconnected");
     log.until_action("agent_terminated");
     assert_eq!(place.log_of("lock_released").len(), 1);
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Stdio;
 
+use support::mcp::Mcp;
 use support::{PATIENCE, Place, Ran, has_ended, is_root, kill, skip};
 
 #[test]
@@ -207,4 +208,20 @@ fn ctrl_c_stops_a_server_in_the_foreground() {
     kill(server.pid(), rustix::process::Signal::INT);
     assert!(has_ended(server.pid(), PATIENCE));
     assert_eq!(place.json(&["down"])["stopped"], false, "nobody listens any more");
+}
+
+#[test]
+fn who_started_a_server_takes_notice_of_its_end() {
+    let place = Place::new();
+    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    for _ in 0..3 {
+        place.kill_server();
+        assert!(!mcp.call("status", &serde_json::json!({})).is_error, "it starts the next one");
+    }
+    let children = format!("/proc/{0}/task/{0}/children", mcp.pid());
+    support::eventually("no child is left but the server that runs", || {
+        let children = std::fs::read_to_string(&children).expect("a process");
+        children.split_whitespace().map(str::parse).collect::<Result<Vec<u32>, _>>().ok()
+            == Some(place.server().into_iter().collect())
+    });
 }

@@ -121,7 +121,7 @@ impl Engine {
 
     /// The time on the engine's clock.
     pub fn now(&self) -> Timestamp {
-        self.0.clock.read().now
+        self.0.clock.now()
     }
 
     /// The clock, for tests that move it.

@@ -42,12 +42,23 @@ pub(super) enum Ratio {
 }
 
 impl Bench {
-    /// Measures until the reference holds still, and reports. Gives the rounds.
+    /// Measures until the reference holds still, and reports.
     pub(super) fn compare(
         &mut self,
         what: Comparison<'_>,
+        round: impl FnMut() -> Result<Round, String>,
+    ) -> Result<(), String> {
+        let figure = self.judge(what, round)?;
+        self.report.add(figure);
+        Ok(())
+    }
+
+    /// Measures until the reference holds still, for who has more to say about the verdict.
+    pub(super) fn judge(
+        &self,
+        what: Comparison<'_>,
         mut round: impl FnMut() -> Result<Round, String>,
-    ) -> Result<Vec<Round>, String> {
+    ) -> Result<Figure, String> {
         let mut attempt = 1;
         let (rounds, steady) = loop {
             let rounds = (0..self.options.rounds).map(|_| round()).collect::<Result<Vec<Round>, String>>()?;
@@ -69,7 +80,7 @@ impl Bench {
             }
             (Some(goal), true) => goal.verdict(ratio.median),
         };
-        self.report.add(Figure {
+        Ok(Figure {
             name: what.name.into(),
             reference: Some(what.unit.of(spread(&rounds, |round| round.reference).median)),
             subject: Some(what.unit.of(spread(&rounds, |round| round.subject).median)),
@@ -78,9 +89,8 @@ impl Bench {
             goal: what.goal,
             verdict,
             attempts: attempt,
-            rounds: rounds.clone(),
-        });
-        Ok(rounds)
+            rounds,
+        })
     }
 
     /// Reports something that is measured by itself, once or several times.

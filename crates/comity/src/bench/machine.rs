@@ -4,6 +4,8 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
 
 /// The machine at one moment.
@@ -88,6 +90,34 @@ pub(super) fn used_ticks(pid: u32) -> Result<f64, String> {
     let field = |at: usize| after.split_whitespace().nth(at)?.parse::<f64>().ok();
     let used = field(11).zip(field(12)).map(|(user, system)| user + system);
     used.ok_or_else(|| format!("process {pid} cannot be looked at"))
+}
+
+/// This thread and the first threads of some processes on one core, as long as this lives.
+pub(super) struct OneCore {
+    before: CpuSet,
+    pids: Vec<Option<Pid>>,
+}
+
+impl OneCore {
+    pub(super) fn of(processes: &[u32]) -> Result<OneCore, String> {
+        let said = |error: rustix::io::Errno| format!("processes cannot be kept on one core: {error}");
+        let before = sched_getaffinity(None).map_err(said)?;
+        let core = (0..CpuSet::MAX_CPU).rfind(|core| before.is_set(*core)).unwrap_or(0);
+        let mut one = CpuSet::new();
+        one.set(core);
+        let pids = processes.iter().map(|pid| Pid::from_raw(*pid as i32)).chain([None]).collect();
+        let kept = OneCore { before, pids };
+        kept.pids.iter().try_for_each(|pid| sched_setaffinity(*pid, &one)).map_err(said)?;
+        Ok(kept)
+    }
+}
+
+impl Drop for OneCore {
+    fn drop(&mut self) {
+        for pid in &self.pids {
+            let _ = sched_setaffinity(*pid, &self.before);
+        }
+    }
 }
 
 fn file_system(dir: &Path) -> String {

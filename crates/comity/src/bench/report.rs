@@ -128,7 +128,7 @@ impl Figure {
         let goal = self.goal.map(|goal| goal.words(self.unit)).unwrap_or_default();
         let (reference, subject, verdict) = (side(self.reference), side(self.subject), self.verdict.words());
         let line =
-            format!("{:<42} {reference:>10} {subject:>10}  {result:<28} {goal:<14} {verdict}", self.name);
+            format!("{:<53} {reference:>10} {subject:>10}  {result:<31} {goal:<12} {verdict}", self.name);
         line.trim_end().to_owned()
     }
 }
@@ -142,7 +142,7 @@ impl Report {
             println!("this is a debug build: its figures say nothing; cargo build --release\n");
         }
         let heads = ("figure", "reference", "subject", "ratio or value (min..max)", "goal");
-        println!("{:<42} {:>10} {:>10}  {:<28} {:<14} verdict", heads.0, heads.1, heads.2, heads.3, heads.4);
+        println!("{:<53} {:>10} {:>10}  {:<31} {:<12} verdict", heads.0, heads.1, heads.2, heads.3, heads.4);
         Report { before, after: None, share: None, figures: vec![], case: "" }
     }
 

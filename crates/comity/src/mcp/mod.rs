@@ -20,6 +20,9 @@ use crate::http;
 use crate::session::random_key;
 use link::Link;
 
+/// How often a server that is gone at once is looked for again.
+const RECONNECTS_MAX: u32 = 20;
+
 /// A tool call that the server has not answered yet.
 struct Running {
     ticket: Ticket,
@@ -150,13 +153,17 @@ impl Shim {
 
     /// Connects again, as the same agent, and asks again what was not answered: keys keep that harmless.
     fn reconnect(&mut self) -> Result<(), String> {
-        self.link.reopen()?;
-        let mut waiting: Vec<(&u64, &Running)> = self.running.iter().collect();
-        waiting.sort_by_key(|(id, _)| **id);
-        for (_, running) in waiting {
-            self.link.send(&running.line).map_err(|error| error.to_string())?;
+        let mut waiting: Vec<(u64, Vec<u8>)> =
+            self.running.iter().map(|(id, running)| (*id, running.line.clone())).collect();
+        waiting.sort_unstable();
+        for _ in 0..RECONNECTS_MAX {
+            self.link.reopen()?;
+            // The new server may be gone as quickly as the old one.
+            if waiting.iter().all(|(_, line)| self.link.send(line).is_ok()) {
+                return Ok(());
+            }
         }
-        Ok(())
+        Err("the server does not stay".into())
     }
 }
 

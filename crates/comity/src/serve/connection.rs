@@ -27,6 +27,8 @@ pub(crate) struct Connection {
     pub(crate) link: Option<AgentId>,
     /// The request that follows the log, and how far it got.
     pub(crate) follow: Option<(u64, u64)>,
+    /// Whether the loop is told when the socket takes more: only while something waits to be sent.
+    pub(crate) wants_room: bool,
     input: Vec<u8>,
     output: Vec<u8>,
     sent: usize,
@@ -53,6 +55,7 @@ impl Connection {
             parked: HashMap::new(),
             link: None,
             follow: None,
+            wants_room: false,
             input: Vec::new(),
             output: Vec::new(),
             sent: 0,
@@ -83,6 +86,7 @@ impl Connection {
     pub(crate) fn lines(&mut self) -> Vec<u8> {
         match self.input.iter().rposition(|byte| *byte == b'\n') {
             None => Vec::new(),
+            Some(end) if end + 1 == self.input.len() => std::mem::take(&mut self.input),
             Some(end) => {
                 let rest = self.input.split_off(end + 1);
                 std::mem::replace(&mut self.input, rest)

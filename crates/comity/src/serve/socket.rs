@@ -126,8 +126,7 @@ impl Socket {
             }
             let id = self.next_id;
             self.next_id += 1;
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            self.poll.registry().register(&mut stream, Token(id as usize), interest)?;
+            self.poll.registry().register(&mut stream, Token(id as usize), Interest::READABLE)?;
             self.app.metrics().count_connection();
             self.connections.insert(id, Connection::new(id, stream, peer));
         }
@@ -135,14 +134,10 @@ impl Socket {
 
     /// One connection's turn: send what is left, read what came, take its requests.
     fn turn(&mut self, id: ConnectionId, readable: bool) -> Taken {
+        if !self.flush(id) || !readable {
+            return Taken::Answered;
+        }
         let Some(connection) = self.connections.get_mut(&id) else { return Taken::Answered };
-        if !connection.flush() {
-            self.close(id);
-            return Taken::Answered;
-        }
-        if !readable {
-            return Taken::Answered;
-        }
         let received = connection.receive();
         let lines = connection.lines();
         let mut work = Taken::Answered;
@@ -267,10 +262,30 @@ impl Socket {
             }
         }
         for id in touched {
-            if self.connections.get_mut(&id).is_some_and(|connection| !connection.flush()) {
+            self.flush(id);
+        }
+    }
+
+    /// Sends what a connection's socket takes; the loop is told of more room only while something is left.
+    fn flush(&mut self, id: ConnectionId) -> bool {
+        let Some(connection) = self.connections.get_mut(&id) else { return false };
+        if !connection.flush() {
+            self.close(id);
+            return false;
+        }
+        let wants_room = connection.unsent() > 0;
+        if wants_room != connection.wants_room {
+            connection.wants_room = wants_room;
+            let interest =
+                if wants_room { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+            // A socket that cannot be watched is of no use; its owner connects again.
+            if self.poll.registry().reregister(&mut connection.stream, Token(id as usize), interest).is_err()
+            {
                 self.close(id);
+                return false;
             }
         }
+        true
     }
 
     /// Sends the log on to those who follow it, as fast as they read.
@@ -296,9 +311,10 @@ impl Socket {
                 connection.follow = Some((request, record.seq));
             }
             drop(world);
-            if !alive || !connection.flush() {
+            let is_behind = connection.follow.is_some_and(|(_, cursor)| cursor < head);
+            if !alive {
                 self.close(id);
-            } else if connection.follow.is_some_and(|(_, cursor)| cursor < head) {
+            } else if self.flush(id) && is_behind {
                 // There is more: take another turn soon.
                 self.outbox.wake_loop();
             }

@@ -21,7 +21,7 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["lock", "src/a.rs"]),
         &expect![[r#"
-            comity: src/a.rs is locked by ann ("fixing login") since SPAN, for SPAN more
+            comity: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
               wait with --wait, work on something else, or write to ann
             [exit 3]"#]],
     );
@@ -29,7 +29,7 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["lock", "src/", "--shared"]),
         &expect![[r#"
-            comity: src/ is not free: src/a.rs is locked by ann ("fixing login") since SPAN, for SPAN more; src/b.rs is locked by ann ("fixing login") since SPAN, for SPAN more
+            comity: src/ is not free: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far); src/b.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
               wait with --wait, work on something else, or write to ann
             [exit 3]"#]],
     );
@@ -37,7 +37,7 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["check", "src/b.rs"]),
         &expect![[r#"
-            comity: src/b.rs is locked by ann ("fixing login") since SPAN, for SPAN more
+            comity: src/b.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
               wait with --wait, work on something else, or write to ann
             [exit 3]"#]],
     );
@@ -52,7 +52,7 @@ fn locking() {
         &place,
         &place.run_as(&bob, &["unlock", "src/a.rs"]),
         &expect![[r#"
-            comity: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") since SPAN, for SPAN more
+            comity: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
               only its holder, a leader or the human may release it
             [exit 3]"#]],
     );

@@ -12,49 +12,50 @@ fn help() {
         &place,
         &place.run(&["--help"]),
         &expect![[r#"
-        Lets several coding agents share one repository, one machine and one browser
+            Lets several coding agents share one repository, one machine and one browser
 
-        Usage: comity [OPTIONS] <COMMAND>
+            Usage: comity [OPTIONS] <COMMAND>
 
-        Commands:
-          up           Starts the server, if it does not run, and says where it is
-          down         Stops the server; nothing is lost
-          lock         Locks paths so that nobody else edits them. All or none; asking again renews. A
-                       refusal says who holds it and what to do
-          unlock       Gives back your own locks: these paths, all below a directory, or everything with all
-          locks        Shows which paths are locked, by whom, why and until when, and who waits
-          check        Asks whether you may edit a path right now: refused, with who and why, if somebody
-                       else has locked it
-          extend       Gives locks more time, counted from now: your own, those of agents you lead, or
-                       anybody's if you are the human
-          handover     Hands locks over to another agent, which is told: your own, those of agents you lead,
-                       or anybody's if you are the human
-          release      Takes locks away from whoever holds them: for people, and for agents over those they
-                       lead. The holder is told
-          agent        Who is here: join, list, bye
-          log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
-                       type and time
-          summary      Sums up: agents, locks and waits now, and how often what happened lately
-          alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
-          status       Says where the server is, who you are to it, and what there is
-          doctor       Looks for what is wrong, and says what to do
-          serve        Runs the server in the foreground
-          mcp          Speaks MCP on standard input and output, for one agent
-          bench        Measures the figures that we promise
-          completions  Prints the completions for a shell
-          help         Print this message or the help of the given subcommand(s)
+            Commands:
+              up           Starts the server, if it does not run, and says where it is
+              down         Stops the server; nothing is lost
+              lock         Locks paths so that nobody else edits them. All or none; asking again renews. A
+                           refusal says who holds it and what to do
+              unlock       Gives back your own locks: these paths, all below a directory, or everything with all
+              locks        Shows which paths are locked, by whom, why and until when, and who waits
+              check        Asks whether you may edit a path right now: refused, with who and why, if somebody
+                           else has locked it
+              extend       Gives locks more time, counted from now: your own, those of agents you lead, or
+                           anybody's if you are the human
+              handover     Hands locks over to another agent, which is told: your own, those of agents you lead,
+                           or anybody's if you are the human
+              release      Takes locks away from whoever holds them: for people, and for agents over those they
+                           lead. The holder is told
+              agent        Who is here: join, list, bye
+              log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
+                           type and time
+              summary      Sums up: agents, locks and waits now, and how often what happened lately
+              alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
+              status       Says where the server is, who you are to it, and what there is
+              token        Prints your secret for the HTTP door, and its address
+              doctor       Looks for what is wrong, and says what to do
+              serve        Runs the server in the foreground
+              mcp          Speaks MCP on standard input and output, for one agent
+              bench        Measures the figures that we promise
+              completions  Prints the completions for a shell
+              help         Print this message or the help of the given subcommand(s)
 
-        Options:
-              --json     Print one JSON document
-          -h, --help     Print help
-          -V, --version  Print version
+            Options:
+                  --json     Print one JSON document
+              -h, --help     Print help
+              -V, --version  Print version
 
-        Environment:
-          COMITY_HOME   the state directory
-          COMITY_TOKEN  which agent calls; without it, you
+            Environment:
+              COMITY_HOME   the state directory
+              COMITY_TOKEN  which agent calls; without it, you
 
-        Exit codes: 0 done, 1 fault, 2 usage, 3 refused.
-        [exit 0]"#]],
+            Exit codes: 0 done, 1 fault, 2 usage, 3 refused.
+            [exit 0]"#]],
     );
     check(
         &place,

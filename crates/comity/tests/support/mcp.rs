@@ -30,13 +30,18 @@ impl Mcp {
         let input = process.0.stdin.take();
         let output = BufReader::new(process.0.stdout.take().expect("a pipe"));
         let mut mcp = Mcp { process, input, output, next_id: 1 };
+        mcp.greet();
+        mcp
+    }
+
+    /// Begins the conversation.
+    pub(crate) fn greet(&mut self) {
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": { "name": "test", "version": "0" },
         });
-        mcp.ask("initialize", &hello);
-        mcp.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        mcp
+        self.ask("initialize", &hello);
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     }
 
     fn send(&mut self, message: &Value) {

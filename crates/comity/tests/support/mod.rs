@@ -4,6 +4,7 @@ pub(crate) mod http;
 pub(crate) mod mcp;
 pub(crate) mod wire;
 
+use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub(crate) struct Place {
     pub(crate) repo: PathBuf,
     settings: Vec<(&'static str, String)>,
     dir: tempfile::TempDir,
+    /// Held from the end of the last server on, so that no other one begins.
+    end: Option<File>,
 }
 
 /// An agent that has joined.
@@ -65,7 +68,7 @@ impl Place {
         let repo = dir.path().join("repo");
         std::fs::create_dir_all(repo.join("src")).expect("a repository");
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        let place = Place { home, repo, settings, dir };
+        let place = Place { home, repo, settings, dir, end: None };
         for file in ["a.rs", "b.rs", "c.rs"] {
             std::fs::write(place.repo.join("src").join(file), "fn main() {}\n").expect("written");
         }
@@ -193,10 +196,18 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // A test may have left a server that comes back: whoever still asks has ended by now.
-        if let Some(pid) = self.server() {
-            kill(pid, Signal::KILL);
-            has_ended(pid, PATIENCE);
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            if let Some(pid) = self.server() {
+                kill(pid, Signal::KILL);
+                has_ended(pid, PATIENCE);
+            }
+            // A client that was killed may have started one that does not answer yet.
+            match File::open(self.home.join("server.lock")).map(|lock| lock.try_lock().map(|()| lock)) {
+                Ok(Ok(lock)) => return self.end = Some(lock),
+                Ok(Err(_)) => std::thread::sleep(Duration::from_millis(2)), // sleeps: until it answers or is gone
+                Err(_) => return,
+            }
         }
     }
 }

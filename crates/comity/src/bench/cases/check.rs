@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::bench::Bench;
 use crate::bench::compare::{Comparison, Ratio, in_turns, timed};
-use crate::bench::machine;
+use crate::bench::machine::{self, OneCore};
 use crate::bench::quantity::Unit;
 use crate::bench::raw::echo::Echo;
 use crate::bench::report::Goal;
@@ -27,7 +27,8 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let path = input(&json!({ "path": FREE_PATH }))?;
     let mut agent = few.join("asker")?;
     let echo = Echo::start(&bench.stage)?;
-    let mut raw = echo.open(agent.frame_bytes("check", &path)?)?;
+    let frame = agent.frame_bytes("check", &path)?;
+    let mut raw = echo.open(frame)?;
 
     let hot = bench.scaled(HOT_SAMPLES);
     let latency =
@@ -35,6 +36,14 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     bench.compare(latency("hot, to a ping-pong", Some(Goal::AtMost(2.0))), || {
         in_turns(hot, CHUNK, || timed(|| raw.play()), || timed(|| agent.ask("check", &path)))
     })?;
+    {
+        // Where the scheduler puts whom is a lottery; on one core it is the same for both.
+        let _kept = OneCore::of(&[few.pid(), echo.pid()])?;
+        let mut raw = echo.open(frame)?;
+        bench.compare(latency("hot, to a ping-pong, on one core", None), || {
+            in_turns(hot, CHUNK, || timed(|| raw.play()), || timed(|| agent.ask("check", &path)))
+        })?;
+    }
     let idle = bench.scaled(IDLE_SAMPLES);
     bench.compare(latency("5 ms idle, to a ping-pong", None), || {
         in_turns(

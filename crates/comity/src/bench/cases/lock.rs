@@ -4,9 +4,10 @@ use serde_json::json;
 
 use crate::bench::Bench;
 use crate::bench::compare::{Comparison, Ratio, Round, in_turns, timed};
-use crate::bench::quantity::Unit;
+use crate::bench::machine::OneCore;
+use crate::bench::quantity::{Unit, per_mille};
 use crate::bench::raw::commit::RawCommits;
-use crate::bench::raw::echo::Echo;
+use crate::bench::raw::echo::{Echo, PingPong};
 use crate::bench::report::Goal;
 use crate::bench::server::{Server, input};
 use crate::bench::stage::FREE_PATH;
@@ -26,14 +27,8 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let commits = RawCommits::open(bench.stage.dir())?;
 
     let samples = bench.scaled(SAMPLES);
-    let what = Comparison {
-        name: "hot, to a ping-pong and a commit",
-        unit: Unit::Nanoseconds,
-        ratio: Ratio::SubjectToReference,
-        goal: Some(Goal::AtMost(2.0)),
-    };
     let mut parts = Vec::new();
-    bench.compare(what, || {
+    let mut round = |raw: &mut PingPong| {
         let mut pings = Vec::new();
         let round = in_turns(
             samples,
@@ -48,10 +43,20 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
                 Ok(locked)
             },
         )?;
-        let ping = crate::bench::quantity::per_mille(&mut pings, 500);
+        let ping = per_mille(&mut pings, 500);
         parts.push((ping, round.reference));
         Ok(Round { reference: ping + round.reference, subject: round.subject })
-    })?;
+    };
+    let what =
+        |name, goal| Comparison { name, unit: Unit::Nanoseconds, ratio: Ratio::SubjectToReference, goal };
+    let goal = Some(Goal::AtMost(2.0));
+    bench.compare(what("hot, to a ping-pong and a commit", goal), || round(&mut raw))?;
+    {
+        // Where the scheduler puts whom is a lottery; on one core it is the same for both.
+        let _kept = OneCore::of(&[server.pid(), echo.pid()])?;
+        let mut raw = echo.open(frame)?;
+        bench.compare(what("the same on one core", None), || round(&mut raw))?;
+    }
     let side = |part: fn(&(f64, f64)) -> f64| parts.iter().map(part).collect::<Vec<f64>>();
     bench.measured("the ping-pong alone", Unit::Nanoseconds, &side(|(ping, _)| *ping), None);
     bench.measured("the commit alone", Unit::Nanoseconds, &side(|(_, commit)| *commit), None);

@@ -17,7 +17,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 
 /// An echo server in a process of its own.
 pub(in crate::bench) struct Echo {
-    _process: Kept,
+    process: Kept,
     socket: PathBuf,
 }
 
@@ -41,7 +41,11 @@ impl Echo {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        Ok(Echo { _process: process, socket })
+        Ok(Echo { process, socket })
+    }
+
+    pub(in crate::bench) fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     pub(in crate::bench) fn socket(&self) -> &Path {
