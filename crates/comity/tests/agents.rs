@@ -118,7 +118,8 @@ fn silence_ends_an_agent_of_which_nothing_is_known() {
     let joined = log.until_action("agent_joined")["at_ms"].as_i64().expect("a time");
     let ended = log.until_action("agent_terminated");
     let lived = ended["at_ms"].as_i64().expect("a time") - joined;
-    assert!(lived >= 1_000, "never early: {lived} ms");
+    // The log shows the wall's time, which is not the clock that silence is measured with.
+    assert!(lived >= 995, "never early: {lived} ms");
     assert_eq!(place.json(&["status"])["locks"], 0);
 }
 
@@ -151,7 +152,7 @@ fn an_agent_outlives_its_mcp_process_and_ends_with_its_program() {
     let place = Place::with(&[("COMITY_DISCONNECT_GRACE", "300ms")]);
     // The program of the agent is a shell by another name.
     let program = place.dir().join("robot");
-    std::fs::copy("/bin/sh", &program).expect("a program");
+    place.copy_program("/bin/sh", &program);
     let line = format!("'{}' mcp; '{}' mcp; true", support::BINARY, support::BINARY);
     let mut command = place.program(program);
     let mut mcp = Mcp::start(command.arg("-c").arg(line));

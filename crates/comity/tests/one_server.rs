@@ -142,7 +142,7 @@ fn another_user_cannot_connect() {
 fn visible_binary(place: &Place) -> std::path::PathBuf {
     let copy = place.dir().join("comity");
     if !copy.exists() {
-        std::fs::copy(support::BINARY, &copy).expect("copied");
+        place.copy_program(support::BINARY, &copy);
         for path in [place.dir(), place.repo.as_path(), copy.as_path()] {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("opened up");
         }

@@ -8,7 +8,15 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::rc::Rc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// How long a killed process may take to end.
+const END_MAX: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+
+/// How often the directory is tried to be removed.
+const REMOVALS_MAX: usize = 10;
+const REMOVAL_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// A process that watches over this one: it is told of every process that is started.
 pub(super) struct Keeper {
@@ -96,8 +104,17 @@ pub(super) fn keep(dir: &Path) -> Result<(), String> {
     for process in left.values() {
         let _ = pidfd_send_signal(process, Signal::KILL);
     }
-    match std::fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.to_string()),
-        _ => Ok(()),
+    for process in left.values() {
+        // It may still be writing into the directory.
+        let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&END_MAX));
     }
+    // A file that goes by itself meanwhile ends a removal early.
+    for _ in 0..REMOVALS_MAX {
+        let _ = std::fs::remove_dir_all(dir);
+        if !dir.exists() {
+            return Ok(());
+        }
+        std::thread::sleep(REMOVAL_PAUSE);
+    }
+    Err(format!("{} could not be removed", dir.display()))
 }

@@ -21,7 +21,10 @@ pub(crate) fn completions_command() -> Command {
 /// Prints completions.
 pub(crate) fn completions(matches: &ArgMatches, mut command: Command) -> ExitCode {
     if let Some(shell) = matches.get_one::<Shell>("shell") {
-        clap_complete::generate(*shell, &mut command, "comity", &mut std::io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut command, "comity", &mut script);
+        // A reader that went away is no fault of ours.
+        let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &script);
     }
     ExitCode::SUCCESS
 }

@@ -35,16 +35,19 @@ struct Attached {
 impl Link {
     /// Connects, as the agent of the token in the environment, else as the agent program that started this process.
     pub(super) fn open(home: Home, name: Option<String>) -> Result<Link, String> {
-        let mut client = start::connect(&home)?;
         let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
         let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-        let Attached { token, new: is_ours } = match given {
-            Some(token) => Attached { token, new: false },
-            None => attach(&mut client, name, cwd.as_deref())?,
-        };
-        link(&mut client, &token)?;
-        let stream = into_stream(client)?;
+        let key = random_key()?;
+        let (stream, Attached { token, new: is_ours }) = persist(|| {
+            let mut client = start::connect(&home).map_err(Trouble::Final)?;
+            let attached = match &given {
+                Some(token) => Attached { token: token.clone(), new: false },
+                None => attach(&mut client, name.clone(), cwd.as_deref(), &key)?,
+            };
+            link(&mut client, &attached.token)?;
+            Ok((into_stream(client)?, attached))
+        })?;
         Ok(Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, cwd })
     }
 
@@ -115,24 +118,14 @@ impl Link {
 
     /// Connects again as the same agent.
     pub(super) fn reopen(&mut self) -> Result<(), String> {
-        let mut problem = String::new();
-        for attempt in 0..ATTEMPTS_MAX {
-            let connected = start::connect(&self.home).and_then(|mut client| {
-                link(&mut client, &self.token)?;
-                into_stream(client)
-            });
-            match connected {
-                Ok(stream) => {
-                    self.stream = stream;
-                    self.input.clear();
-                    self.taken = 0;
-                    return Ok(());
-                }
-                Err(why) => problem = why,
-            }
-            std::thread::sleep(start::pause(attempt));
-        }
-        Err(problem)
+        self.stream = persist(|| {
+            let mut client = start::connect(&self.home).map_err(Trouble::Final)?;
+            link(&mut client, &self.token)?;
+            into_stream(client)
+        })?;
+        self.input.clear();
+        self.taken = 0;
+        Ok(())
     }
 
     /// The agent's program is done: the agent ends, if this process registered it.
@@ -149,36 +142,68 @@ impl Link {
     }
 }
 
-/// Registers the agent program that started this process, or finds it registered.
-fn attach(client: &mut Client, name: Option<String>, cwd: Option<&str>) -> Result<Attached, String> {
+/// Why there is no connection.
+enum Trouble {
+    /// It broke: the next one may not.
+    Broken(String),
+    /// Trying again changes nothing.
+    Final(String),
+}
+
+/// Tries until it works, or until it is clear that it will not.
+fn persist<T>(mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, String> {
+    let mut problem = String::new();
+    for number in 0..ATTEMPTS_MAX {
+        match attempt() {
+            Ok(done) => return Ok(done),
+            Err(Trouble::Final(why)) => return Err(why),
+            Err(Trouble::Broken(why)) => problem = why,
+        }
+        std::thread::sleep(start::pause(number));
+    }
+    Err(problem)
+}
+
+fn broken(error: impl std::fmt::Display) -> Trouble {
+    Trouble::Broken(error.to_string())
+}
+
+/// Registers the agent program that started this process, or finds it registered. The key makes a repeat harmless.
+fn attach(
+    client: &mut Client,
+    name: Option<String>,
+    cwd: Option<&str>,
+    key: &str,
+) -> Result<Attached, Trouble> {
     let pid = agent::program();
     let input = json!({ "name": agent::name(name, pid), "pid": pid, "session": agent::session() });
-    let input = serde_json::value::to_raw_value(&input).map_err(|error| error.to_string())?;
-    let key = random_key()?;
+    let input = serde_json::value::to_raw_value(&input).map_err(broken)?;
     let request = Request {
         op: "agent_attach".into(),
         input: Some(&input),
         cwd: cwd.map(Cow::Borrowed),
-        key: Some(Cow::Borrowed(&key)),
+        key: Some(Cow::Borrowed(key)),
         ..Request::empty()
     };
-    let reply = client.call(request).map_err(|error| error.to_string())?;
+    let reply = client.call(request).map_err(broken)?;
     match (reply.ok, reply.error) {
-        (Some(output), _) => serde_json::from_str(output.get()).map_err(|error| error.to_string()),
-        (None, error) => Err(error.map(|error| error.get().to_owned()).unwrap_or_default()),
+        (Some(output), _) => {
+            serde_json::from_str(output.get()).map_err(|error| Trouble::Final(error.to_string()))
+        }
+        (None, error) => Err(Trouble::Final(error.map(|error| error.get().to_owned()).unwrap_or_default())),
     }
 }
 
 /// Says whose connection this is; when it closes, the agent's time is counted.
-fn link(client: &mut Client, token: &str) -> Result<(), String> {
+fn link(client: &mut Client, token: &str) -> Result<(), Trouble> {
     let request = Request { op: "$link".into(), token: Some(Cow::Borrowed(token)), ..Request::empty() };
-    let reply = client.call(request).map_err(|error| error.to_string())?;
+    let reply = client.call(request).map_err(broken)?;
     match reply.error {
         None => Ok(()),
-        Some(error) => Err(error.get().to_owned()),
+        Some(error) => Err(Trouble::Final(error.get().to_owned())),
     }
 }
 
-fn into_stream(client: Client) -> Result<UnixStream, String> {
-    client.stream().try_clone().map_err(|error| error.to_string())
+fn into_stream(client: Client) -> Result<UnixStream, Trouble> {
+    client.stream().try_clone().map_err(broken)
 }

@@ -28,10 +28,10 @@ use logging::note;
 use socket::Socket;
 use state_dir::Unusable;
 
-/// Seconds since 1970 at which fences began to be counted.
-const FENCES_SINCE: i64 = 1_735_689_600;
-/// Fences that can be given in a second before the clock's part would be overtaken.
-const FENCE_BITS: u32 = 20;
+/// Milliseconds since 1970 at which fences began to be counted.
+const FENCES_SINCE_MS: i64 = 1_735_689_600_000;
+/// Fences that can be given in a millisecond before the clock's part would be overtaken, as a power of two.
+const FENCE_BITS: u32 = 10;
 
 /// How a server is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,8 +114,8 @@ fn start(home: &Home, how: How) -> Result<(), String> {
 
 /// No fence at or below this was ever given: not before a power cut, not after a backup was restored.
 fn fence_floor(world: &World, wall_ms: i64) -> Fence {
-    let seconds = u64::try_from(wall_ms / 1_000 - FENCES_SINCE).unwrap_or(0);
-    world.fence.max(Fence(seconds << FENCE_BITS))
+    let since = u64::try_from(wall_ms - FENCES_SINCE_MS).unwrap_or(0);
+    world.fence.max(Fence(since << FENCE_BITS))
 }
 
 fn read_config(home: &Home) -> Result<Config, String> {

@@ -4,7 +4,6 @@ pub(crate) mod http;
 pub(crate) mod mcp;
 pub(crate) mod wire;
 
-use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -28,8 +27,6 @@ pub(crate) struct Place {
     pub(crate) repo: PathBuf,
     settings: Vec<(&'static str, String)>,
     dir: tempfile::TempDir,
-    /// Held from the end of the last server on, so that no other one begins.
-    end: Option<File>,
 }
 
 /// An agent that has joined.
@@ -68,7 +65,7 @@ impl Place {
         let repo = dir.path().join("repo");
         std::fs::create_dir_all(repo.join("src")).expect("a repository");
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        let place = Place { home, repo, settings, dir, end: None };
+        let place = Place { home, repo, settings, dir };
         for file in ["a.rs", "b.rs", "c.rs"] {
             std::fs::write(place.repo.join("src").join(file), "fn main() {}\n").expect("written");
         }
@@ -133,6 +130,12 @@ impl Place {
         assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
+    /// Copies a program. Another process does it: a file that this one has open for writing cannot be started.
+    pub(crate) fn copy_program(&self, from: &str, to: &Path) {
+        let done = self.program("cp").arg(from).arg(to).output().expect("cp runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+
     /// Lets an agent join, with more arguments.
     pub(crate) fn join(&self, arguments: &[&str]) -> Agent {
         Agent::of(&self.json(&[&["agent", "join"], arguments].concat()))
@@ -185,6 +188,17 @@ impl Place {
         u32::try_from(status["pid"].as_u64()?).ok()
     }
 
+    /// The processes that have this place's state directory in their environment, where the system tells.
+    fn processes(&self) -> Vec<u32> {
+        let ours = format!("COMITY_HOME={}", self.home.display());
+        let is_ours = |pid: &u32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == ours.as_bytes())
+        };
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
+    }
+
     /// Kills the server like a power cut would, and gives its process.
     pub(crate) fn kill_server(&self) -> u32 {
         let pid = self.server().expect("a server");
@@ -196,17 +210,16 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // Not only the server that answers: a client that was killed may have started one that does not answer yet.
         let start = Instant::now();
-        while start.elapsed() < PATIENCE {
-            if let Some(pid) = self.server() {
+        loop {
+            let left: Vec<u32> = self.processes().into_iter().chain(self.server()).collect();
+            if left.is_empty() || start.elapsed() > PATIENCE {
+                return;
+            }
+            for pid in left {
                 kill(pid, Signal::KILL);
                 has_ended(pid, PATIENCE);
-            }
-            // A client that was killed may have started one that does not answer yet.
-            match File::open(self.home.join("server.lock")).map(|lock| lock.try_lock().map(|()| lock)) {
-                Ok(Ok(lock)) => return self.end = Some(lock),
-                Ok(Err(_)) => std::thread::sleep(Duration::from_millis(2)), // sleeps: until it answers or is gone
-                Err(_) => return,
             }
         }
     }
