@@ -1,6 +1,6 @@
 //! The rules of Comity, as pure functions over plain values.
 //!
-//! [`decide`] answers an [`Ask`] with [`Event`]s or a [`Refusal`]; [`World::apply`] folds events into the
+//! [`decide()`] answers an [`Ask`] with [`Event`]s or a [`Refusal`]; [`World::apply`] folds events into the
 //! state of everything; [`World::next_deadline`] and [`expire`] let time alone change something. There is no
 //! clock, no file, no thread and no randomness in here: equal input gives equal output on every machine.
 
