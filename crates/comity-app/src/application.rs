@@ -190,17 +190,17 @@ impl Application {
         match (catalog::CATALOG[place].plan)(self, caller, call.input, call.text) {
             Err(failure) => {
                 self.metrics().count_refusal();
-                self.respond(caller, responder, Err(failure));
+                self.respond(caller.who, responder, Err(failure));
                 heartbeat
             }
             Ok(Erased::Answer(output)) => {
-                self.respond(caller, responder, Ok(output));
+                self.respond(caller.who, responder, Ok(output));
                 heartbeat
             }
             Ok(Erased::Change { asks, finish }) => {
                 let slow = asks.iter().any(is_slow);
                 let asker =
-                    Box::new(Finishing { app: self.clone(), caller: caller.clone(), finish, responder });
+                    Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
                 self.engine().submit(Job { who: caller.who, asks, key, asker });
                 if slow { Taken::Slow } else { Taken::Quick }
             }
@@ -247,16 +247,16 @@ impl Application {
     }
 
     /// Answers, and tells the agent what waits for it.
-    fn respond(&self, caller: &Caller, responder: Box<dyn Responder>, output: Result<Rendered, Failure>) {
+    fn respond(&self, who: Principal, responder: Box<dyn Responder>, output: Result<Rendered, Failure>) {
         let mut notices = Vec::new();
-        if let Principal::Agent(id) = caller.who {
+        if let Principal::Agent(id) = who {
             let world = self.engine().world();
             let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
             notices.extend(waiting.iter().map(|notice| notice.what.to_string()));
         }
         if !notices.is_empty() {
             let asks = vec![Ask::TakeNotices];
-            self.engine().submit(Job { who: caller.who, asks, key: None, asker: Box::new(Nobody) });
+            self.engine().submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
             self.engine().kick();
         }
         responder.respond(output, notices);
@@ -271,7 +271,7 @@ fn is_slow(ask: &Ask) -> bool {
 /// Makes the output once the engine has answered.
 struct Finishing {
     app: Application,
-    caller: Caller,
+    who: Principal,
     finish: catalog::Finish,
     responder: Box<dyn Responder>,
 }
@@ -293,6 +293,6 @@ impl Asker for Finishing {
                 Err(Failure::Fault(problem))
             }
         };
-        self.app.respond(&self.caller, self.responder, output);
+        self.app.respond(self.who, self.responder, output);
     }
 }

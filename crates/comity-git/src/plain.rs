@@ -1,8 +1,9 @@
-//! Remembers directories that are known to be no repositories of their own, for as long as nothing in them changes.
+//! Remembers what was seen of directories: that they are no repositories of their own, for as long as nothing in them
+//! changes, and for a moment that they are directories at all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Directories that are remembered.
 const DIRECTORIES_MAX: usize = 8_192;
@@ -17,9 +18,20 @@ pub(crate) struct Stamp {
     written: (i64, u64),
 }
 
-/// The directories without a `.git`; clones share them.
+/// A directory that was walked through is not looked at again for this long: asks come in bursts.
+const WALKED_FOR: Duration = Duration::from_millis(100);
+
+/// What is known of directories; clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plain(Arc<Mutex<HashMap<(u64, u64), Stamp>>>);
+pub(crate) struct Plain(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Those without a `.git`, by device and inode.
+    plain: HashMap<(u64, u64), Stamp>,
+    /// Those that were walked through lately, with what was seen and when.
+    walked: HashMap<Box<[u8]>, (Stamp, Instant)>,
+}
 
 impl Stamp {
     pub(crate) fn of(stat: &rustix::fs::Stat) -> Stamp {
@@ -40,7 +52,7 @@ impl Stamp {
 impl Plain {
     /// Whether the directory had no `.git` at an earlier look and has not changed since.
     pub(crate) fn knows(&self, stamp: Stamp) -> bool {
-        self.lock().get(&stamp.id) == Some(&stamp)
+        self.lock().plain.get(&stamp.id) == Some(&stamp)
     }
 
     /// The directory has no `.git`.
@@ -49,13 +61,28 @@ impl Plain {
             return;
         }
         let mut known = self.lock();
-        if known.len() >= DIRECTORIES_MAX {
-            known.clear();
+        if known.plain.len() >= DIRECTORIES_MAX {
+            known.plain.clear();
         }
-        known.insert(stamp.id, stamp);
+        known.plain.insert(stamp.id, stamp);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(u64, u64), Stamp>> {
+    /// The directory at this path as it was a moment ago, if somebody walked through it then.
+    pub(crate) fn walked(&self, path: &[u8]) -> Option<Stamp> {
+        let known = self.lock();
+        known.walked.get(path).filter(|(_, when)| when.elapsed() < WALKED_FOR).map(|(stamp, _)| *stamp)
+    }
+
+    /// Somebody walks through the directory at this path.
+    pub(crate) fn walk(&self, path: &[u8], stamp: Stamp) {
+        let mut known = self.lock();
+        if known.walked.len() >= DIRECTORIES_MAX {
+            known.walked.clear();
+        }
+        known.walked.insert(path.into(), (stamp, Instant::now()));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -102,8 +102,8 @@ impl Ask<'_> {
             let below =
                 below(root.as_os_str().as_bytes(), text.as_bytes()).map(|rest| text.len() - rest.len());
             return Ok(match below {
-                Some(at) => (Walk::from(root), &text[at..]),
-                None => (Walk::from(Path::new("/")), text),
+                Some(at) => (Walk::from(root, self.repository.plain()), &text[at..]),
+                None => (Walk::from(Path::new("/"), self.repository.plain()), text),
             });
         }
         if !self.cwd.is_absolute() {
@@ -112,8 +112,8 @@ impl Ask<'_> {
         }
         let cwd = self.cwd.as_os_str().as_bytes();
         let (mut walk, rest) = match below(root.as_os_str().as_bytes(), cwd) {
-            Some(rest) => (Walk::from(root), rest),
-            None => (Walk::from(Path::new("/")), cwd),
+            Some(rest) => (Walk::from(root, self.repository.plain()), rest),
+            None => (Walk::from(Path::new("/"), self.repository.plain()), cwd),
         };
         walk.go(rest).map_err(|stuck| self.refusal(stuck))?;
         Ok((walk, text))

@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::plain::Stamp;
+use crate::plain::{Plain, Stamp};
 
 /// Symlinks that one path may go through, the same number as on Linux.
 pub(crate) const LINKS_MAX: usize = 40;
@@ -25,6 +25,8 @@ pub(crate) struct Walk {
     links: usize,
     /// The directories that it went through, by the length of their path.
     stamps: Vec<(usize, Stamp)>,
+    /// What was seen of directories before.
+    known: Plain,
 }
 
 /// What a step met.
@@ -47,8 +49,9 @@ pub(crate) enum Stuck {
 
 impl Walk {
     /// Begins at a directory that exists, given without symlinks.
-    pub(crate) fn from(dir: &Path) -> Walk {
-        Walk { at: dir.to_owned(), is_dir: true, missing: Vec::new(), links: 0, stamps: Vec::new() }
+    pub(crate) fn from(dir: &Path, known: &Plain) -> Walk {
+        let known = known.clone();
+        Walk { at: dir.to_owned(), is_dir: true, missing: Vec::new(), links: 0, stamps: Vec::new(), known }
     }
 
     /// How far the path exists.
@@ -132,12 +135,20 @@ impl Walk {
     /// Goes on to a name if it exists.
     fn enter_as(&mut self, name: &[u8]) -> Result<bool, Stuck> {
         self.at.push(OsStr::from_bytes(name));
+        let length = self.at.as_os_str().len();
+        if let Some(stamp) = self.known.walked(self.at.as_os_str().as_bytes()) {
+            self.is_dir = true;
+            self.stamps.push((length, stamp));
+            return Ok(true);
+        }
         match rustix::fs::lstat(&self.at) {
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Symlink => self.follow()?,
                 FileType::Directory => {
                     self.is_dir = true;
-                    self.stamps.push((self.at.as_os_str().len(), Stamp::of(&stat)));
+                    let stamp = Stamp::of(&stat);
+                    self.stamps.push((length, stamp));
+                    self.known.walk(self.at.as_os_str().as_bytes(), stamp);
                 }
                 _ => self.is_dir = false,
             },

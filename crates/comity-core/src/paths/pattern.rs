@@ -1,6 +1,7 @@
 //! The canonical form of a path or glob, relative to the repository.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
@@ -22,7 +23,11 @@ pub enum CaseRule {
 
 /// A path, a directory or a glob, in canonical form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PathPattern {
+pub struct PathPattern(Arc<Parts>);
+
+/// Shared by all copies of a pattern: the same one is in the log, in both worlds and in their indexes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Parts {
     text: Box<str>,
     alternatives: Box<[Alternative]>,
 }
@@ -60,7 +65,7 @@ impl PathPattern {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let pattern = Self::of(alternatives);
-        if !is_nfc(&pattern.text) {
+        if !is_nfc(&pattern.0.text) {
             return Err(Refusal::bad_pattern(
                 text,
                 "it has a class next to a combining mark, or one in it",
@@ -88,28 +93,28 @@ impl PathPattern {
                 format!("{{{}}}", texts.join(","))
             }
         };
-        PathPattern { text: text.into(), alternatives: alternatives.into() }
+        PathPattern(Arc::new(Parts { text: text.into(), alternatives: alternatives.into() }))
     }
 
     /// The canonical text; equal patterns have equal text, and it parses to the same pattern.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// How people read it: like the canonical text, but a plain path is not escaped.
     pub fn readable(&self) -> String {
-        match &self.alternatives[..] {
+        match &self.0.alternatives[..] {
             [Alternative { prefix, rest }] if rest.is_empty() => prefix.to_string(),
             [Alternative { prefix, rest }] if !prefix.is_empty() && **rest == [Component::AnyDepth] => {
                 format!("{prefix}/")
             }
-            _ => self.text.to_string(),
+            _ => self.0.text.to_string(),
         }
     }
 
     /// Each way through the braces.
     pub fn alternatives(&self) -> &[Alternative] {
-        &self.alternatives
+        &self.0.alternatives
     }
 }
 
@@ -264,13 +269,13 @@ impl fmt::Display for PathPattern {
 
 impl fmt::Debug for PathPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.0.text)
     }
 }
 
 impl Serialize for PathPattern {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
+        serializer.serialize_str(&self.0.text)
     }
 }
 
