@@ -199,8 +199,7 @@ impl Application {
             }
             Ok(Erased::Change { asks, finish }) => {
                 let slow = asks.iter().any(is_slow);
-                let asker =
-                    Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
+                let asker = Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
                 self.engine().submit(Job { who: caller.who, asks, key, asker });
                 if slow { Taken::Slow } else { Taken::Quick }
             }

@@ -11,6 +11,7 @@ use comity_core::{CaseRule, Refusal};
 
 use crate::Repository;
 use crate::marker::{self, Marker};
+use crate::resolve::below;
 use crate::walk::Walk;
 
 /// The names from the top of the worktree that the walk ended in to where it ended, what is missing aside.
@@ -19,17 +20,23 @@ pub(crate) fn names(repository: &Repository, walk: &Walk, text: &str) -> Result<
         return Err(if is_in_git_dir(repository, walk.at()) { git_owns(text) } else { outside(text) });
     };
     // A worktree may be kept in git's directory, but git's directory may be kept in a worktree, too.
-    let git_dir = repository.common_dir();
-    if walk.at().starts_with(git_dir) && !root.starts_with(git_dir) {
+    let (at, git_dir) = (walk.at().as_os_str().as_bytes(), repository.common_dir().as_os_str().as_bytes());
+    let root = root.as_os_str().as_bytes();
+    if below(git_dir, at).is_some() && below(git_dir, root).is_none() {
         return Err(git_owns(text));
     }
-    let below = walk.at().strip_prefix(&root).map_err(|_| outside(text))?;
-    below.iter().map(|name| self::name(name.as_bytes(), repository.case(), text)).collect()
+    let names = below(root, at).ok_or_else(|| outside(text))?;
+    let names = names.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    names.map(|name| self::name(name, repository.case(), text)).collect()
 }
 
 /// A name in the form that names are compared in.
 pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Refusal> {
     let unfit = |problem| Refusal::bad_pattern(text, problem, "rename it, or lock the directory above it");
+    if case == CaseRule::Exact && name != b".git" && name.iter().all(|byte| is_plain(*byte)) {
+        // Most names: nothing to check, nothing to fold.
+        return Ok(String::from_utf8_lossy(name).into_owned());
+    }
     let name = str::from_utf8(name).map_err(|_| unfit("a name on its way is not UTF-8"))?;
     // The text itself was checked; the names of the directories that it leads through were not.
     if name.chars().any(char::is_control) {
@@ -40,6 +47,10 @@ pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Re
     }
     let name = fold(name, case);
     if name == ".git" { Err(git_owns(text)) } else { Ok(name.into_owned()) }
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'@' | b' ')
 }
 
 /// Says that a path could not be looked at.

@@ -154,7 +154,7 @@ impl Ask<'_> {
 }
 
 /// What of a path comes after `root`, if it begins there.
-fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+pub(crate) fn below<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
     let rest = path.strip_prefix(root)?;
     (rest.is_empty() || rest.starts_with(b"/") || root.ends_with(b"/")).then_some(rest)
 }

@@ -60,6 +60,10 @@ impl SqliteLog {
 
     fn write(&mut self, records: &[Record]) -> rusqlite::Result<Chain> {
         let mut chain = self.chain;
+        if records.len() == 1 {
+            // A statement by itself is a transaction.
+            return self.insert(records, &mut chain).map(|()| chain);
+        }
         // Prepared once: parsing BEGIN and COMMIT would cost as much as writing a row.
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let written = self.insert(records, &mut chain);
@@ -143,8 +147,6 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, String> {
     let said = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let connection = Connection::open(path).map_err(said)?;
     connection.busy_timeout(std::time::Duration::from_secs(2)).map_err(said)?;
-    // Small pages: a commit writes whole pages, and an event is a few hundred bytes.
-    connection.pragma_update(None, "page_size", 1024).map_err(said)?;
     let mode: String =
         connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(said)?;
     if mode != "wal" {

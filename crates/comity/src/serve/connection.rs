@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 use comity_core::{AgentId, Principal, Ticket};
 use comity_wire::FRAME_BYTES_MAX;
 use mio::net::UnixStream;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 
 use super::identity::Peer;
 use super::outbox::ConnectionId;
@@ -29,6 +31,8 @@ pub(crate) struct Connection {
     pub(crate) follow: Option<(u64, u64)>,
     /// Whether the loop is told when the socket takes more: only while something waits to be sent.
     pub(crate) wants_room: bool,
+    /// Bytes at the front of the socket that are in `input` already.
+    seen: usize,
     input: Vec<u8>,
     output: Vec<u8>,
     sent: usize,
@@ -56,14 +60,54 @@ impl Connection {
             link: None,
             follow: None,
             wants_room: false,
+            seen: 0,
             input: Vec::new(),
             output: Vec::new(),
             sent: 0,
         }
     }
 
-    /// Reads what there is.
+    /// Looks at what came, and leaves it in the socket: [`Connection::take_seen`] takes it out after the answer.
+    ///
+    /// Taking it out wakes the other end, which waits for its answer and would only go to sleep again: on another core that
+    /// costs both sides more than the whole question.
     pub(crate) fn receive(&mut self) -> Received {
+        let start = self.input.len();
+        self.input.resize(start + READ_BYTES, 0);
+        let seen = recv(&self.stream, &mut self.input[start..], RecvFlags::PEEK).map(|(count, _)| count);
+        let count = seen.unwrap_or(0);
+        self.input.truncate(start + count);
+        match seen {
+            Ok(0) => Received::Closed,
+            // Perhaps there is more than fits: read it the plain way.
+            Ok(READ_BYTES) => {
+                self.input.truncate(start);
+                self.read()
+            }
+            Ok(count) => {
+                self.seen = count;
+                Received::Open
+            }
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Received::Open,
+            Err(_) => Received::Closed,
+        }
+    }
+
+    /// Takes out of the socket what was looked at.
+    pub(crate) fn take_seen(&mut self) {
+        let mut rest = [0; READ_BYTES];
+        while self.seen > 0 {
+            match self.stream.read(&mut rest[..self.seen]) {
+                Ok(0) => return,
+                Ok(count) => self.seen -= count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // It is there: it was seen. Whatever this is, the next turn finds out.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn read(&mut self) -> Received {
         loop {
             let start = self.input.len();
             self.input.resize(start + READ_BYTES, 0);

@@ -105,6 +105,11 @@ impl Socket {
                 Taken::Slow => self.app.engine().kick(),
             }
             self.deliver();
+            for event in &events {
+                if let Some(connection) = self.connections.get_mut(&(event.token().0 as u64)) {
+                    connection.take_seen();
+                }
+            }
             self.feed_followers();
             if let Some(stop) = self.stop {
                 return Ok(stop);

@@ -106,14 +106,25 @@ impl fmt::Display for LockGrant {
 pub(super) fn one_or_many<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Given {
-        One(String),
-        Many(Vec<String>),
+    struct Paths;
+    impl<'de> serde::de::Visitor<'de> for Paths {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a path or a list of paths")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<Vec<String>, E> {
+            Ok(vec![path.to_owned()])
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Vec<String>, A::Error> {
+            let mut paths = Vec::new();
+            while let Some(path) = list.next_element()? {
+                paths.push(path);
+            }
+            Ok(paths)
+        }
     }
-    Ok(match Given::deserialize(deserializer)? {
-        Given::One(path) => vec![path],
-        Given::Many(paths) => paths,
-    })
+    deserializer.deserialize_any(Paths)
 }
