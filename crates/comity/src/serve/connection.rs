@@ -38,6 +38,15 @@ pub(crate) struct Connection {
     sent: usize,
 }
 
+/// How to read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Receive {
+    /// Look first, and take it out after the answer.
+    Look,
+    /// Take it out.
+    Take,
+}
+
 /// What reading gave.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Received {
@@ -67,11 +76,14 @@ impl Connection {
         }
     }
 
-    /// Looks at what came, and leaves it in the socket: [`Connection::take_seen`] takes it out after the answer.
+    /// Reads what came, or looks at it and leaves it in the socket: [`Connection::take_seen`] takes it out after the answer.
     ///
     /// Taking it out wakes the other end, which waits for its answer and would only go to sleep again: on another core that
     /// costs both sides more than the whole question.
-    pub(crate) fn receive(&mut self) -> Received {
+    pub(crate) fn receive(&mut self, how: Receive) -> Received {
+        if how == Receive::Take {
+            return self.read();
+        }
         let start = self.input.len();
         self.input.resize(start + READ_BYTES, 0);
         let seen = recv(&self.stream, &mut self.input[start..], RecvFlags::PEEK).map(|(count, _)| count);
