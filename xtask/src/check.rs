@@ -1,7 +1,7 @@
 //! `cargo xtask check`: exactly what CI runs, in the same order.
 
 use crate::process::{self, Failure, cargo, cargo_has, no_arguments};
-use crate::{test, tidy};
+use crate::{docs, test, tidy};
 use std::env;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", run: || tidy::run(&[]) },
     Step { name: "test", run: || test::run(&[]) },
     Step { name: "doc", run: doc },
+    Step { name: "reference", run: || docs::run(&["--check".to_owned()]) },
     Step { name: "deny", run: deny },
 ];
 
