@@ -139,7 +139,9 @@ impl Report {
         let before = Facts::look(stage.dir());
         println!("{before}\n");
         if cfg!(debug_assertions) {
-            println!("this is a debug build: its figures say nothing; cargo build --release\n");
+            println!(
+                "this is a debug build: its figures say nothing; build it with: cargo build --release -p comity -p comity-hook\n"
+            );
         }
         let heads = ("figure", "reference", "subject", "ratio or value (min..max)", "goal");
         println!("{:<53} {:>10} {:>10}  {:<31} {:<12} verdict", heads.0, heads.1, heads.2, heads.3, heads.4);

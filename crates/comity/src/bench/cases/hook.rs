@@ -16,7 +16,8 @@ const AT_ONCE: usize = 10;
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let (Some(empty), Some(hook)) = (beside(bench, "comity-empty"), beside(bench, "comity-hook")) else {
-        let why = "comity-hook and comity-empty are not beside this program; cargo build --release";
+        let why =
+            "comity-hook and comity-empty are not beside this program: cargo build --release -p comity-hook";
         bench.report.skipped("spawn to exit, to an empty program", why);
         return Ok(());
     };
