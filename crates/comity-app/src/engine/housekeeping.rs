@@ -8,9 +8,9 @@ use super::Engine;
 use crate::log::{Checkpoint, Reader};
 
 /// Records that are not sealed above which the oldest are sealed when it is quiet.
-const HOT_RECORDS_QUIET: u64 = 20_000;
+pub const HOT_RECORDS_QUIET: u64 = 20_000;
 /// Records that are not sealed above which the oldest are sealed in any case.
-const HOT_RECORDS_MAX: u64 = 60_000;
+pub const HOT_RECORDS_MAX: u64 = 40_000;
 /// Bytes of write-ahead log above which they are moved in any case.
 const BACKLOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Records after which the thread looks whether there is something to do.

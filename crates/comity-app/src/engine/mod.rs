@@ -18,6 +18,7 @@ use comity_core::{Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World}
 use crate::clock::Clock;
 use crate::log::{Log, Reader};
 pub use feed::{Feed, Waker};
+pub use housekeeping::{HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use timer::Timer;
 use writer::Writer;
 

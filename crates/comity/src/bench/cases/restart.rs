@@ -3,6 +3,7 @@
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
+use comity_app::engine::{HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use comity_app::log::{Checkpoint, Durability, Log, Reader, SqliteLog, StartPoint};
 use comity_core::agents::Profile;
 use comity_core::locks::{LockMode, Wanted};
@@ -18,9 +19,6 @@ use crate::bench::report::Goal;
 use crate::bench::server::Server;
 
 const EVENTS: usize = 1_000_000;
-/// What housekeeping leaves unsealed at most while everybody writes, and when it is quiet.
-const HOT_RECORDS_MAX: u64 = 60_000;
-const HOT_RECORDS_QUIET: u64 = 20_000;
 const AGENTS: u64 = 20;
 /// Paths that each agent locks and unlocks in turn; half of them are held at any time.
 const PATHS: u64 = 100;
