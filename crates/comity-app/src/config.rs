@@ -20,8 +20,6 @@ pub struct Config {
     pub http: HttpConfig,
     /// About the server itself.
     pub server: ServerConfig,
-    /// About the ledger.
-    pub log: LogConfig,
 }
 
 /// About agents.
@@ -58,14 +56,6 @@ pub struct HttpConfig {
 pub struct ServerConfig {
     /// It stops when nobody was connected and no agent was here for this long; never, if not set.
     pub idle_exit: Option<Span>,
-}
-
-/// About the ledger.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LogConfig {
-    /// Sealed segments that are kept; all, if not set.
-    pub keep_segments: Option<usize>,
 }
 
 impl Config {
