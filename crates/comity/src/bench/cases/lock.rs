@@ -50,7 +50,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let what =
         |name, goal| Comparison { name, unit: Unit::Nanoseconds, ratio: Ratio::SubjectToReference, goal };
     let goal = Some(Goal::AtMost(2.0));
-    bench.compare(what("hot, to a ping-pong and a commit, wherever they run", None), || round(&mut raw))?;
+    bench.compare(what("hot, to a ping-pong and a commit, wherever they run", goal), || round(&mut raw))?;
     {
         // Like is compared with like: see the check.
         let _kept = OneCore::of(&[server.pid(), echo.pid()])?;
