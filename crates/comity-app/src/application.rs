@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 use comity_core::limits::HEARTBEAT_GRAIN;
 use comity_core::{AgentId, Ask, Key, Principal, Refusal, Ticket};
 
-use crate::catalog::{self, Erased};
+use crate::beside::{self, Beside};
+use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::engine::{Answer, Asker, Engine, Job, Nobody};
 use crate::log::Reader;
 use crate::metrics::Metrics;
-use crate::operation::{Caller, Failure, Rendered};
+use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::tokens::{self, Token};
 
@@ -27,6 +28,7 @@ struct Parts {
     metrics: Arc<Metrics>,
     server: ServerFacts,
     secret: OnceLock<[u8; 32]>,
+    beside: Beside,
 }
 
 /// What the running server says of itself.
@@ -85,7 +87,8 @@ impl Application {
         server: ServerFacts,
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
-        Application(Arc::new(Parts { engine, reader, projects, config, metrics, server, secret }))
+        let beside = Beside::default();
+        Application(Arc::new(Parts { engine, reader, projects, config, metrics, server, secret, beside }))
     }
 
     /// Sets the secret that tokens of repeated asks are made from; without it a repeat after a restart fails.
@@ -187,15 +190,32 @@ impl Application {
             }
             None => caller,
         };
-        match (catalog::CATALOG[place].plan)(self, caller, call.input, call.text) {
+        let entry = &catalog::CATALOG[place];
+        if entry.pace == Pace::Long {
+            self.run_beside(entry, caller.clone(), call, key, responder);
+            return heartbeat;
+        }
+        heartbeat.and(self.run(entry, caller, (call.input, call.text), key, responder))
+    }
+
+    /// Plans an operation and answers it, or hands it to the engine.
+    fn run(
+        &self,
+        entry: &Entry,
+        caller: &Caller,
+        (input, text): (&str, bool),
+        key: Option<Key>,
+        responder: Box<dyn Responder>,
+    ) -> Taken {
+        match (entry.plan)(self, caller, input, text) {
             Err(failure) => {
                 self.metrics().count_refusal();
                 self.respond(caller.who, responder, Err(failure));
-                heartbeat
+                Taken::Answered
             }
             Ok(Erased::Answer(output)) => {
                 self.respond(caller.who, responder, Ok(output));
-                heartbeat
+                Taken::Answered
             }
             Ok(Erased::Change { asks, finish }) => {
                 let slow = asks.iter().any(is_slow);
@@ -203,6 +223,34 @@ impl Application {
                 self.engine().submit(Job { who: caller.who, asks, key, asker });
                 if slow { Taken::Slow } else { Taken::Quick }
             }
+        }
+    }
+
+    /// Runs an operation that may take long on a thread of its own.
+    fn run_beside(
+        &self,
+        entry: &'static Entry,
+        caller: Caller,
+        call: &Call<'_>,
+        key: Option<Key>,
+        responder: Box<dyn Responder>,
+    ) {
+        let Some(place) = self.0.beside.enter() else {
+            let problem = format!("{} long operations run already", beside::LONG_MAX);
+            let refusal = Refusal::LimitReached { problem, hint: "try again in a moment".into() };
+            return self.respond(caller.who, responder, Err(refusal.into()));
+        };
+        let (app, input, text) = (self.clone(), call.input.to_owned(), call.text);
+        let thread = std::thread::Builder::new().name(entry.name.into());
+        let started = thread.spawn(move || {
+            let _place = place;
+            if app.run(entry, &caller, (&input, text), key, responder) != Taken::Answered {
+                app.engine().drive();
+            }
+        });
+        if let Err(error) = started {
+            // The responder went with the thread that never was: its caller sees the connection close.
+            eprintln!("comity: no thread for {}: {error}", entry.name);
         }
     }
 
@@ -259,6 +307,17 @@ impl Application {
             self.engine().kick();
         }
         responder.respond(output, notices);
+    }
+}
+
+impl Taken {
+    /// What is left to do after both.
+    pub fn and(self, other: Taken) -> Taken {
+        match (self, other) {
+            (Taken::Slow, _) | (_, Taken::Slow) => Taken::Slow,
+            (Taken::Quick, _) | (_, Taken::Quick) => Taken::Quick,
+            (Taken::Answered, Taken::Answered) => Taken::Answered,
+        }
     }
 }
 

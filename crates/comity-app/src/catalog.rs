@@ -4,7 +4,9 @@ use comity_core::Ask;
 use serde_json::Value;
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, MakeOutput, Operation, Plan, Rendered, Route};
+use crate::operation::{
+    Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
+};
 use crate::operations::{agents::*, ledger::*, locks::*, server::*};
 
 /// All operations, in the order in which people read them.
@@ -50,6 +52,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What it does to the world.
     pub effect: Effect,
+    /// How long it may take.
+    pub pace: Pace,
     /// Whom it is for.
     pub audience: Audience,
     /// Where REST offers it.
@@ -82,6 +86,7 @@ impl Entry {
         Entry {
             name: O::NAME,
             effect: O::EFFECT,
+            pace: O::PACE,
             audience: O::AUDIENCE,
             route: O::ROUTE,
             command: O::COMMAND,

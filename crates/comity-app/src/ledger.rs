@@ -40,11 +40,6 @@ impl Entry {
     pub fn of(record: &Record, world: &World) -> Entry {
         let agent = record.by.agent();
         let role = agent.and_then(|id| world.agents.get(id)).and_then(|agent| agent.profile.role.as_deref());
-        let mut details = serde_json::to_value(&record.event).unwrap_or_default();
-        // The hash of a token is no secret, but nobody needs it either.
-        if let Some(details) = details.as_object_mut() {
-            details.remove("token");
-        }
         Entry {
             seq: record.seq,
             at_ms: record.wall_ms,
@@ -55,9 +50,26 @@ impl Entry {
             action: record.event.kind().action,
             event: record.event.kind().stream,
             summary: comity_core::display::visible(&summary(record, world)).into_owned(),
-            details,
+            details: details(&record.event),
         }
     }
+}
+
+/// All that an event says, in one flat object.
+fn details(event: &Event) -> serde_json::Value {
+    let mut flat = serde_json::Map::new();
+    if let Ok(serde_json::Value::Object(tagged)) = serde_json::to_value(event) {
+        for (kind, body) in tagged {
+            flat.insert("type".into(), kind.into());
+            flat.extend(body.as_object().cloned().unwrap_or_default());
+        }
+    }
+    if let Some(serde_json::Value::Object(wanted)) = flat.remove("wanted") {
+        flat.extend(wanted);
+    }
+    // The hash of a token is no secret, but nobody needs it either.
+    flat.remove("token");
+    flat.into()
 }
 
 /// A moment on the wall, in UTC.

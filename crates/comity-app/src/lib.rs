@@ -4,6 +4,7 @@
 //! Writing goes through the [`engine`], reading looks at its published copy of the world.
 
 pub mod application;
+mod beside;
 pub mod catalog;
 pub mod clock;
 pub mod config;

@@ -22,6 +22,15 @@ pub enum Effect {
     Removes,
 }
 
+/// How long an operation may take before it is answered or handed to the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// Microseconds: it looks at memory, and at most at a file or two.
+    Quick,
+    /// Perhaps seconds: it runs git or walks a tree, on a thread of its own.
+    Long,
+}
+
 /// Whom an operation is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Audience {
@@ -97,6 +106,8 @@ pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Se
     const EFFECT: Effect;
     /// Whom it is for.
     const AUDIENCE: Audience;
+    /// How long it may take.
+    const PACE: Pace = Pace::Quick;
     /// Where REST offers it.
     const ROUTE: Route;
     /// The words after `comity`.

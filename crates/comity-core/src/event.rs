@@ -28,7 +28,7 @@ pub struct Record {
 
 /// One change of the world.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A server began to write this log; fences go on from `fence_floor`.
     ServerStarted {
@@ -102,7 +102,6 @@ pub enum Event {
         /// To whom.
         holder: Principal,
         /// On what, for how long, and why.
-        #[serde(flatten)]
         wanted: Wanted,
         /// The ticket, if the holder had waited.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -127,7 +126,6 @@ pub enum Event {
         /// On what, as people read it.
         path: Box<str>,
         /// Why.
-        #[serde(flatten)]
         cause: ReleaseCause,
     },
     /// A lock's time ran out; its files are being looked at before anybody else gets it.
@@ -193,7 +191,6 @@ pub enum Event {
         /// Its place.
         ticket: Ticket,
         /// How it ended.
-        #[serde(flatten)]
         ending: WaitEnding,
     },
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.

@@ -88,13 +88,15 @@ impl Principal {
 
 impl fmt::Display for AgentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{AGENT_PREFIX}{:012x}", self.0)
+        f.write_str(AGENT_PREFIX)?;
+        write_hex(f, &self.0.to_be_bytes()[2..])
     }
 }
 
 impl fmt::Display for ProjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PROJECT_PREFIX}{:012x}", self.0)
+        f.write_str(PROJECT_PREFIX)?;
+        write_hex(f, &self.0.to_be_bytes()[2..])
     }
 }
 
@@ -122,7 +124,7 @@ impl fmt::Display for Principal {
 
 impl fmt::Display for TokenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(f, &self.0)
     }
 }
 
@@ -163,6 +165,17 @@ impl FromStr for TokenHash {
         }
         Ok(Self(bytes))
     }
+}
+
+/// Writes at most 32 bytes in hex, in one piece: ids are written with every event.
+fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [0; 64];
+    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    f.write_str(str::from_utf8(&text[..bytes.len() * 2]).unwrap_or_default())
 }
 
 fn hex_after(prefix: &str, text: &str) -> Result<u64, ()> {

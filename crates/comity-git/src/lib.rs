@@ -11,6 +11,7 @@ mod marker;
 mod place;
 mod plain;
 mod process;
+mod quick;
 mod repository;
 mod resolve;
 mod uncommitted;

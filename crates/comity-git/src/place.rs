@@ -49,7 +49,8 @@ pub(crate) fn name(name: &[u8], case: CaseRule, text: &str) -> Result<String, Re
     if name == ".git" { Err(git_owns(text)) } else { Ok(name.into_owned()) }
 }
 
-fn is_plain(byte: u8) -> bool {
+/// Whether a byte means itself in names and in globs alike.
+pub(crate) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'@' | b' ')
 }
 

@@ -73,6 +73,18 @@ impl Plain {
         known.walked.get(path).filter(|(_, when)| when.elapsed() < WALKED_FOR).map(|(stamp, _)| *stamp)
     }
 
+    /// Whether every directory on the way to this path, from `start` on, was walked through a moment ago and is plain.
+    pub(crate) fn is_plain_way(&self, path: &[u8], start: usize) -> bool {
+        let known = self.lock();
+        let now = Instant::now();
+        let is_plain = |dir: &[u8]| {
+            known.walked.get(dir).is_some_and(|(stamp, when)| {
+                now.duration_since(*when) < WALKED_FOR && known.plain.get(&stamp.id) == Some(stamp)
+            })
+        };
+        (start..path.len()).filter(|at| path[*at] == b'/').all(|at| is_plain(&path[..at]))
+    }
+
     /// Somebody walks through the directory at this path.
     pub(crate) fn walk(&self, path: &[u8], stamp: Stamp) {
         let mut known = self.lock();

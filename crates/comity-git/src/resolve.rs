@@ -10,6 +10,7 @@ use comity_core::{PathPattern, Refusal};
 
 use crate::Repository;
 use crate::place::{self, unreadable};
+use crate::quick;
 use crate::walk::{LINKS_MAX, Step, Stuck, Walk};
 
 const HINT: &str = "give a path or glob inside the repository";
@@ -31,6 +32,9 @@ pub(crate) fn resolve(
     reading: Reading,
 ) -> Result<PathPattern, Refusal> {
     check_text(text)?;
+    if let Some(pattern) = quick::resolve(repository, cwd, text) {
+        return Ok(pattern);
+    }
     let text = slashes(text);
     let ask = Ask { repository, cwd, text: &text, reading };
     let pattern = PathPattern::of(ask.alternatives()?);

@@ -2,21 +2,33 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::eager::{Eagerness, Wait, wait_eagerly};
 use crate::frame::{FRAME_BYTES_MAX, Reply, Request};
+
+/// Bytes read at a time.
+const READ_BYTES: usize = 8 * 1024;
 
 /// A connection to the server.
 #[derive(Debug)]
 pub struct Client {
-    stream: BufReader<UnixStream>,
-    line: Vec<u8>,
+    stream: UnixStream,
+    timeout: Option<Timespec>,
+    eagerness: Eagerness,
+    /// What came: a whole line at the front once one was read, perhaps more behind it.
+    came: Vec<u8>,
+    /// How long the line at the front is; it goes when the next one is read.
+    line: usize,
     out: Vec<u8>,
     next_id: u64,
 }
@@ -54,23 +66,27 @@ impl Client {
     /// Connects to the socket.
     pub fn connect(socket: &Path) -> io::Result<Client> {
         let stream = UnixStream::connect(socket)?;
+        let eagerness = Eagerness::default();
         Ok(Client {
-            stream: BufReader::with_capacity(8 * 1024, stream),
-            line: Vec::new(),
+            stream,
+            timeout: None,
+            eagerness,
+            came: Vec::new(),
+            line: 0,
             out: Vec::new(),
             next_id: 1,
         })
     }
 
     /// Bounds every single read and write; `None` waits for ever.
-    pub fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.stream.get_ref().set_read_timeout(timeout)?;
-        self.stream.get_ref().set_write_timeout(timeout)
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.timeout = timeout.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        self.stream.set_write_timeout(timeout)
     }
 
     /// The socket, to be shut down from another thread.
     pub fn stream(&self) -> &UnixStream {
-        self.stream.get_ref()
+        &self.stream
     }
 
     /// Sends a request as it is, with an id of this connection; gives the id.
@@ -81,7 +97,7 @@ impl Client {
         serde_json::to_writer(&mut self.out, &request)
             .map_err(|error| ClientError::Garbage(error.to_string()))?;
         self.out.push(b'\n');
-        self.stream.get_mut().write_all(&self.out)?;
+        self.stream.write_all(&self.out)?;
         Ok(request.id)
     }
 
@@ -98,7 +114,7 @@ impl Client {
         let start = format!("{{\"id\":{id},");
         loop {
             self.read_line()?;
-            if self.line.starts_with(start.as_bytes()) {
+            if self.came.starts_with(start.as_bytes()) {
                 return self.parse_line();
             }
         }
@@ -112,27 +128,66 @@ impl Client {
     }
 
     fn read_line(&mut self) -> Result<(), ClientError> {
-        self.line.clear();
+        self.came.drain(..self.line);
+        self.line = 0;
+        let mut looked_at = 0;
         loop {
-            let buffered = self.stream.fill_buf()?;
-            if buffered.is_empty() {
-                return Err(ClientError::Closed);
-            }
-            let end = buffered.iter().position(|byte| *byte == b'\n');
-            let used = end.map_or(buffered.len(), |at| at + 1);
-            self.line.extend_from_slice(&buffered[..used]);
-            self.stream.consume(used);
-            if end.is_some() {
+            if let Some(at) = self.came[looked_at..].iter().position(|byte| *byte == b'\n') {
+                self.line = looked_at + at + 1;
                 return Ok(());
             }
-            if self.line.len() > FRAME_BYTES_MAX {
+            looked_at = self.came.len();
+            if looked_at > FRAME_BYTES_MAX {
                 return Err(ClientError::Garbage("a line without an end".into()));
+            }
+            if self.read_more()? == 0 {
+                return Err(ClientError::Closed);
             }
         }
     }
 
+    fn read_more(&mut self) -> io::Result<usize> {
+        let start = self.came.len();
+        self.came.resize(start + READ_BYTES, 0);
+        let (stream, free) = (&mut self.stream, &mut self.came[start..]);
+        let begun = Instant::now();
+        let look = || match recv(&*stream, &mut *free, RecvFlags::DONTWAIT) {
+            Ok((count, _)) => Some(Ok(count)),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => None,
+            Err(error) => Some(Err(error.into())),
+        };
+        let how = self.eagerness.wait();
+        let seen = match how {
+            Wait::Looking => wait_eagerly(look),
+            Wait::Sleeping => None,
+        };
+        let read = seen.unwrap_or_else(|| sleep_and_read(stream, self.timeout, free));
+        self.eagerness.came(how, begun.elapsed());
+        self.came.truncate(start + *read.as_ref().unwrap_or(&0));
+        read
+    }
+
     fn parse_line(&self) -> Result<Reply<'_>, ClientError> {
-        serde_json::from_slice(&self.line).map_err(|error| ClientError::Garbage(error.to_string()))
+        serde_json::from_slice(&self.came[..self.line])
+            .map_err(|error| ClientError::Garbage(error.to_string()))
+    }
+}
+
+/// Waits for something to read, and reads it.
+///
+/// Whoever sleeps in the read itself is woken as well when the server takes out what was asked: twice for each answer.
+fn sleep_and_read(stream: &mut UnixStream, timeout: Option<Timespec>, to: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match poll(&mut [PollFd::new(&*stream, PollFlags::IN)], timeout.as_ref()) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        match stream.read(&mut *to) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
     }
 }
 

@@ -4,9 +4,11 @@
 //! Identity is the connection's: the kernel's peer credentials, and the token of the first request that has one.
 
 mod client;
+mod eager;
 mod frame;
 mod home;
 
 pub use client::{Client, ClientError};
+pub use eager::{EAGER, Eagerness, Wait, wait_eagerly};
 pub use frame::{FRAME_BYTES_MAX, Fault, PROTOCOL, Reply, Request};
 pub use home::{Home, HomeError};

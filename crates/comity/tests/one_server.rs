@@ -3,7 +3,9 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -224,4 +226,23 @@ fn who_started_a_server_takes_notice_of_its_end() {
         children.split_whitespace().map(str::parse).collect::<Result<Vec<u32>, _>>().ok()
             == Some(place.server().into_iter().collect())
     });
+}
+
+#[test]
+fn who_asks_and_hangs_up_at_once_is_answered_and_let_go() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let pid = place.server().expect("a server");
+    let descriptors = || std::fs::read_dir(format!("/proc/{pid}/fd")).expect("descriptors").count();
+    let before = descriptors();
+    for _ in 0..50 {
+        let mut stream = UnixStream::connect(place.socket()).expect("a server");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a bound");
+        stream.write_all(b"{\"id\":1,\"op\":\"status\"}\n").expect("asked");
+        stream.shutdown(std::net::Shutdown::Write).expect("hung up");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server hangs up, too");
+        assert!(answer.starts_with("{\"id\":1,\"ok\":"), "{answer}");
+    }
+    assert!(descriptors() <= before + 2, "no connection is left: {} and {before}", descriptors());
 }

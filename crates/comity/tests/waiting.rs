@@ -96,7 +96,7 @@ fn a_waiter_that_dies_leaves_the_queue() {
     let cat_waits = wait_in_line(&place, &mut log, &cat, "src/a.rs");
     kill(bob_waits.pid(), Signal::KILL);
     let ended = log.until_action("wait_ended");
-    assert_eq!(ended["details"]["how"], "cancelled", "{ended}");
+    assert_eq!(ended["details"]["ending"], "cancelled", "{ended}");
     place.json_as(&ann, &["unlock", "src/a.rs"]);
     assert_eq!(cat_waits.finish().json()["locks"][0]["holder"], "cat", "the next in line is served");
 }

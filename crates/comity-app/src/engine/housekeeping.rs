@@ -11,10 +11,12 @@ use crate::log::{Checkpoint, Reader};
 pub const HOT_RECORDS_QUIET: u64 = 20_000;
 /// Records that are not sealed above which the oldest are sealed in any case.
 pub const HOT_RECORDS_MAX: u64 = 40_000;
-/// Bytes of write-ahead log above which they are moved in any case.
-const BACKLOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Records after which the write-ahead log is moved and begun again: a start after a crash reads all of it.
+pub const BACKLOG_RECORDS_MAX: u64 = 10_000;
 /// Records after which the thread looks whether there is something to do.
 const LOOK_EVERY_RECORDS: u64 = 5_000;
+/// Sealed records that may wait in the table to be dropped while it is not quiet.
+const SEALED_RECORDS_MAX: u64 = 500_000;
 /// Sealed records that are dropped at a time; the writer waits that long at most.
 const DROP_RECORDS: usize = 500;
 /// Without a write for this long it is quiet.
@@ -33,6 +35,7 @@ pub(super) fn run(engine: &Engine, reader: &Reader) {
             let _ = wake.try_send(());
         }
     }));
+    let mut moved_at = engine.feed().head();
     while !engine.feed().is_stopped() {
         if woken.recv().is_err() {
             return;
@@ -40,6 +43,12 @@ pub(super) fn run(engine: &Engine, reader: &Reader) {
         loop {
             let head = engine.feed().head();
             looked_at.store(head, Ordering::Relaxed);
+            if head.saturating_sub(moved_at) >= BACKLOG_RECORDS_MAX {
+                // All but the last few are moved while writers go on; they wait for those few only.
+                reader.checkpoint(Checkpoint::Behind);
+                engine.between_writes(|| reader.checkpoint(Checkpoint::Again));
+                moved_at = head;
+            }
             pressed(engine, reader, head);
             let _ = woken.recv_timeout(QUIET);
             if engine.feed().is_stopped() {
@@ -47,6 +56,7 @@ pub(super) fn run(engine: &Engine, reader: &Reader) {
             }
             if engine.feed().head() == head {
                 quiet(engine, reader, head);
+                moved_at = head;
                 asleep.store(true, Ordering::Relaxed);
                 break;
             }
@@ -55,30 +65,38 @@ pub(super) fn run(engine: &Engine, reader: &Reader) {
 }
 
 fn pressed(engine: &Engine, reader: &Reader, head: u64) {
-    if head.saturating_sub(reader.segments().sealed_up_to()) > HOT_RECORDS_MAX {
-        seal(engine, reader);
+    if hot(reader, head) > HOT_RECORDS_MAX + locks(engine) {
+        seal(reader);
     }
-    if reader.backlog_bytes() > BACKLOG_BYTES_MAX {
-        reader.checkpoint(Checkpoint::Behind);
+    // Dropping is the writer's work: it waits for a quiet moment, unless too much piles up.
+    if reader.oldest().is_some_and(|oldest| reader.segments().sealed_up_to() > oldest + SEALED_RECORDS_MAX) {
+        drop_sealed(engine);
     }
+}
+
+fn drop_sealed(engine: &Engine) {
+    while engine.drop_sealed(DROP_RECORDS) > 0 {}
 }
 
 fn quiet(engine: &Engine, reader: &Reader, head: u64) {
-    while head.saturating_sub(reader.segments().sealed_up_to()) > HOT_RECORDS_QUIET && seal(engine, reader) {}
+    while hot(reader, head) > HOT_RECORDS_QUIET + locks(engine) && seal(reader) {}
+    drop_sealed(engine);
     reader.checkpoint(Checkpoint::Whole);
 }
 
-fn seal(engine: &Engine, reader: &Reader) -> bool {
-    match reader.seal_next() {
-        Ok(true) => {
-            while engine.drop_sealed(DROP_RECORDS) > 0 {}
-            true
-        }
-        Ok(false) => false,
-        Err(problem) => {
-            // Sealing only saves room: the records stay where they are.
-            eprintln!("comity: the oldest records could not be sealed: {problem}");
-            false
-        }
-    }
+fn hot(reader: &Reader, head: u64) -> u64 {
+    head.saturating_sub(reader.segments().sealed_up_to())
+}
+
+/// A segment has as many records as there are locks at least: with many of them sealing waits longer.
+fn locks(engine: &Engine) -> u64 {
+    engine.world().locks.len() as u64
+}
+
+fn seal(reader: &Reader) -> bool {
+    reader.seal_next().unwrap_or_else(|problem| {
+        // Sealing only saves room: the records stay where they are.
+        eprintln!("comity: the oldest records could not be sealed: {problem}");
+        false
+    })
 }

@@ -18,7 +18,7 @@ use comity_core::{Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World}
 use crate::clock::Clock;
 use crate::log::{Log, Reader};
 pub use feed::{Feed, Waker};
-pub use housekeeping::{HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
+pub use housekeeping::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use timer::Timer;
 use writer::Writer;
 
@@ -183,6 +183,15 @@ impl Engine {
         self.submit(Job { who, asks: vec![ask], key: None, asker: Box::new(Send(sender)) });
         self.drive();
         answer.recv().unwrap_or_else(|_| Err(Failed::Fault("the engine stopped".into())))
+    }
+
+    /// Does something short while nobody writes.
+    fn between_writes(&self, work: impl FnOnce()) {
+        {
+            let _writer = lock(&self.0.writer);
+            work();
+        }
+        self.drive();
     }
 
     /// Takes out sealed records, a few at a time.

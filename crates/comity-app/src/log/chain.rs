@@ -12,16 +12,18 @@ pub struct Chain(pub Hash);
 impl Chain {
     /// Adds a record, given by its number, times, actor, key and event as they are stored.
     pub fn add(&mut self, stored: &Stored<'_>) -> Hash {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.0);
+        let texts = [stored.by, stored.key.unwrap_or_default(), stored.event];
+        // In one piece: each piece costs as much as hashing it.
+        let mut bytes = Vec::with_capacity(80 + texts.iter().map(|text| text.len()).sum::<usize>());
+        bytes.extend_from_slice(&self.0);
         for number in [stored.seq, stored.now, stored.wall_ms as u64] {
-            hasher.update(&number.to_le_bytes());
+            bytes.extend_from_slice(&number.to_le_bytes());
         }
-        for text in [stored.by, stored.key.unwrap_or_default(), stored.event] {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
+        for text in texts {
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
         }
-        self.0 = *hasher.finalize().as_bytes();
+        self.0 = *blake3::hash(&bytes).as_bytes();
         self.0
     }
 }

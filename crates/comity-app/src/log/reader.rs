@@ -1,6 +1,6 @@
 //! The reading end of the log, for threads that do not write events.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use comity_core::Record;
@@ -16,7 +16,6 @@ use super::sqlite::open_for_writing;
 pub struct Reader {
     connection: Mutex<Connection>,
     segments: Segments,
-    wal: PathBuf,
 }
 
 /// How much of the write-ahead log to move.
@@ -24,25 +23,23 @@ pub struct Reader {
 pub enum Checkpoint {
     /// What writers no longer need, without being in their way.
     Behind,
-    /// All of it, when nobody writes.
+    /// All of it, when nobody writes; the file is used again from its beginning.
+    Again,
+    /// All of it, when nobody writes for a while; the file becomes empty.
     Whole,
 }
 
 impl Reader {
     pub(super) fn open(path: &Path, segments: Segments) -> Result<Reader, String> {
         let connection = Mutex::new(open_for_writing(path)?);
-        Ok(Reader { connection, segments, wal: path.with_extension("db-wal") })
-    }
-
-    /// How many bytes wait in the write-ahead log.
-    pub fn backlog_bytes(&self) -> u64 {
-        std::fs::metadata(&self.wal).map_or(0, |file| file.len())
+        Ok(Reader { connection, segments })
     }
 
     /// Moves what it can of the write-ahead log into the database; writers do not wait for it.
     pub fn checkpoint(&self, how: Checkpoint) {
         let sql = match how {
             Checkpoint::Behind => "PRAGMA wal_checkpoint(PASSIVE)",
+            Checkpoint::Again => "PRAGMA wal_checkpoint(RESTART)",
             Checkpoint::Whole => "PRAGMA wal_checkpoint(TRUNCATE)",
         };
         // What cannot be moved now is moved later; it is safe where it is.
@@ -56,6 +53,13 @@ impl Reader {
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The oldest record that is still in the table.
+    pub fn oldest(&self) -> Option<u64> {
+        let connection = self.connection();
+        let mut oldest = connection.prepare_cached("SELECT min(seq) FROM events").ok()?;
+        oldest.query_row([], |row| row.get::<_, Option<i64>>(0)).ok()?.map(|seq| seq as u64)
     }
 
     /// The sealed part of the log.
@@ -72,21 +76,21 @@ impl Reader {
         let from = records.last().map_or(after, |last: &Record| last.seq);
         if records.len() < limit {
             let left = limit - records.len();
-            self.visit_hot(from, left, |record, _| {
-                records.push(record);
+            self.visit_hot(from, left, |stored, _| {
+                records.push(stored.record()?);
                 Ok(())
             })?;
         }
         Ok(records)
     }
 
-    /// Visits the records that are not sealed.
+    /// Visits the records that are not sealed, as they are stored.
     pub fn visit_hot(
         &self,
         after: u64,
         limit: usize,
-        mut visit: impl FnMut(Record, (&Stored<'_>, super::Hash)) -> Result<(), String>,
+        visit: impl FnMut(&Stored<'_>, super::Hash) -> Result<(), String>,
     ) -> Result<(), String> {
-        rows::visit(&self.connection(), after, limit, |row| visit(row.record()?, (&row.stored(), row.hash)))
+        rows::visit(&self.connection(), after, limit, visit)
     }
 }

@@ -1,6 +1,5 @@
 //! The tables, and how records are read from them.
 
-use comity_core::Record;
 use rusqlite::{Connection, Row};
 
 use super::chain::{Hash, Stored};
@@ -29,52 +28,12 @@ pub(super) const SCHEMA: &str = "
 
 pub(super) const COLUMNS: &str = "seq, now, wall_ms, by, key, event, hash";
 
-/// One row as it is stored.
-pub(super) struct RowText {
-    pub(super) seq: u64,
-    pub(super) now: u64,
-    pub(super) wall_ms: i64,
-    pub(super) by: String,
-    pub(super) key: Option<String>,
-    pub(super) event: String,
-    pub(super) hash: Hash,
-}
-
-impl RowText {
-    fn read(row: &Row<'_>) -> rusqlite::Result<RowText> {
-        Ok(RowText {
-            seq: row.get::<_, i64>(0)? as u64,
-            now: row.get::<_, i64>(1)? as u64,
-            wall_ms: row.get(2)?,
-            by: row.get(3)?,
-            key: row.get(4)?,
-            event: row.get(5)?,
-            hash: row.get(6)?,
-        })
-    }
-
-    pub(super) fn stored(&self) -> Stored<'_> {
-        Stored {
-            seq: self.seq,
-            now: self.now,
-            wall_ms: self.wall_ms,
-            by: &self.by,
-            key: self.key.as_deref(),
-            event: &self.event,
-        }
-    }
-
-    pub(super) fn record(&self) -> Result<Record, String> {
-        self.stored().record()
-    }
-}
-
 /// Visits the rows after `after`, in order, at most `limit`, until told to stop by an error.
 pub(super) fn visit(
     connection: &Connection,
     after: u64,
     limit: usize,
-    mut visit: impl FnMut(RowText) -> Result<(), String>,
+    mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
 ) -> Result<(), String> {
     let said = |error: rusqlite::Error| error.to_string();
     let sql = format!("SELECT {COLUMNS} FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2");
@@ -82,7 +41,27 @@ pub(super) fn visit(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = statement.query((after as i64, limit)).map_err(said)?;
     while let Some(row) = rows.next().map_err(said)? {
-        visit(RowText::read(row).map_err(said)?)?;
+        let (stored, hash) = read(row).map_err(|problem| format!("a row after {after}: {problem}"))?;
+        visit(&stored, hash)?;
     }
     Ok(())
+}
+
+/// Reads a row where it lies.
+fn read<'a>(row: &'a Row<'_>) -> Result<(Stored<'a>, Hash), String> {
+    let said = |error: rusqlite::Error| error.to_string();
+    let text = |column: usize| -> Result<&'a str, String> {
+        let value = row.get_ref(column).map_err(said)?;
+        value.as_str().map_err(|error| error.to_string())
+    };
+    let key = row.get_ref(4).map_err(said)?.as_str_or_null().map_err(|error| error.to_string())?;
+    let stored = Stored {
+        seq: row.get::<_, i64>(0).map_err(said)? as u64,
+        now: row.get::<_, i64>(1).map_err(said)? as u64,
+        wall_ms: row.get(2).map_err(said)?,
+        by: text(3)?,
+        key,
+        event: text(5)?,
+    };
+    Ok((stored, row.get(6).map_err(said)?))
 }

@@ -14,6 +14,7 @@ use comity_core::world::Patience;
 use comity_core::{Record, World};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::chain::{Chain, Hash, Stored};
 use super::rows;
@@ -37,8 +38,10 @@ struct Line<'a> {
     by: std::borrow::Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     key: Option<std::borrow::Cow<'a, str>>,
-    event: std::borrow::Cow<'a, str>,
-    hash: String,
+    hash: std::borrow::Cow<'a, str>,
+    /// As it was written: the hash is over these bytes.
+    #[serde(borrow)]
+    event: &'a RawValue,
 }
 
 /// The world at a segment's end.
@@ -46,6 +49,24 @@ struct Line<'a> {
 struct WorldFile {
     chain: String,
     world: Snapshot,
+}
+
+impl Line<'_> {
+    fn write(stored: &Stored<'_>, hash: &Hash, to: &mut Vec<u8>) -> Result<(), String> {
+        let said = |error: serde_json::Error| format!("record {}: {error}", stored.seq);
+        let line = Line {
+            seq: stored.seq,
+            now: stored.now,
+            wall_ms: stored.wall_ms,
+            by: stored.by.into(),
+            key: stored.key.map(Into::into),
+            hash: hex(hash).into(),
+            event: serde_json::from_str(stored.event).map_err(said)?,
+        };
+        serde_json::to_writer(&mut *to, &line).map_err(said)?;
+        to.push(b'\n');
+        Ok(())
+    }
 }
 
 impl Segments {
@@ -132,35 +153,27 @@ impl Segments {
             let line: Line<'_> = serde_json::from_str(&line).map_err(|error| said(error.to_string()))?;
             let hash = unhex(&line.hash).ok_or_else(|| said("a bad hash".into()))?;
             let Line { seq, now, wall_ms, by, key, event, .. } = &line;
-            let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key: key.as_deref(), event };
+            let (key, event) = (key.as_deref(), event.get());
+            let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event };
             visit(&stored, hash).map_err(said)?;
         }
         Ok(())
     }
 
     /// Writes the oldest hot records into a segment, if there are enough; they stay in the table.
+    ///
+    /// A large world makes large segments: its file is written once for as many records as it has locks.
     pub(super) fn seal_next(&self, connection: &Connection) -> Result<bool, String> {
-        let (mut world, _) = self.newest_world(Patience::default())?;
+        let (mut world, mut chain) = self.newest_world(Patience::default())?;
         let first = world.head + 1;
-        let mut chain = Chain::default();
+        let count = SEGMENT_RECORDS.max(world.locks.len());
         let mut lines = Vec::new();
-        rows::visit(connection, world.head, SEGMENT_RECORDS, |row| {
-            world.apply(&row.record()?);
-            chain = Chain(row.hash);
-            let line = Line {
-                seq: row.seq,
-                now: row.now,
-                wall_ms: row.wall_ms,
-                by: row.by.into(),
-                key: row.key.map(Into::into),
-                event: row.event.into(),
-                hash: hex(&row.hash),
-            };
-            serde_json::to_writer(&mut lines, &line).map_err(|error| error.to_string())?;
-            lines.push(b'\n');
-            Ok(())
+        rows::visit(connection, world.head, count, |stored, hash| {
+            world.apply(&stored.record()?);
+            chain = Chain(hash);
+            Line::write(stored, &hash, &mut lines)
         })?;
-        if world.head < first + SEGMENT_RECORDS as u64 - 1 {
+        if world.head + 1 < first + count as u64 {
             return Ok(false);
         }
         self.write(&self.segment_path(first, world.head), &lines)?;

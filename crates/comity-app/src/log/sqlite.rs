@@ -20,6 +20,8 @@ pub struct SqliteLog {
     segments: Segments,
     chain: Chain,
     synced: Durability,
+    /// The event that is being written, as text: one buffer for all.
+    text: Vec<u8>,
 }
 
 /// Where a server begins: the world as the log has it.
@@ -38,15 +40,15 @@ impl SqliteLog {
         migrate(&connection)?;
         let segments = Segments::open(&home.join("ledger"))?;
         let (mut world, chain) = segments.newest_world(patience)?;
-        let mut log = SqliteLog { path, connection, segments, chain, synced: Durability::Live };
-        log.drop_sealed(usize::MAX);
+        let mut log =
+            SqliteLog { path, connection, segments, chain, synced: Durability::Live, text: Vec::new() };
         let (mut head, mut chain) = (world.head, log.chain);
-        rows::visit(&log.connection, head, usize::MAX, |row| {
-            if row.seq != head + 1 {
+        rows::visit(&log.connection, head, usize::MAX, |stored, hash| {
+            if stored.seq != head + 1 {
                 return Err(format!("record {} is missing from the log", head + 1));
             }
-            world.apply(&row.record()?);
-            (head, chain) = (row.seq, Chain(row.hash));
+            world.apply(&stored.record()?);
+            (head, chain) = (stored.seq, Chain(hash));
             Ok(())
         })?;
         log.chain = chain;
@@ -76,16 +78,19 @@ impl SqliteLog {
         Ok(chain)
     }
 
-    fn insert(&self, records: &[Record], chain: &mut Chain) -> rusqlite::Result<()> {
+    fn insert(&mut self, records: &[Record], chain: &mut Chain) -> rusqlite::Result<()> {
+        let unfit =
+            |error: Box<dyn std::error::Error + Send + Sync>| rusqlite::Error::ToSqlConversionFailure(error);
         let mut insert =
             self.connection.prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         for record in records {
-            let event = serde_json::to_string(&record.event)
-                .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+            self.text.clear();
+            serde_json::to_writer(&mut self.text, &record.event).map_err(|error| unfit(error.into()))?;
+            let event = str::from_utf8(&self.text).map_err(|error| unfit(error.into()))?;
             let by = record.by.to_string();
             let key = record.key.as_ref().map(comity_core::Key::as_str);
             let (seq, now, wall_ms) = (record.seq, record.now.0, record.wall_ms);
-            let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event: &event });
+            let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event });
             insert.execute(params![seq as i64, now as i64, wall_ms, by, key, event, hash])?;
         }
         Ok(())
@@ -133,10 +138,12 @@ impl Log for SqliteLog {
     fn drop_sealed(&mut self, at_most: usize) -> usize {
         let up_to = self.segments.sealed_up_to() as i64;
         let delete = || -> rusqlite::Result<usize> {
-            self.connection.execute("UPDATE sealed SET up_to = ?1 WHERE up_to < ?1", [up_to])?;
-            let limit = i64::try_from(at_most).unwrap_or(i64::MAX);
-            let sql = "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE seq <= ?1 ORDER BY seq LIMIT ?2)";
-            self.connection.execute(sql, [up_to, limit])
+            let sealed = "UPDATE sealed SET up_to = ?1 WHERE up_to < ?1";
+            self.connection.prepare_cached(sealed)?.execute([up_to])?;
+            let oldest = "SELECT coalesce(min(seq), 0) FROM events";
+            let first: i64 = self.connection.prepare_cached(oldest)?.query_row([], |row| row.get(0))?;
+            let last = i64::try_from(at_most).map_or(i64::MAX, |count| first.saturating_add(count - 1));
+            self.connection.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([last.min(up_to)])
         };
         // What could not be dropped now is dropped at the next start.
         delete().unwrap_or(0)

@@ -58,7 +58,6 @@ pub struct Lock {
     /// Whose it is.
     pub holder: Principal,
     /// On what, how, for how long, and why.
-    #[serde(flatten)]
     pub wanted: Wanted,
     /// Since when.
     pub since: Timestamp,
@@ -82,7 +81,7 @@ pub enum Hold {
 
 /// Why a lock was released.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "cause", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum ReleaseCause {
     /// Its holder gave it back.
     GivenBack,
@@ -118,7 +117,7 @@ pub struct Wait {
 
 /// How a wait ended.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "how", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum WaitEnding {
     /// Everything that was wanted is held now, with these fences.
     Granted {

@@ -53,6 +53,9 @@ pub enum Component {
 impl PathPattern {
     /// Reads a path or glob as somebody wrote it. A trailing `/` means the directory with all below it.
     pub fn parse(text: &str, case: CaseRule) -> Result<PathPattern, Refusal> {
+        if let Some(pattern) = Self::plain(text, case) {
+            return Ok(pattern);
+        }
         check_text(text)?;
         let alternatives = expand(&fold(text, case))?
             .iter()
@@ -77,9 +80,29 @@ impl PathPattern {
 
     /// The pattern that means exactly this path, whatever characters it has.
     pub fn file(path: &str, case: CaseRule) -> Result<PathPattern, Refusal> {
+        if let Some(pattern) = Self::plain(path, case) {
+            return Ok(pattern);
+        }
         check_text(path)?;
         let components = normalize(&fold(path, case))?;
         Ok(Self::of(vec![Alternative::new(&components, &[], components.is_empty())?]))
+    }
+
+    /// The pattern of a text that is canonical as it stands and has nothing to interpret: nearly every path.
+    fn plain(text: &str, case: CaseRule) -> Option<PathPattern> {
+        let is_plain = |byte: u8| match byte {
+            b'*' | b'?' | b'[' | b']' | b'{' | b'}' | b'\\' => false,
+            b'A'..=b'Z' => case == CaseRule::Exact,
+            other => matches!(other, b' '..=b'~'),
+        };
+        let is_name = |name: &str| !matches!(name, "" | "." | "..");
+        let mut names = text.split('/');
+        let fits = text.len() <= PATTERN_BYTES_MAX && text.bytes().all(is_plain);
+        if !fits || !names.all(is_name) || text.split('/').count() > PATTERN_COMPONENTS_MAX {
+            return None;
+        }
+        let only = Alternative { prefix: text.into(), rest: Box::default() };
+        Some(PathPattern(Arc::new(Parts { text: text.into(), alternatives: Box::new([only]) })))
     }
 
     /// Puts alternatives together; the text is made from them, so equal sets have equal text.
@@ -289,6 +312,8 @@ impl<'de> Deserialize<'de> for PathPattern {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn canonical(text: &str) -> String {
@@ -352,6 +377,19 @@ mod tests {
             let pattern = PathPattern::parse(text, CaseRule::Exact).expect(text);
             let again = PathPattern::parse(pattern.as_str(), CaseRule::Exact).expect(text);
             assert_eq!(again, pattern, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_text_is_read_as_the_long_way_reads_it(text in "[a-zA-Z.~, /-]{1,12}|(src|a|[.]|[.][.]|B)(/(x|[.]|Y|)){0,4}") {
+            for case in [CaseRule::Exact, CaseRule::Folded] {
+                let Some(plain) = PathPattern::plain(&text, case) else { continue };
+                let components = normalize(&fold(&text, case)).expect("inside");
+                let long = PathPattern::of(vec![Alternative::new(&[], &components, false).expect("short")]);
+                prop_assert_eq!(&plain, &long);
+                prop_assert_eq!(plain.as_str(), long.as_str());
+            }
         }
     }
 }

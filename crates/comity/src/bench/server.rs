@@ -74,7 +74,7 @@ impl Server {
             token: String,
         }
         let said = |error: std::io::Error| format!("{}: {error}", self.home.socket().display());
-        let client = Client::connect(&self.home.socket()).map_err(said)?;
+        let mut client = Client::connect(&self.home.socket()).map_err(said)?;
         client.set_timeout(Some(ANSWER_MAX)).map_err(said)?;
         let cwd = self.cwd.to_string_lossy().into_owned();
         let mut agent = Agent { client, cwd, token: String::new() };

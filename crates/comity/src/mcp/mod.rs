@@ -11,10 +11,11 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use comity_mcp::{Call, Connection, MESSAGE_BYTES_MAX, RequestId, Server, Step, Ticket, ToolOutcome};
-use comity_wire::{Fault, Home, Reply};
-use rustix::event::{PollFd, PollFlags, poll};
+use comity_wire::{Eagerness, Fault, Home, Reply, Wait, wait_eagerly};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::http;
 use crate::session::random_key;
@@ -61,19 +62,35 @@ pub(crate) fn run(home: Home, name: Option<String>, all_tools: bool) -> ExitCode
     }
 }
 
+/// Waits until one of them has something.
+fn await_either(fds: &mut [PollFd<'_>], eagerness: &mut Eagerness) -> Result<(), String> {
+    let (begun, how) = (Instant::now(), eagerness.wait());
+    let seen = match how {
+        Wait::Looking => wait_eagerly(|| match poll(fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            Ok(0) => None,
+            seen => Some(seen),
+        }),
+        Wait::Sleeping => None,
+    };
+    let seen = seen.unwrap_or_else(|| poll(fds, None));
+    eagerness.came(how, begun.elapsed());
+    match seen {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 impl Shim {
     fn serve(&mut self) -> Result<(), String> {
         // Standard input is read as a file descriptor, past the buffer of `std::io::Stdin`.
         let stdin = std::io::stdin();
         let mut input: Vec<u8> = Vec::new();
+        let mut eagerness = Eagerness::default();
         loop {
             let (from_client, from_server) = {
                 let mut fds =
                     [PollFd::new(&stdin, PollFlags::IN), PollFd::new(self.link.fd(), PollFlags::IN)];
-                match poll(&mut fds, None) {
-                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                    Err(error) => return Err(error.to_string()),
-                }
+                await_either(&mut fds, &mut eagerness)?;
                 (!fds[0].revents().is_empty(), !fds[1].revents().is_empty())
             };
             if from_server {

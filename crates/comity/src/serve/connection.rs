@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use comity_core::{AgentId, Principal, Ticket};
 use comity_wire::FRAME_BYTES_MAX;
 use mio::net::UnixStream;
+use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
@@ -36,15 +37,6 @@ pub(crate) struct Connection {
     input: Vec<u8>,
     output: Vec<u8>,
     sent: usize,
-}
-
-/// How to read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Receive {
-    /// Look first, and take it out after the answer.
-    Look,
-    /// Take it out.
-    Take,
 }
 
 /// What reading gave.
@@ -80,19 +72,14 @@ impl Connection {
     ///
     /// Taking it out wakes the other end, which waits for its answer and would only go to sleep again: on another core that
     /// costs both sides more than the whole question.
-    pub(crate) fn receive(&mut self, how: Receive) -> Received {
-        if how == Receive::Take {
-            return self.read();
-        }
+    pub(crate) fn receive(&mut self) -> Received {
+        self.take_seen();
         let start = self.input.len();
-        self.input.resize(start + READ_BYTES, 0);
-        let seen = recv(&self.stream, &mut self.input[start..], RecvFlags::PEEK).map(|(count, _)| count);
-        let count = seen.unwrap_or(0);
-        self.input.truncate(start + count);
-        match seen {
+        self.input.reserve(READ_BYTES);
+        match recv(&self.stream, spare_capacity(&mut self.input), RecvFlags::PEEK).map(|(count, _)| count) {
             Ok(0) => Received::Closed,
             // Perhaps there is more than fits: read it the plain way.
-            Ok(READ_BYTES) => {
+            Ok(READ_BYTES..) => {
                 self.input.truncate(start);
                 self.read()
             }
@@ -107,16 +94,18 @@ impl Connection {
 
     /// Takes out of the socket what was looked at.
     pub(crate) fn take_seen(&mut self) {
-        let mut rest = [0; READ_BYTES];
+        let start = self.input.len();
         while self.seen > 0 {
-            match self.stream.read(&mut rest[..self.seen]) {
-                Ok(0) => return,
+            self.input.resize(start + self.seen, 0);
+            match self.stream.read(&mut self.input[start..]) {
+                Ok(0) => break,
                 Ok(count) => self.seen -= count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // It is there: it was seen. Whatever this is, the next turn finds out.
-                Err(_) => return,
+                Err(_) => break,
             }
         }
+        self.input.truncate(start);
     }
 
     fn read(&mut self) -> Received {

@@ -1,6 +1,7 @@
 //! The server: puts the application together and opens its doors.
 
 mod connection;
+mod connections;
 mod identity;
 mod liveness;
 mod logging;

@@ -3,22 +3,22 @@
 //! Each turn reads every connection that has something, answers questions from memory, gathers what wants to change
 //! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
 
-use std::collections::HashMap;
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use comity_app::application::Taken;
 use comity_app::ledger::Entry;
 use comity_app::{Application, Call, Caller, Failure};
 use comity_core::agents::Process;
 use comity_core::{Ask, Principal, Record, Refusal};
-use comity_wire::Request;
+use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connection::{Connection, Receive, Received};
+use super::connection::{Connection, Received};
+use super::connections::Connections;
 use super::identity;
 use super::logging::Trace;
 use super::outbox::{ConnectionId, Outbox, Parcel, Reply, event_line, line};
@@ -46,7 +46,9 @@ pub(crate) struct Socket {
     poll: Poll,
     listener: UnixListener,
     outbox: Arc<Outbox>,
-    connections: HashMap<ConnectionId, Connection>,
+    connections: Connections,
+    /// Connections whose other end is gone; they are closed once what they asked last is answered.
+    leaving: Vec<ConnectionId>,
     next_id: ConnectionId,
     own_uid: u32,
     stop: Option<Stop>,
@@ -65,7 +67,8 @@ impl Socket {
             poll,
             listener,
             outbox,
-            connections: HashMap::new(),
+            connections: Connections::default(),
+            leaving: Vec::new(),
             next_id: 0,
             own_uid,
             stop: None,
@@ -79,9 +82,10 @@ impl Socket {
         // Followers are woken by the loop itself when it writes, and by this when another thread does.
         self.app.engine().feed().wake(Arc::new(move |_| outbox.wake()));
         let mut events = Events::with_capacity(256);
+        let mut eagerness = Eagerness::default();
         loop {
             let timeout = idle_exit.filter(|_| self.connections.is_empty());
-            match self.poll.poll(&mut events, timeout) {
+            match self.await_events(&mut events, timeout, &mut eagerness) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => other?,
             }
@@ -92,13 +96,17 @@ impl Socket {
                 return Ok(Stop::Unused);
             }
             let mut work = Taken::Answered;
-            // With many at once the loop is what they wait for: then every step less counts, not who wakes when.
-            let how = if events.iter().nth(1).is_none() { Receive::Look } else { Receive::Take };
             for event in &events {
                 match event.token() {
                     LISTENER => self.accept()?,
                     WAKER => {}
-                    Token(id) => work = more(work, self.turn(id as u64, event.is_readable(), how)),
+                    Token(id) => {
+                        work = work.and(self.turn(id as u64, event.is_readable()));
+                        // It may have come together with the last words: it is not told of again.
+                        if event.is_read_closed() {
+                            self.leaving.push(id as u64);
+                        }
+                    }
                 }
             }
             match work {
@@ -107,16 +115,36 @@ impl Socket {
                 Taken::Slow => self.app.engine().kick(),
             }
             self.deliver();
-            for event in &events {
-                if let Some(connection) = self.connections.get_mut(&(event.token().0 as u64)) {
-                    connection.take_seen();
-                }
+            for id in std::mem::take(&mut self.leaving) {
+                self.close(id);
             }
             self.feed_followers();
             if let Some(stop) = self.stop {
                 return Ok(stop);
             }
         }
+    }
+
+    /// Waits until somebody wants something.
+    fn await_events(
+        &mut self,
+        events: &mut Events,
+        timeout: Option<Duration>,
+        eagerness: &mut Eagerness,
+    ) -> io::Result<()> {
+        let begun = Instant::now();
+        let mut look = || match self.poll.poll(events, Some(Duration::ZERO)) {
+            Ok(()) => (!events.is_empty()).then_some(Ok(())),
+            Err(error) => Some(Err(error)),
+        };
+        let how = eagerness.wait();
+        let seen = match how {
+            Wait::Looking => wait_eagerly(&mut look),
+            Wait::Sleeping => None,
+        };
+        let waited = seen.unwrap_or_else(|| self.poll.poll(events, timeout));
+        eagerness.came(how, begun.elapsed());
+        waited
     }
 
     fn accept(&mut self) -> io::Result<()> {
@@ -140,22 +168,22 @@ impl Socket {
     }
 
     /// One connection's turn: send what is left, read what came, take its requests.
-    fn turn(&mut self, id: ConnectionId, readable: bool, how: Receive) -> Taken {
+    fn turn(&mut self, id: ConnectionId, readable: bool) -> Taken {
         if !self.flush(id) || !readable {
             return Taken::Answered;
         }
         let Some(connection) = self.connections.get_mut(&id) else { return Taken::Answered };
-        let received = connection.receive(how);
+        let received = connection.receive();
         let lines = connection.lines();
         let mut work = Taken::Answered;
         for text in lines.split(|byte| *byte == b'\n').filter(|text| !text.is_empty()) {
-            work = more(work, self.request(id, text));
+            work = work.and(self.request(id, text));
         }
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.recycle(lines);
         }
         if received != Received::Open {
-            self.close(id);
+            self.leaving.push(id);
         }
         work
     }
@@ -269,7 +297,10 @@ impl Socket {
             }
         }
         for id in touched {
-            self.flush(id);
+            if self.flush(id) {
+                // Right after the answer: its reader is about to wake, and is not woken a second time.
+                self.connections.get_mut(&id).map(Connection::take_seen);
+            }
         }
     }
 
@@ -349,13 +380,5 @@ fn read_on(app: &Application, cursor: u64) -> Vec<Record> {
         None => {
             app.reader().ok().and_then(|reader| reader.read(cursor, FOLLOW_RECORDS).ok()).unwrap_or_default()
         }
-    }
-}
-
-fn more(a: Taken, b: Taken) -> Taken {
-    match (a, b) {
-        (Taken::Slow, _) | (_, Taken::Slow) => Taken::Slow,
-        (Taken::Quick, _) | (_, Taken::Quick) => Taken::Quick,
-        (Taken::Answered, Taken::Answered) => Taken::Answered,
     }
 }

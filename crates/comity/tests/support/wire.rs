@@ -34,7 +34,7 @@ impl Wire {
 
     /// Connects if a server runs.
     pub(crate) fn try_connect(place: &Place) -> Option<Wire> {
-        let client = Client::connect(&place.socket()).ok()?;
+        let mut client = Client::connect(&place.socket()).ok()?;
         client.set_timeout(Some(PATIENCE)).ok()?;
         Some(Wire { client, token: None, cwd: place.repo.to_str().expect("a text").into() })
     }

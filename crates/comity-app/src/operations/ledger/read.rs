@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Moment, moment};
 use crate::application::Application;
 use crate::ledger::Entry;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Entries of one answer, unless asked otherwise.
 const LIMIT: usize = 50;
@@ -59,6 +59,7 @@ pub struct LogPage {
 impl Operation for ReadLog {
     const NAME: &'static str = "log";
     const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Agents;
     const ROUTE: Route = Route { method: "GET", path: "/api/coordination/activity" };
     const COMMAND: &'static [&'static str] = &["log"];

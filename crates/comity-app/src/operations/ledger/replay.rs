@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Moment, moment};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::operations::locks::LockView;
 
 /// Records that are folded at a time.
@@ -44,6 +44,7 @@ pub struct Past {
 impl Operation for Replay {
     const NAME: &'static str = "log_replay";
     const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "GET", path: "/api/log/replay" };
     const COMMAND: &'static [&'static str] = &["log", "replay"];

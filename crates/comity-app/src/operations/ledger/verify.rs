@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::log::{Chain, Hash, Reader, Stored};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Checks the hash chain of the whole log: any change of the past is named.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -30,6 +30,7 @@ pub struct Verified {
 impl Operation for Verify {
     const NAME: &'static str = "log_verify";
     const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "GET", path: "/api/log/verify" };
     const COMMAND: &'static [&'static str] = &["log", "verify"];
@@ -57,7 +58,7 @@ fn verify(reader: &Reader) -> Result<Verified, String> {
         reader.segments().visit(first, last, |stored, hash| checked.add(stored, hash))?;
     }
     let sealed = checked.next.map_or(0, |next| next - 1);
-    reader.visit_hot(sealed, usize::MAX, |_, (stored, hash)| checked.add(stored, hash))?;
+    reader.visit_hot(sealed, usize::MAX, |stored, hash| checked.add(stored, hash))?;
     let hash = checked.chain.unwrap_or_default().0;
     let hash = comity_core::TokenHash(hash).to_string();
     Ok(Verified { records: checked.records, first: checked.first, hash })

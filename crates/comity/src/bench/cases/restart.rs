@@ -3,7 +3,7 @@
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use comity_app::engine::{HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
+use comity_app::engine::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use comity_app::log::{Checkpoint, Durability, Log, Reader, SqliteLog, StartPoint};
 use comity_core::agents::Profile;
 use comity_core::locks::{LockMode, Wanted};
@@ -62,6 +62,7 @@ struct History {
     log: SqliteLog,
     reader: Reader,
     batch: Vec<Record>,
+    moved_at: u64,
     now: u64,
 }
 
@@ -69,7 +70,7 @@ impl History {
     fn begin(home: &Path) -> Result<History, String> {
         let StartPoint { log, world } = SqliteLog::open(home, Patience::default())?;
         let reader = log.reader()?;
-        let mut history = History { world, log, reader, batch: Vec::new(), now: 0 };
+        let mut history = History { world, log, reader, batch: Vec::new(), moved_at: 0, now: 0 };
         history.ask(Principal::System, Ask::Start { fence_floor: Fence(0), version: "0".into() })?;
         let (common_dir, case) = ("/srv/project/.git".into(), CaseRule::Exact);
         history.ask(Principal::System, Ask::AddProject { project: project(), common_dir, case })?;
@@ -124,9 +125,13 @@ impl History {
         self.log.append(&self.batch, Durability::Live).map_err(|error| error.to_string())?;
         let head = self.batch.last().map_or(0, |record| record.seq);
         self.batch.clear();
-        if hot(&self.reader, head as usize) > HOT_RECORDS_MAX && self.reader.seal_next()? {
-            self.log.drop_sealed(usize::MAX);
-            self.reader.checkpoint(Checkpoint::Behind);
+        // As the server does while it is written to all the time.
+        if head.saturating_sub(self.moved_at) >= BACKLOG_RECORDS_MAX {
+            self.reader.checkpoint(Checkpoint::Again);
+            self.moved_at = head;
+        }
+        if hot(&self.reader, head as usize) > HOT_RECORDS_MAX {
+            self.reader.seal_next()?;
         }
         Ok(())
     }

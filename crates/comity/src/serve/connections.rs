@@ -1,0 +1,31 @@
+//! The open connections by their numbers.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::connection::Connection;
+use super::outbox::ConnectionId;
+
+/// The open connections.
+pub(crate) type Connections = HashMap<ConnectionId, Connection, BuildHasherDefault<Spread>>;
+
+/// Spreads numbers that the server itself gave out: nobody can choose them such that they collide.
+#[derive(Default)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // An odd factor with bits all over: neighbours land far apart.
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0.rotate_left(8) ^ u64::from(*byte));
+        }
+    }
+}
