@@ -133,6 +133,28 @@ fn summary(record: &Record, world: &World) -> String {
             WaitEnding::Cancelled => format!("wait {ticket} was given up"),
             WaitEnding::AskerEnded => format!("wait {ticket} ended with its agent"),
         },
+        Event::FileKnown { file, .. } => format!("{by} knows {}", file.path),
+        Event::UnlockedWrite { path, author, .. } => match author {
+            Some(author) => format!("{path} was changed without a lock, probably by {}", name(*author)),
+            None => format!("{path} was changed without a lock"),
+        },
+        Event::Committed { commit, .. } => {
+            let short = commit.id.get(..10).unwrap_or(&commit.id);
+            format!("{by} committed {} files as {short}: {}", commit.files_total, commit.subject)
+        }
+        Event::WorktreeAdded { tree, .. } => {
+            format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
+        }
+        Event::WorktreeRemoved { slug, rescue, .. } => {
+            format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
+        }
+        Event::BranchMerged { source, target, commit, files_total, .. } => {
+            let short = commit.get(..10).unwrap_or(commit);
+            format!("{by} merged {source} into {target} as {short}: {files_total} files")
+        }
+        Event::MergeConflicted { source, target, paths, .. } => {
+            format!("{source} and {target} both changed {}", paths.join(", "))
+        }
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

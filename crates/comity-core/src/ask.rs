@@ -1,10 +1,30 @@
 //! What can be asked of the rules. Operations are made of these; who asks comes beside them.
 
 use crate::agents::{Ending, Process, Profile};
+use crate::commits::Commit;
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{LockMode, Wanted};
 use crate::paths::{CaseRule, PathPattern};
+use crate::reads::FileContent;
 use crate::time::Millis;
+use crate::worktrees::Tree;
+
+/// What came of a merge.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MergeOutcome {
+    /// It was made.
+    Merged {
+        /// The commit that the target is at now.
+        commit: Box<str>,
+        /// How many files the work changed.
+        files_total: usize,
+    },
+    /// Both sides changed these files.
+    Conflicted {
+        /// Which.
+        paths: Vec<Box<str>>,
+    },
+}
 
 /// One ask. Whatever is random or comes from outside was added before.
 #[derive(Clone, PartialEq, Debug)]
@@ -141,6 +161,56 @@ pub enum Ask {
         held: Vec<(PathPattern, Fence)>,
         /// Held at least like this.
         mode: LockMode,
+    },
+    /// Tells what the calling agent knows of a file.
+    KnowFile {
+        /// In which project.
+        project: ProjectId,
+        /// Which, with what in it.
+        file: FileContent,
+    },
+    /// Tells of a file that changed without a lock.
+    SawUnlockedWrite {
+        /// In which project.
+        project: ProjectId,
+        /// Which.
+        path: Box<str>,
+        /// Who probably did it.
+        author: Option<Principal>,
+    },
+    /// Records a commit that was made and verified.
+    RecordCommit {
+        /// In which project.
+        project: ProjectId,
+        /// The commit.
+        commit: Box<Commit>,
+    },
+    /// Records a worktree that was made, or brought back.
+    AddWorktree {
+        /// In which project.
+        project: ProjectId,
+        /// The worktree.
+        tree: Box<Tree>,
+    },
+    /// Records that a worktree went into the trash.
+    RemoveWorktree {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+        /// The reference that keeps its commits.
+        rescue: Box<str>,
+    },
+    /// Records a merge.
+    RecordMerge {
+        /// In which project.
+        project: ProjectId,
+        /// The branch with the work.
+        source: Box<str>,
+        /// The branch that has it now.
+        target: Box<str>,
+        /// What came of it.
+        outcome: MergeOutcome,
     },
     /// Takes what waits for the calling agent.
     TakeNotices,

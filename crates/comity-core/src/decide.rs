@@ -1,13 +1,15 @@
 //! The one door into the rules: an ask becomes events, or a refusal.
 
 use crate::agents::{self, Life};
-use crate::ask::Ask;
+use crate::ask::{Ask, MergeOutcome};
 use crate::deadlines::Due;
 use crate::event::{Event, Record};
 use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
+use crate::reads;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use crate::worktrees;
 use crate::world::World;
 
 /// What the rules say to an ask that is not refused.
@@ -81,6 +83,28 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         Ask::CheckFences { project, held, mode } => {
             locks::check_fences(world, who, *project, held, *mode)?;
             vec![]
+        }
+        Ask::KnowFile { project, file } => reads::learn(world, who, *project, file),
+        Ask::SawUnlockedWrite { project, path, author } => {
+            vec![Event::UnlockedWrite { project: *project, path: path.clone(), author: *author }]
+        }
+        Ask::RecordCommit { project, commit } => {
+            vec![Event::Committed { project: *project, commit: (**commit).clone() }]
+        }
+        Ask::AddWorktree { project, tree } => worktrees::add(world, *project, tree)?,
+        Ask::RemoveWorktree { project, slug, rescue } => {
+            vec![Event::WorktreeRemoved { project: *project, slug: slug.clone(), rescue: rescue.clone() }]
+        }
+        Ask::RecordMerge { project, source, target, outcome } => {
+            let (project, source, target) = (*project, source.clone(), target.clone());
+            vec![match outcome.clone() {
+                MergeOutcome::Merged { commit, files_total } => {
+                    Event::BranchMerged { project, source, target, commit, files_total }
+                }
+                MergeOutcome::Conflicted { paths } => {
+                    Event::MergeConflicted { project, source, target, paths }
+                }
+            }]
         }
         Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
             Some(agent) => match agent.notices.last() {

@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Ending, Process, Profile};
+use crate::commits::Commit;
 use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{ReleaseCause, WaitEnding, Wanted};
 use crate::paths::CaseRule;
+use crate::reads::FileContent;
 use crate::time::{Millis, Timestamp};
+use crate::worktrees::Tree;
 
 /// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -193,6 +196,70 @@ pub enum Event {
         /// How it ended.
         ending: WaitEnding,
     },
+    /// An agent read or wrote a file: it knows what is in it.
+    FileKnown {
+        /// In which project.
+        project: ProjectId,
+        /// Which file, with what in it.
+        file: FileContent,
+    },
+    /// A file changed while nobody who might have done it held a lock on it.
+    UnlockedWrite {
+        /// In which project.
+        project: ProjectId,
+        /// Which file.
+        path: Box<str>,
+        /// Who probably did it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        author: Option<Principal>,
+    },
+    /// What an agent had locked and changed was committed.
+    Committed {
+        /// In which project.
+        project: ProjectId,
+        /// The commit.
+        commit: Commit,
+    },
+    /// A worktree was made, or brought back.
+    WorktreeAdded {
+        /// In which project.
+        project: ProjectId,
+        /// The worktree.
+        tree: Tree,
+    },
+    /// A worktree was put into the trash; nothing of it is lost.
+    WorktreeRemoved {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+        /// The reference that keeps its commits.
+        rescue: Box<str>,
+    },
+    /// The branch of a worktree was merged.
+    BranchMerged {
+        /// In which project.
+        project: ProjectId,
+        /// The branch with the work.
+        source: Box<str>,
+        /// The branch that has it now.
+        target: Box<str>,
+        /// The commit that the target is at now.
+        commit: Box<str>,
+        /// How many files the work changed.
+        files_total: usize,
+    },
+    /// A merge was not made: both sides changed the same.
+    MergeConflicted {
+        /// In which project.
+        project: ProjectId,
+        /// The branch with the work.
+        source: Box<str>,
+        /// The branch that it was for.
+        target: Box<str>,
+        /// The files.
+        paths: Vec<Box<str>>,
+    },
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
     NothingChanged {},
     /// An agent was told what waited for it.
@@ -247,6 +314,13 @@ impl Event {
             Event::LockHandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
             Event::WaitStarted { .. } => live("wait_started", "wait:started"),
             Event::WaitEnded { .. } => live("wait_ended", "wait:ended"),
+            Event::FileKnown { .. } => live("file_known", "file:known"),
+            Event::UnlockedWrite { .. } => live("unlocked_write", "file:unlocked_write"),
+            Event::Committed { .. } => durable("file_commit", "commit:made"),
+            Event::WorktreeAdded { .. } => durable("worktree_added", "worktree:added"),
+            Event::WorktreeRemoved { .. } => durable("worktree_removed", "worktree:removed"),
+            Event::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
+            Event::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }

@@ -27,6 +27,10 @@ pub struct Ticket(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenHash(pub [u8; 32]);
 
+/// The hash of a file's content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ContentHash(pub [u8; 32]);
+
 /// An idempotency key: the same ask sent twice with one key is done once.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -128,6 +132,12 @@ impl fmt::Display for TokenHash {
     }
 }
 
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(f, &self.0)
+    }
+}
+
 impl FromStr for AgentId {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -156,15 +166,26 @@ impl FromStr for Principal {
 impl FromStr for TokenHash {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut bytes = [0; 32];
-        if text.len() != 64 || !text.is_ascii() {
-            return Err(());
-        }
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).map_err(|_| ())?;
-        }
-        Ok(Self(bytes))
+        hash_of_hex(text).map(Self)
     }
+}
+
+impl FromStr for ContentHash {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        hash_of_hex(text).map(Self)
+    }
+}
+
+fn hash_of_hex(text: &str) -> Result<[u8; 32], ()> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return Err(());
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).map_err(|_| ())?;
+    }
+    Ok(bytes)
 }
 
 /// Writes at most 32 bytes in hex, in one piece: ids are written with every event.
@@ -202,7 +223,7 @@ macro_rules! as_text {
         }
     )*};
 }
-as_text!(AgentId, ProjectId, Principal, TokenHash);
+as_text!(AgentId, ProjectId, Principal, TokenHash, ContentHash);
 
 impl fmt::Debug for AgentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -231,6 +252,12 @@ impl fmt::Debug for Fence {
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ticket {}", self.0)
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod agents;
 pub mod answers;
 pub mod ask;
+pub mod commits;
 pub mod deadlines;
 pub mod decide;
 pub mod display;
@@ -18,16 +19,18 @@ pub mod locks;
 pub mod notices;
 pub mod paths;
 pub mod projects;
+pub mod reads;
 pub mod redact;
 pub mod refusal;
 pub mod snapshot;
 pub mod time;
+pub mod worktrees;
 pub mod world;
 
 pub use ask::Ask;
 pub use decide::{Outcome, Verdict, decide, expire, run};
 pub use event::{Event, Record};
-pub use ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
+pub use ids::{AgentId, ContentHash, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 pub use paths::{CaseRule, PathPattern};
 pub use refusal::Refusal;
 pub use time::{Millis, Timestamp};

@@ -52,3 +52,9 @@ pub const DISCONNECT_GRACE: Millis = Millis::seconds(5);
 pub const HEARTBEAT_GRAIN: Millis = Millis::seconds(15);
 /// Holders that one refusal lists.
 pub const HOLDERS_SHOWN_MAX: usize = 8;
+/// Files whose content one agent is remembered to know; the oldest are forgotten first.
+pub const FILES_KNOWN_MAX: usize = 4_096;
+/// Worktrees at a time.
+pub const WORKTREES_MAX: usize = 1_000;
+/// Files of one commit that the ledger names.
+pub const COMMIT_FILES_MAX: usize = 2_000;

@@ -105,6 +105,13 @@ pub enum Refusal {
         /// Who may.
         hint: String,
     },
+    /// The file was changed after the caller read it: writing all of it would lose that change.
+    StaleRead {
+        /// Which file.
+        path: String,
+        /// What changed since, if it is known.
+        difference: Option<String>,
+    },
     /// A bound was reached.
     LimitReached {
         /// Which, as a sentence.
@@ -174,6 +181,7 @@ impl Refusal {
             Refusal::AgentEnded { .. } => "agent_ended",
             Refusal::BadToken => "bad_token",
             Refusal::NotAllowed { .. } => "not_allowed",
+            Refusal::StaleRead { .. } => "stale_read",
             Refusal::LimitReached { .. } => "limit_reached",
             Refusal::NotFound { .. } => "not_found",
         }
@@ -200,6 +208,7 @@ impl Refusal {
             }
             Refusal::UnknownAgent { live, .. } => format!("here are: {}", live.join(", ")),
             Refusal::AgentEnded { .. } => "join again with: comity agent join NAME".into(),
+            Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
             Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
             Refusal::BadPattern { hint, .. }
             | Refusal::BadInput { hint, .. }
@@ -298,6 +307,13 @@ impl fmt::Display for Refusal {
             Refusal::UnknownAgent { name, .. } => write!(f, "there is no agent {:?}", &**name),
             Refusal::AgentEnded { name, cause } => write!(f, "{name} has ended ({})", visible(cause)),
             Refusal::BadToken => f.write_str("this token is not known"),
+            Refusal::StaleRead { path, difference } => {
+                write!(f, "{} was changed after you read it", visible(path))?;
+                match difference {
+                    None => Ok(()),
+                    Some(difference) => write!(f, ":\n{difference}"),
+                }
+            }
             Refusal::BadInput { problem, .. }
             | Refusal::NotAllowed { problem, .. }
             | Refusal::LimitReached { problem, .. }

@@ -8,7 +8,9 @@ use crate::deadlines::Due;
 use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
 use crate::projects::Project;
+use crate::reads::{ReadFact, Reads};
 use crate::time::Timestamp;
+use crate::worktrees::Worktree;
 use crate::world::{Patience, World};
 
 /// The version of the form below; a newer one is refused, an older one is read.
@@ -30,6 +32,10 @@ pub struct Snapshot {
     #[serde(with = "pairs")]
     projects: std::collections::BTreeMap<ProjectId, Project>,
     answers: Answers,
+    #[serde(default)]
+    reads: Vec<ReadFact>,
+    #[serde(default)]
+    worktrees: Vec<Worktree>,
 }
 
 impl Snapshot {
@@ -46,6 +52,8 @@ impl Snapshot {
             waits: world.locks.waits().cloned().collect(),
             projects: world.projects.clone(),
             answers: world.answers.clone(),
+            reads: world.reads.facts(),
+            worktrees: world.worktrees.iter().cloned().collect(),
         }
     }
 
@@ -54,6 +62,8 @@ impl Snapshot {
         let mut world = World::new(patience);
         (world.head, world.now, world.fence, world.ticket) = (self.head, self.now, self.fence, self.ticket);
         (world.projects, world.answers) = (self.projects, self.answers);
+        world.reads = Reads::restore(self.reads);
+        self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;
             world.agents.insert(agent);

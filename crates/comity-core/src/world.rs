@@ -11,7 +11,9 @@ use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
 use crate::locks::Locks;
 use crate::notices::{Notice, Told};
 use crate::projects::Project;
+use crate::reads::Reads;
 use crate::time::{Millis, Timestamp};
+use crate::worktrees::{Worktree, Worktrees};
 
 /// A sign of life within this span of the last one changes nothing.
 const SEEN_GRAIN: Millis = Millis::seconds(1);
@@ -46,6 +48,10 @@ pub struct World {
     pub agents: Agents,
     /// Who may edit which path, and who waits.
     pub locks: Locks,
+    /// What agents know of files.
+    pub reads: Reads,
+    /// Who works in a copy of their own.
+    pub worktrees: Worktrees,
     /// The repositories.
     pub projects: BTreeMap<ProjectId, Project>,
     /// Recent answers by idempotency key.
@@ -122,9 +128,24 @@ impl World {
             }
             Event::AgentEnded { agent, ending, cause } => {
                 self.agents.end(*agent, *ending, cause, now);
+                self.reads.forget(*agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
-            Event::NothingChanged {} => {}
+            Event::NothingChanged {}
+            | Event::UnlockedWrite { .. }
+            | Event::Committed { .. }
+            | Event::BranchMerged { .. }
+            | Event::MergeConflicted { .. } => {}
+            Event::FileKnown { project, file } => {
+                if let Principal::Agent(agent) = record.by {
+                    self.reads.learn(agent, *project, &file.path, file.content, record.seq);
+                }
+            }
+            Event::WorktreeAdded { project, tree } => {
+                let (project, owner) = (*project, record.by);
+                self.worktrees.insert(Worktree { project, tree: tree.clone(), owner, since: now });
+            }
+            Event::WorktreeRemoved { project, slug, .. } => self.worktrees.remove(*project, slug),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
             }

@@ -9,6 +9,8 @@ mod limits;
 mod locks;
 mod paths;
 mod queue;
+mod reads;
 mod repeats;
 mod script;
 mod tell;
+mod worktrees;

@@ -76,6 +76,15 @@ impl Teller {
                     WaitEnding::AskerEnded => format!("{who} waits no more"),
                 }
             }
+            Event::FileKnown { file, .. } => format!("{} is known", file.path),
+            Event::UnlockedWrite { path, .. } => format!("{path} was changed without a lock"),
+            Event::Committed { commit, .. } => format!("{} files were committed", commit.files_total),
+            Event::WorktreeAdded { tree, .. } => format!("worktree {} is there", tree.slug),
+            Event::WorktreeRemoved { slug, .. } => format!("worktree {slug} is in the trash"),
+            Event::BranchMerged { source, target, .. } => format!("{source} is in {target}"),
+            Event::MergeConflicted { source, target, .. } => {
+                format!("{source} and {target} conflict")
+            }
             Event::NothingChanged {} => "nothing changed".to_owned(),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }

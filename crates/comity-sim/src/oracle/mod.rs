@@ -140,7 +140,15 @@ impl Oracle {
             | Event::AgentDisconnected { .. }
             | Event::AgentEnded { .. }
             | Event::NoticesTaken { .. } => self.observe_agent(record),
-            Event::NothingChanged {} => Ok(()),
+            // What agents know of files, commits and worktrees has no part in who holds what.
+            Event::FileKnown { .. }
+            | Event::UnlockedWrite { .. }
+            | Event::Committed { .. }
+            | Event::WorktreeAdded { .. }
+            | Event::WorktreeRemoved { .. }
+            | Event::BranchMerged { .. }
+            | Event::MergeConflicted { .. }
+            | Event::NothingChanged {} => Ok(()),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }

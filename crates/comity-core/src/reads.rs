@@ -1,0 +1,125 @@
+//! What agents know of files: the contents that each has read or written last.
+//!
+//! A lock keeps two agents from writing at the same time. It does not keep one from writing a whole file that it read
+//! before somebody else changed it: then the other's change is lost. What an agent knows is compared for that.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::ids::{AgentId, ContentHash, Principal, ProjectId};
+use crate::limits::FILES_KNOWN_MAX;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// A file, and the hash of what is in it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileContent {
+    /// Its path in the project.
+    pub path: Box<str>,
+    /// The hash of its content.
+    pub content: ContentHash,
+}
+
+/// What every live agent knows of files.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Reads {
+    by_agent: BTreeMap<AgentId, Known>,
+}
+
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Known {
+    files: BTreeMap<(ProjectId, Box<str>), (ContentHash, u64)>,
+    by_age: BTreeMap<u64, (ProjectId, Box<str>)>,
+}
+
+/// One fact of [`Reads`], for snapshots.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct ReadFact {
+    agent: AgentId,
+    project: ProjectId,
+    path: Box<str>,
+    content: ContentHash,
+    seq: u64,
+}
+
+impl Reads {
+    /// The content that the agent knows of the file, if it has read or written it.
+    pub fn known(&self, agent: AgentId, project: ProjectId, path: &str) -> Option<ContentHash> {
+        let known = self.by_agent.get(&agent)?;
+        known.files.get(&(project, path.into())).map(|(content, _)| *content)
+    }
+
+    pub(crate) fn learn(
+        &mut self,
+        agent: AgentId,
+        project: ProjectId,
+        path: &str,
+        content: ContentHash,
+        seq: u64,
+    ) {
+        let known = self.by_agent.entry(agent).or_default();
+        let file = (project, Box::from(path));
+        if let Some((_, before)) = known.files.insert(file.clone(), (content, seq)) {
+            known.by_age.remove(&before);
+        }
+        known.by_age.insert(seq, file);
+        if known.files.len() > FILES_KNOWN_MAX
+            && let Some((_, oldest)) = known.by_age.pop_first()
+        {
+            known.files.remove(&oldest);
+        }
+    }
+
+    pub(crate) fn forget(&mut self, agent: AgentId) {
+        self.by_agent.remove(&agent);
+    }
+
+    pub(crate) fn facts(&self) -> Vec<ReadFact> {
+        let facts = self.by_agent.iter().flat_map(|(agent, known)| {
+            known.files.iter().map(|((project, path), (content, seq))| ReadFact {
+                agent: *agent,
+                project: *project,
+                path: path.clone(),
+                content: *content,
+                seq: *seq,
+            })
+        });
+        facts.collect()
+    }
+
+    pub(crate) fn restore(facts: Vec<ReadFact>) -> Reads {
+        let mut reads = Reads::default();
+        for fact in facts {
+            reads.learn(fact.agent, fact.project, &fact.path, fact.content, fact.seq);
+        }
+        reads
+    }
+}
+
+/// An agent has read or written a file. Only news are written down.
+pub(crate) fn learn(world: &World, who: Principal, project: ProjectId, file: &FileContent) -> Vec<Event> {
+    let Some(agent) = who.agent() else { return vec![] };
+    if world.reads.known(agent, project, &file.path) == Some(file.content) {
+        return vec![];
+    }
+    vec![Event::FileKnown { project, file: file.clone() }]
+}
+
+/// Whether the whole file may be written: not if somebody changed it after the agent read it.
+pub fn may_overwrite(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    path: &str,
+    content_now: ContentHash,
+) -> Result<(), Refusal> {
+    let known = who.agent().and_then(|agent| world.reads.known(agent, project, path));
+    match known {
+        Some(known) if known != content_now => {
+            Err(Refusal::StaleRead { path: path.to_owned(), difference: None })
+        }
+        Some(_) | None => Ok(()),
+    }
+}

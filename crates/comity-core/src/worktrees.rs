@@ -1,0 +1,101 @@
+//! Worktrees: who works in a copy of their own, on which branch, from which commit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::ids::{Principal, ProjectId};
+use crate::limits::WORKTREES_MAX;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// A worktree of a project, as it was made.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Tree {
+    /// Its name.
+    pub slug: Box<str>,
+    /// Where it is.
+    pub path: Box<str>,
+    /// Its branch.
+    pub branch: Box<str>,
+    /// The commit that it began with.
+    pub base: Box<str>,
+}
+
+/// A worktree, and whose it is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Worktree {
+    /// In which project.
+    pub project: ProjectId,
+    /// As it was made.
+    pub tree: Tree,
+    /// Who asked for it.
+    pub owner: Principal,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// All worktrees that are in use.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Worktrees {
+    by_slug: BTreeMap<(ProjectId, Box<str>), Worktree>,
+}
+
+impl Worktrees {
+    /// The worktree with this name.
+    pub fn get(&self, project: ProjectId, slug: &str) -> Option<&Worktree> {
+        self.by_slug.get(&(project, slug.into()))
+    }
+
+    /// All of a project, by name.
+    pub fn of(&self, project: ProjectId) -> impl Iterator<Item = &Worktree> {
+        self.iter().filter(move |worktree| worktree.project == project)
+    }
+
+    /// All.
+    pub fn iter(&self) -> impl Iterator<Item = &Worktree> {
+        self.by_slug.values()
+    }
+
+    pub(crate) fn insert(&mut self, worktree: Worktree) {
+        self.by_slug.insert((worktree.project, worktree.tree.slug.clone()), worktree);
+    }
+
+    pub(crate) fn remove(&mut self, project: ProjectId, slug: &str) {
+        self.by_slug.remove(&(project, slug.into()));
+    }
+}
+
+/// A worktree was made, or brought back.
+pub(crate) fn add(world: &World, project: ProjectId, tree: &Tree) -> Result<Vec<Event>, Refusal> {
+    if world.worktrees.get(project, &tree.slug).is_some() {
+        let problem = format!("there is a worktree {} already", tree.slug);
+        return Err(Refusal::bad_input(problem, "choose another name, or remove it first"));
+    }
+    if world.worktrees.by_slug.len() >= WORKTREES_MAX {
+        let problem = format!("there are {WORKTREES_MAX} worktrees already");
+        return Err(Refusal::LimitReached {
+            problem,
+            hint: "remove some with: comity worktree remove".into(),
+        });
+    }
+    Ok(vec![Event::WorktreeAdded { project, tree: tree.clone() }])
+}
+
+/// Whether `who` may merge or remove the worktree: its owner, those above the owner, and the human.
+pub fn may_change(world: &World, who: Principal, worktree: &Worktree) -> Result<(), Refusal> {
+    let is_above = |who: Principal| match (who.agent(), worktree.owner.agent()) {
+        (Some(above), Some(below)) => world.agents.is_ancestor(above, below),
+        _ => false,
+    };
+    match who {
+        Principal::Human | Principal::System => Ok(()),
+        Principal::Agent(_) if who == worktree.owner || is_above(who) => Ok(()),
+        Principal::Agent(_) => Err(Refusal::NotAllowed {
+            problem: format!("the worktree {} is {}'s", worktree.tree.slug, world.name_of(worktree.owner)),
+            hint: "ask its owner, a leader or the human".into(),
+        }),
+    }
+}
