@@ -1,5 +1,6 @@
 //! The developer commands of the repository: `cargo xtask <command>`.
 
+mod build;
 mod check;
 mod docs;
 mod process;
@@ -16,6 +17,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <command> [arguments]
 
 Commands:
+  build                             The release programs, the hook linked statically
   test [arguments]                  Run every test; arguments go to the test runner as they are
   check                             Everything CI runs: format, lints, tidy, tests, docs, licences
   tidy                              The rules of the house that no compiler checks
@@ -40,6 +42,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
         return Err(Failure::usage(format!("which command?\n\n{USAGE}")));
     };
     match command.as_str() {
+        "build" => build::run(rest),
         "test" => test::run(rest),
         "check" => check::run(rest),
         "tidy" => tidy::run(rest),

@@ -9,12 +9,14 @@ use comity_core::{AgentId, Ask, Key, Principal, Refusal, Ticket};
 use crate::beside::{self, Beside};
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
+use crate::contents::Contents;
 use crate::engine::{Answer, Asker, Engine, Job, Nobody};
 use crate::log::Reader;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::tokens::{self, Token};
+use crate::trees::Trees;
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -29,6 +31,8 @@ struct Parts {
     server: ServerFacts,
     secret: OnceLock<[u8; 32]>,
     beside: Beside,
+    contents: Contents,
+    trees: Trees,
 }
 
 /// What the running server says of itself.
@@ -87,8 +91,19 @@ impl Application {
         server: ServerFacts,
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
-        let beside = Beside::default();
-        Application(Arc::new(Parts { engine, reader, projects, config, metrics, server, secret, beside }))
+        let (beside, trees, contents) = (Beside::default(), Trees::default(), Contents::below(&server.home));
+        Application(Arc::new(Parts {
+            engine,
+            reader,
+            projects,
+            config,
+            metrics,
+            server,
+            secret,
+            beside,
+            contents,
+            trees,
+        }))
     }
 
     /// Sets the secret that tokens of repeated asks are made from; without it a repeat after a restart fails.
@@ -142,6 +157,16 @@ impl Application {
     /// What is counted.
     pub fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    /// What agents have read lately.
+    pub fn contents(&self) -> &Contents {
+        &self.0.contents
+    }
+
+    /// The worktree drivers.
+    pub fn trees(&self) -> &Trees {
+        &self.0.trees
     }
 
     /// Where callers are.

@@ -7,7 +7,7 @@ use crate::application::Application;
 use crate::operation::{
     Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
 };
-use crate::operations::{agents::*, ledger::*, locks::*, server::*};
+use crate::operations::{agents::*, commits::*, guard::*, ledger::*, locks::*, server::*, worktrees::*};
 
 /// All operations, in the order in which people read them.
 pub const CATALOG: &[Entry] = &[
@@ -18,6 +18,12 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Extend>(),
     Entry::of::<HandOver>(),
     Entry::of::<Release>(),
+    Entry::of::<Commit>(),
+    Entry::of::<WorktreeAdd>(),
+    Entry::of::<ListWorktrees>(),
+    Entry::of::<WorktreeMerge>(),
+    Entry::of::<WorktreeRemove>(),
+    Entry::of::<WorktreeRestore>(),
     Entry::of::<Join>(),
     Entry::of::<ListAgents>(),
     Entry::of::<Bye>(),
@@ -28,6 +34,8 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Summarize>(),
     Entry::of::<ListAlerts>(),
     Entry::of::<Status>(),
+    Entry::of::<Guard>(),
+    Entry::of::<GuardCommit>(),
 ];
 
 /// Makes the output from the events of the last ask.

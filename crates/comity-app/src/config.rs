@@ -16,6 +16,10 @@ pub struct Config {
     pub agent: AgentConfig,
     /// About locks.
     pub lock: LockConfig,
+    /// About guards.
+    pub guard: GuardConfig,
+    /// About worktrees.
+    pub worktree: WorktreeConfig,
     /// About the HTTP door.
     pub http: HttpConfig,
     /// About the server itself.
@@ -38,6 +42,53 @@ pub struct AgentConfig {
 pub struct LockConfig {
     /// How long a lock lasts without a sign of life, unless asked otherwise.
     pub ttl: Option<Span>,
+}
+
+/// About guards.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GuardConfig {
+    /// Whether a path that nobody has locked is locked for who writes to it; yes, if not set.
+    pub auto_lock: Option<bool>,
+    /// What a guard does that cannot ask the server; closed, if not set.
+    pub policy: GuardPolicy,
+}
+
+/// What a guard does that cannot ask the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuardPolicy {
+    /// It says no.
+    #[default]
+    Closed,
+    /// It lets the call go on, and says so.
+    Open,
+}
+
+/// About worktrees.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorktreeConfig {
+    /// Where they are kept; beside the repository, if not set.
+    pub dir: Option<std::path::PathBuf>,
+    /// How many are kept ready for the next one; 1, if not set.
+    pub ready: Option<usize>,
+    /// The program that makes one instead of git, with its arguments.
+    pub create_hook: Vec<String>,
+    /// The program that removes one instead of us, with its arguments.
+    pub remove_hook: Vec<String>,
+}
+
+/// What a project's worktrees get, and what need not be kept of them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectWorktrees {
+    /// Files of local settings that are copied.
+    pub settings: Vec<String>,
+    /// Large directories that are linked.
+    pub links: Vec<String>,
+    /// Directories whose ignored contents are made again by a build.
+    pub build_dirs: Vec<String>,
 }
 
 /// About the HTTP door.
@@ -97,6 +148,8 @@ impl Config {
 pub struct ProjectConfig {
     /// About locks in the project.
     pub lock: LockConfig,
+    /// About worktrees of the project.
+    pub worktree: ProjectWorktrees,
 }
 
 impl ProjectConfig {
@@ -118,8 +171,10 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_AGENT_TIMEOUT", "agent", "timeout"),
     ("COMITY_DISCONNECT_GRACE", "agent", "disconnect_grace"),
     ("COMITY_LOCK_TTL", "lock", "ttl"),
+    ("COMITY_GUARD_POLICY", "guard", "policy"),
     ("COMITY_HTTP_PORT", "http", "port"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
+    ("COMITY_WORKTREE_READY", "worktree", "ready"),
 ];
 
 fn merge(into: &mut toml::Table, from: toml::Table) {

@@ -140,7 +140,8 @@ fn summary(record: &Record, world: &World) -> String {
         },
         Event::Committed { commit, .. } => {
             let short = commit.id.get(..10).unwrap_or(&commit.id);
-            format!("{by} committed {} files as {short}: {}", commit.files_total, commit.subject)
+            let files = crate::operations::commits::files(commit.files_total);
+            format!("{by} committed {files} as {short}: {}", commit.subject)
         }
         Event::WorktreeAdded { tree, .. } => {
             format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
@@ -150,7 +151,8 @@ fn summary(record: &Record, world: &World) -> String {
         }
         Event::BranchMerged { source, target, commit, files_total, .. } => {
             let short = commit.get(..10).unwrap_or(commit);
-            format!("{by} merged {source} into {target} as {short}: {files_total} files")
+            let files = crate::operations::commits::files(*files_total);
+            format!("{by} merged {source} into {target} as {short}: {files}")
         }
         Event::MergeConflicted { source, target, paths, .. } => {
             format!("{source} and {target} both changed {}", paths.join(", "))

@@ -8,6 +8,7 @@ mod beside;
 pub mod catalog;
 pub mod clock;
 pub mod config;
+pub mod contents;
 pub mod engine;
 pub mod inspector;
 pub mod ledger;
@@ -19,6 +20,7 @@ pub mod processes;
 pub mod projects;
 pub mod span;
 pub mod tokens;
+pub mod trees;
 
 pub use application::{Application, Call, Responder};
 pub use operation::{Caller, Failure, Rendered};

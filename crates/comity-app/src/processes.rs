@@ -28,6 +28,21 @@ pub fn lineage(pid: u32) -> Vec<Process> {
     line
 }
 
+/// Programs that only run other programs.
+const WRAPPERS: [&str; 10] = ["sh", "bash", "dash", "zsh", "fish", "env", "timeout", "setsid", "npm", "npx"];
+
+/// The program that a process was started by: the nearest ancestor that is no mere wrapper.
+pub fn program_above(pid: u32) -> Option<Process> {
+    let mut above = lineage(pid).into_iter().skip(1);
+    above.find(|process| name(process.pid).is_none_or(|name| !WRAPPERS.contains(&name.as_str())))
+}
+
+/// The name of a process's program, cut off by the kernel after 15 bytes.
+pub fn name(pid: u32) -> Option<String> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(text.trim().to_owned())
+}
+
 /// Whether `above` is `below` or above it.
 pub fn is_ancestor(above: u32, below: u32) -> bool {
     lineage(below).iter().any(|process| process.pid == above)

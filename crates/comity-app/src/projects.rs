@@ -47,6 +47,11 @@ impl Projects {
             )
             .into());
         };
+        self.at(cwd)
+    }
+
+    /// The place that a directory is.
+    pub fn at(&self, cwd: &Path) -> Result<Place, Failure> {
         let mut known = self.known();
         if let Some(found) = known.get(cwd).filter(|found| found.looked.elapsed() < FRESH) {
             return Ok(found.place(cwd));
@@ -90,6 +95,16 @@ impl Place {
     /// The project.
     pub fn project(&self) -> comity_core::ProjectId {
         self.repository.project()
+    }
+
+    /// The repository.
+    pub fn repository(&self) -> &Arc<Repository> {
+        &self.repository
+    }
+
+    /// What a path means here, whatever characters it has.
+    pub fn resolve_file(&self, path: &str) -> Result<PathPattern, Refusal> {
+        self.repository.resolve_file(&self.cwd, path)
     }
 
     /// What somebody's words mean here.

@@ -35,6 +35,8 @@ pub struct Worktree {
     pub owner: Principal,
     /// Since when.
     pub since: Timestamp,
+    /// The record by which it was added: what its owner locked comes later.
+    pub added: u64,
 }
 
 /// All worktrees that are in use.

@@ -143,7 +143,8 @@ impl World {
             }
             Event::WorktreeAdded { project, tree } => {
                 let (project, owner) = (*project, record.by);
-                self.worktrees.insert(Worktree { project, tree: tree.clone(), owner, since: now });
+                let (tree, added) = (tree.clone(), record.seq);
+                self.worktrees.insert(Worktree { project, tree, owner, since: now, added });
             }
             Event::WorktreeRemoved { project, slug, .. } => self.worktrees.remove(*project, slug),
             Event::NoticesTaken { agent, up_to } => {

@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::process;
+use crate::call::Call;
+use crate::process::{self, Input, Said};
 use crate::worktrees::Worktree;
 
 /// Settings that win over those of the repository.
@@ -15,6 +16,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.untrackedCache", "false"),
     ("core.safecrlf", "false"),
+    ("commit.gpgSign", "false"),
+    ("i18n.commitEncoding", "UTF-8"),
     ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"),
 ];
@@ -54,25 +57,87 @@ impl fmt::Display for UnknownState {
 impl std::error::Error for UnknownState {}
 
 /// Git, ready to be asked about one worktree.
+#[derive(Clone)]
 pub(crate) struct Git<'a> {
     worktree: &'a Worktree,
     settings: Vec<(OsString, &'static str)>,
+    /// The keys of all settings that git sees here, each ended by NUL.
+    keys: Vec<u8>,
+    environment: Vec<(&'static str, OsString)>,
     deadline: Instant,
 }
 
 impl<'a> Git<'a> {
     /// Finds the filters that the repository names, to switch them off: git would run them to compare contents.
     pub(crate) fn on(worktree: &'a Worktree, deadline: Instant) -> Result<Git<'a>, UnknownState> {
-        let settings = SETTINGS.iter().map(|(key, value)| (OsString::from(key), *value)).collect();
-        let mut git = Git { worktree, settings, deadline };
+        let mut git = Git::on_refs(worktree, deadline);
         let keys = git.ask("config", &["--list", "--name-only", "--includes", "-z"], &[])?;
-        for driver in filters(&keys) {
+        for driver in drivers(&keys, b"filter.") {
             for (key, value) in FILTER {
                 let key = [b"filter.", driver, b".", key.as_bytes()].concat();
                 git.settings.push((OsString::from_vec(key), value));
             }
         }
+        // A merge that needs one of these is a conflict: the program `false` merges nothing.
+        for driver in drivers(&keys, b"merge.") {
+            git.settings.push((OsString::from_vec([b"merge.", driver, b".driver"].concat()), "false"));
+        }
+        git.keys = keys;
         Ok(git)
+    }
+
+    /// The same with another deadline.
+    pub(crate) fn until(&self, deadline: Instant) -> Git<'a> {
+        Git { deadline, ..self.clone() }
+    }
+
+    /// The same with one more setting, which wins over the others.
+    pub(crate) fn with(&self, key: &str, value: &'static str) -> Git<'a> {
+        let mut git = self.clone();
+        git.settings.push((key.into(), value));
+        git
+    }
+
+    /// The same, but hooks of the repository run: only for calls that are made in order to run one.
+    pub(crate) fn with_hooks(&self) -> Git<'a> {
+        let mut git = self.clone();
+        git.settings.retain(|(key, _)| key != "core.hooksPath");
+        git
+    }
+
+    /// Whether git knows any filter here.
+    pub(crate) fn has_filters(&self) -> bool {
+        !drivers(&self.keys, b"filter.").is_empty()
+    }
+
+    /// Whether a setting, in lower case, has a value here.
+    pub(crate) fn has_setting(&self, key: &str) -> bool {
+        self.keys.split(|byte| *byte == 0).any(|known| known == key.as_bytes())
+    }
+
+    /// Git for what needs no contents of files: refs, commits and names. Filters are not looked for.
+    pub(crate) fn on_refs(worktree: &'a Worktree, deadline: Instant) -> Git<'a> {
+        let settings = SETTINGS.iter().map(|(key, value)| (OsString::from(key), *value)).collect();
+        Git { worktree, settings, keys: Vec::new(), environment: Vec::new(), deadline }
+    }
+
+    /// The same with further settings that win over those of the repository.
+    pub(crate) fn with_settings(mut self, settings: &[(&str, &'static str)]) -> Git<'a> {
+        self.settings.extend(settings.iter().map(|(key, value)| (OsString::from(key), *value)));
+        self
+    }
+
+    /// The same with a further variable in the environment.
+    pub(crate) fn with_variable(mut self, name: &'static str, value: impl Into<OsString>) -> Git<'a> {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// The filters that were switched off.
+    pub(crate) fn filters(&self) -> impl Iterator<Item = &str> {
+        self.settings
+            .iter()
+            .filter_map(|(key, _)| key.to_str()?.strip_prefix("filter.")?.strip_suffix(".smudge"))
     }
 
     /// The worktree that is asked about.
@@ -83,24 +148,47 @@ impl<'a> Git<'a> {
     /// What git says. That it fails or complains is an error.
     pub(crate) fn ask(
         &self,
-        verb: &str,
+        verb: &'static str,
         options: &[&str],
         paths: &[OsString],
     ) -> Result<Vec<u8>, UnknownState> {
-        let mut command = self.command();
-        command.arg(verb).args(options);
+        let mut call = self.call(verb).args(options);
         if !paths.is_empty() {
-            command.arg("--").args(paths);
+            call = call.arg("--").args(paths);
         }
-        let problem =
-            |problem: &str| format!("git {verb} in {}: {}", self.worktree.root.display(), problem.trim());
-        let said = process::run(&mut command, self.deadline)
-            .map_err(|error| UnknownState::new(problem(&error.to_string())))?;
-        if !said.status.success() || !said.stderr.is_empty() {
-            let complaint = format!("{} ({})", String::from_utf8_lossy(&said.stderr), said.status);
-            return Err(UnknownState::new(problem(&complaint)));
+        let said = call.said()?;
+        if said.status.success() && said.stderr.is_empty() {
+            Ok(said.stdout)
+        } else {
+            Err(call.failure(&said))
         }
-        Ok(said.stdout)
+    }
+
+    /// A call that may have input, an index of its own, or more environment.
+    pub(crate) fn call(&self, verb: &'static str) -> Call<'a> {
+        Call::new(self.command(), verb, self.worktree, self.deadline)
+    }
+
+    /// Runs git on some input and gives back what it said and how it ended, whatever that was.
+    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
+        let mut command = self.command();
+        command.args(arguments);
+        process::run(&mut command, given(input), self.deadline).map_err(|error| {
+            let verb = arguments.first().copied().unwrap_or_default();
+            UnknownState::new(format!("git {verb} in {}: {error}", self.worktree.root.display()))
+        })
+    }
+
+    /// What git says to some input. That it fails is an error; it may warn.
+    pub(crate) fn tell(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
+        let said = self.run(arguments, input)?;
+        if !said.status.success() {
+            let verb = arguments.first().copied().unwrap_or_default();
+            let complaint = String::from_utf8_lossy(&said.stderr);
+            let problem = format!("git {verb}: {} ({})", complaint.trim(), said.status);
+            return Err(UnknownState::new(problem));
+        }
+        Ok(said)
     }
 
     fn command(&self) -> Command {
@@ -111,6 +199,7 @@ impl<'a> Git<'a> {
             }
         }
         command.envs(ENVIRONMENT.iter().copied());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
         for (at, (key, value)) in self.settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), value);
@@ -122,10 +211,15 @@ impl<'a> Git<'a> {
     }
 }
 
-/// The names of the filter drivers in a list of settings.
-fn filters(keys: &[u8]) -> Vec<&[u8]> {
+/// Some input, or none.
+fn given(input: &[u8]) -> Input {
+    if input.is_empty() { Input::Nothing(None) } else { Input::Bytes(input.to_vec()) }
+}
+
+/// The names of the drivers in a list of settings, such as `lfs` of `filter.lfs.clean`.
+fn drivers<'k>(keys: &'k [u8], section: &[u8]) -> Vec<&'k [u8]> {
     let driver = |key: &'_ [u8]| -> Option<std::ops::Range<usize>> {
-        let from = key.starts_with(b"filter.").then_some(b"filter.".len())?;
+        let from = key.starts_with(section).then_some(section.len())?;
         let to = key.iter().rposition(|byte| *byte == b'.')?;
         (from <= to).then_some(from..to)
     };
@@ -141,8 +235,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filter_drivers_by_name() {
-        let keys = b"core.bare\0filter.lfs.clean\0filter.lfs.smudge\0filter.a.b=c.process\0filter.x\0";
-        assert_eq!(filters(keys), [&b"a.b=c"[..], b"lfs"]);
+    fn drivers_by_name() {
+        let keys =
+            b"core.bare\0filter.lfs.clean\0filter.lfs.smudge\0filter.a.b=c.process\0filter.x\0merge.ff\0";
+        assert_eq!(drivers(keys, b"filter."), [&b"a.b=c"[..], b"lfs"]);
+        assert!(drivers(keys, b"merge.").is_empty());
+        assert_eq!(drivers(b"merge.union.driver\0merge.ff", b"merge."), [b"union"]);
     }
 }

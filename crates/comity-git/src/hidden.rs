@@ -9,14 +9,32 @@ use crate::uncommitted::Meant;
 /// Hidden files whose contents are compared; of more, one is taken for work.
 const COMPARED_MAX: usize = 256;
 
+/// Files with a hiding flag that differ from what the index has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Hidden {
+    /// These.
+    Paths(Vec<Vec<u8>>),
+    /// There are too many to compare.
+    TooMany,
+}
+
 /// Whether a file with a hiding flag differs from what the index has.
 pub(crate) fn has_hidden_work(git: &Git<'_>, meant: &Meant<'_>) -> Result<bool, UnknownState> {
-    let listed = git.ask("ls-files", &["-v", "-z"], &meant.pathspecs())?;
-    let mut present = Vec::new();
+    Ok(hidden_work(git, &meant.pathspecs(), |path| meant.holds(path))? != Hidden::Paths(Vec::new()))
+}
+
+/// The files with a hiding flag, among those that are meant, that differ from what the index has.
+pub(crate) fn hidden_work(
+    git: &Git<'_>,
+    specs: &[OsString],
+    is_meant: impl Fn(&[u8]) -> bool,
+) -> Result<Hidden, UnknownState> {
+    let listed = git.ask("ls-files", &["-v", "-z"], specs)?;
+    let (mut present, mut gone) = (Vec::new(), Vec::new());
     for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let [flag, b' ', path @ ..] = entry else { return Err(unknown("ls-files", entry)) };
         let is_hidden = flag.is_ascii_lowercase() || *flag == b'S';
-        if !is_hidden || !meant.holds(path) {
+        if !is_hidden || !is_meant(path) {
             continue;
         }
         let is_there = git.worktree().root.join(OsStr::from_bytes(path)).symlink_metadata().is_ok();
@@ -24,16 +42,19 @@ pub(crate) fn has_hidden_work(git: &Git<'_>, meant: &Meant<'_>) -> Result<bool, 
             (true, _) => present.push(path),
             // Left out of a sparse checkout.
             (false, b'S' | b's') => {}
-            (false, _) => return Ok(true),
+            (false, _) => gone.push(path.to_vec()),
         }
     }
-    if present.is_empty() {
-        return Ok(false);
+    if present.len() > COMPARED_MAX {
+        return Ok(Hidden::TooMany);
     }
-    Ok(present.len() > COMPARED_MAX || any_differs(git, &present)?)
+    if !present.is_empty() {
+        gone.extend(differing(git, &present)?);
+    }
+    Ok(Hidden::Paths(gone))
 }
 
-fn any_differs(git: &Git<'_>, paths: &[&[u8]]) -> Result<bool, UnknownState> {
+fn differing(git: &Git<'_>, paths: &[&[u8]]) -> Result<Vec<Vec<u8>>, UnknownState> {
     let specs: Vec<OsString> =
         paths.iter().map(|path| OsString::from_vec([b":(top,literal)", *path].concat())).collect();
     let files: Vec<OsString> =
@@ -52,7 +73,8 @@ fn any_differs(git: &Git<'_>, paths: &[&[u8]]) -> Result<bool, UnknownState> {
             halves.next() == Some(path) && known == Some(hash)
         })
     };
-    Ok(!paths.iter().zip(hashes).all(|(path, hash)| is_same(path, hash)))
+    let pairs = paths.iter().zip(hashes).filter(|(path, hash)| !is_same(path, hash));
+    Ok(pairs.map(|(path, _)| path.to_vec()).collect())
 }
 
 fn unknown(verb: &str, said: &[u8]) -> UnknownState {

@@ -3,7 +3,9 @@
 //! Nothing in a repository is believed: no program that it names is started, and none of its settings decides
 //! where a path belongs.
 
+mod call;
 mod case;
+pub mod commit;
 mod git;
 mod hidden;
 mod main_worktree;
@@ -16,6 +18,7 @@ mod repository;
 mod resolve;
 mod uncommitted;
 mod walk;
+pub mod worktree;
 mod worktrees;
 
 pub use git::UnknownState;

@@ -1,19 +1,23 @@
 //! Runs a program to its end or to a deadline, whichever comes first.
 
-use std::io::{self, ErrorKind, Read};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Bytes of output that are kept; a program that says more is stopped.
 const STDOUT_BYTES_MAX: usize = 64 << 20;
 /// Bytes of complaints that are kept.
 const STDERR_BYTES_MAX: usize = 4_096;
-/// How often a program that has closed its output is asked whether it has ended.
+/// How often a program that has closed its output is asked at once whether it has ended: most are just ending.
+const EXIT_SPINS: usize = 100;
+/// How often it is asked after that.
 const EXIT_POLL: Duration = Duration::from_micros(200);
 
 /// What a program said, and how it ended.
@@ -23,11 +27,24 @@ pub(crate) struct Said {
     pub(crate) stderr: Vec<u8>,
 }
 
+/// What a program finds as its standard input.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// Nothing, but it holds this file open for as long as it runs.
+    Nothing(Option<File>),
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
 /// Runs a program in a process group of its own, which is killed as a whole if it is not done in time.
-pub(crate) fn run(command: &mut Command, deadline: Instant) -> io::Result<Said> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+pub(crate) fn run(command: &mut Command, input: Input, deadline: Instant) -> io::Result<Said> {
+    let (stdin, input) = match input {
+        Input::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
+        Input::Bytes(bytes) => (Stdio::piped(), bytes),
+    };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut group = Group { child: command.spawn()?, has_ended: false };
-    let (stdout, stderr) = group.read(deadline)?;
+    let (stdout, stderr) = group.talk(&input, deadline)?;
     let status = group.wait(deadline)?;
     Ok(Said { status, stdout, stderr })
 }
@@ -39,26 +56,36 @@ struct Group {
 }
 
 impl Group {
-    fn read(&mut self, deadline: Instant) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    /// Writes the input and reads the output, each as far as the program lets us.
+    fn talk(&mut self, mut input: &[u8], deadline: Instant) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut to = self.child.stdin.take();
         let (mut out, mut err) = (self.child.stdout.take(), self.child.stderr.take());
-        while out.is_some() || err.is_some() {
+        if let Some(to) = &to {
+            fcntl_setfl(to, fcntl_getfl(to)? | OFlags::NONBLOCK)?;
+        }
+        while out.is_some() || err.is_some() || to.is_some() {
             let left = Timespec::try_from(left_until(deadline)?).map_err(io::Error::other)?;
             let mut waiting: Vec<PollFd<'_>> = Vec::new();
             waiting.extend(out.iter().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
             waiting.extend(err.iter().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
+            waiting.extend(to.iter().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::OUT)));
             match poll(&mut waiting, Some(&left)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            let is_ready = |at: usize| waiting.get(at).is_some_and(|fd| !fd.revents().is_empty());
-            let (out_is_ready, err_is_ready) =
-                (out.is_some() && is_ready(0), err.is_some() && is_ready(usize::from(out.is_some())));
+            let mut ready = waiting.iter().map(|fd| !fd.revents().is_empty());
+            let mut is_ready = |is_open: bool| is_open && ready.next().unwrap_or_default();
+            let (out_is_ready, err_is_ready) = (is_ready(out.is_some()), is_ready(err.is_some()));
+            let to_is_ready = is_ready(to.is_some());
             if out_is_ready && has_closed(&mut out, &mut stdout)? {
                 out = None;
             }
             if err_is_ready && has_closed(&mut err, &mut stderr)? {
                 err = None;
+            }
+            if to_is_ready && has_taken_all(&mut to, &mut input)? {
+                to = None;
             }
             if stdout.len() > STDOUT_BYTES_MAX {
                 return Err(io::Error::other("it said more than 64 MiB"));
@@ -69,12 +96,19 @@ impl Group {
     }
 
     fn wait(&mut self, deadline: Instant) -> io::Result<ExitStatus> {
+        let mut spins = 0;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 self.has_ended = true;
                 return Ok(status);
             }
-            std::thread::sleep(left_until(deadline)?.min(EXIT_POLL));
+            let left = left_until(deadline)?;
+            spins += 1;
+            if spins <= EXIT_SPINS {
+                std::thread::yield_now()
+            } else {
+                std::thread::sleep(left.min(EXIT_POLL))
+            }
         }
     }
 }
@@ -106,6 +140,21 @@ fn has_closed(pipe: &mut Option<impl Read>, to: &mut Vec<u8>) -> io::Result<bool
     }
 }
 
+/// Writes what the program takes now, and says whether that was all, or all that it will ever take.
+fn has_taken_all(pipe: &mut Option<ChildStdin>, input: &mut &[u8]) -> io::Result<bool> {
+    let Some(pipe) = pipe else { return Ok(true) };
+    match pipe.write(input) {
+        Ok(written) => {
+            *input = &input[written..];
+            Ok(input.is_empty())
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => Ok(false),
+        // It has stopped listening; how it ends says why.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 fn left_until(deadline: Instant) -> io::Result<Duration> {
     match deadline.checked_duration_since(Instant::now()) {
         Some(left) if !left.is_zero() => Ok(left),
@@ -120,17 +169,30 @@ mod tests {
     #[test]
     fn what_a_program_says() {
         let deadline = Instant::now() + Duration::from_secs(60);
-        let said = run(Command::new("git").arg("--version"), deadline).expect("git");
+        let said = run(Command::new("git").arg("--version"), Input::Nothing(None), deadline).expect("git");
         assert!(said.status.success() && said.stdout.starts_with(b"git version"));
-        let said = run(Command::new("git").arg("no-such-command"), deadline).expect("git");
+        let said =
+            run(Command::new("git").arg("no-such-command"), Input::Nothing(None), deadline).expect("git");
         assert!(!said.status.success() && !said.stderr.is_empty());
+    }
+
+    #[test]
+    fn input_of_any_size_is_passed_on() {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // More than a pipe holds, in both directions at once.
+        let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
+        let said = run(&mut Command::new("cat"), Input::Bytes(input.clone()), deadline).expect("cat");
+        assert!(said.stdout == input, "{} of {} bytes", said.stdout.len(), input.len());
+        let deaf = run(&mut Command::new("true"), Input::Bytes(input), deadline).expect("true");
+        assert!(deaf.status.success() && deaf.stdout.is_empty());
     }
 
     #[test]
     fn a_program_that_is_not_done_is_killed_with_its_children() {
         let deadline = Instant::now() + Duration::from_millis(50);
         let begun = Instant::now();
-        let said = run(Command::new("sh").args(["-c", "sleep 600 & sleep 600"]), deadline);
+        let said =
+            run(Command::new("sh").args(["-c", "sleep 600 & sleep 600"]), Input::Nothing(None), deadline);
         assert_eq!(said.err().map(|error| error.kind()), Some(ErrorKind::TimedOut));
         assert!(begun.elapsed() < Duration::from_secs(60));
     }

@@ -31,6 +31,14 @@ pub(crate) struct Worktree {
     pub(crate) git_dir: PathBuf,
 }
 
+/// The main worktree of a project, if there is one that can be found.
+pub(crate) fn main(common_dir: &Path) -> io::Result<Option<Worktree>> {
+    match main_worktree(common_dir)? {
+        MainWorktree::At(root) => confirmed(&root, common_dir),
+        MainWorktree::None | MainWorktree::Unknown => Ok(None),
+    }
+}
+
 pub(crate) fn list(common_dir: &Path) -> io::Result<Worktrees> {
     let Some(common_dir) = found(common_dir.canonicalize())? else { return Ok(Worktrees::default()) };
     let mut all = Worktrees::default();

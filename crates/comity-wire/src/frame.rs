@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 pub const PROTOCOL: u32 = 1;
 
 /// The longest line in either direction.
-pub const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// One question to the server.
 #[derive(Debug, Serialize, Deserialize)]

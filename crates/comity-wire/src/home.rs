@@ -88,6 +88,13 @@ fn fnv(bytes: &[u8]) -> u64 {
     })
 }
 
+/// The person's settings file.
+pub fn user_settings() -> Option<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(config.join("comity").join("comity.toml"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,4 +11,4 @@ mod home;
 pub use client::{Client, ClientError};
 pub use eager::{EAGER, Eagerness, Wait, wait_eagerly};
 pub use frame::{FRAME_BYTES_MAX, Fault, PROTOCOL, Reply, Request};
-pub use home::{Home, HomeError};
+pub use home::{Home, HomeError, user_settings};

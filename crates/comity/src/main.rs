@@ -3,6 +3,7 @@
 mod bench;
 mod cli;
 mod http;
+mod init;
 mod mcp;
 mod serve;
 mod session;

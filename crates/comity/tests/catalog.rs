@@ -48,6 +48,14 @@ fn scenario() -> Vec<Step> {
             json!({ "paths": ["src/b.rs"], "reason": "urgent" }),
             &["src/b.rs", "--reason", "urgent"],
         ),
+        step("commit", json!({ "message": "Nothing yet" }), &["-m", "Nothing yet"]),
+        step("worktree_add", json!({ "slug": "login" }), &["login"]),
+        step("worktree_add", json!({ "slug": "../out" }), &["../out"]),
+        step("worktree_list", json!({}), &[]),
+        step("worktree_merge", json!({ "slug": "login" }), &["login"]),
+        step("worktree_remove", json!({ "slug": "login" }), &["login"]),
+        step("worktree_remove", json!({ "slug": "login" }), &["login"]),
+        step("worktree_restore", json!({ "slug": "login" }), &["login"]),
         step("unlock", json!({ "paths": ["src/c.rs"] }), &["src/c.rs"]),
         step("unlock", json!({ "paths": ["src/a.rs"] }), &["src/a.rs"]),
         step("agent_join", json!({ "name": "bob", "role": "developer" }), &["bob", "--role", "developer"]),
@@ -63,7 +71,13 @@ fn scenario() -> Vec<Step> {
         step("summary", json!({}), &[]),
         step("alerts", json!({}), &[]),
         step("status", json!({}), &[]),
-        // Comity's own programs ask this; it is no tool, so it comes last.
+        // Comity's own programs ask these; they are no tools, so they come last.
+        step(
+            "guard",
+            json!({ "client": "claude", "payload": { "hook_event_name": "Stop", "session_id": "s" } }),
+            &["{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}", "--client", "claude"],
+        ),
+        step("guard_commit", json!({ "paths": ["src/b.rs"] }), &["src/b.rs"]),
         step("agent_attach", json!({ "name": "claude" }), &["claude"]),
     ]
 }

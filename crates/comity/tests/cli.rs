@@ -36,6 +36,9 @@ fn json_is_one_document_everywhere() {
             "handover" => &["src/a.rs", "--to", "human"],
             "agent_join" | "agent_attach" => &["zoe"],
             "log_replay" => &["--at", "1"],
+            "commit" => &["-m", "Change a"],
+            "worktree_add" => &["login"],
+            "guard" => &["{}"],
             _ => &[],
         };
         is_one(&[entry.command, rest].concat());

@@ -1,6 +1,9 @@
 //! The operations, one struct in one file each; [`crate::catalog`] lists them.
 
 pub mod agents;
+pub mod commits;
+pub mod guard;
 pub mod ledger;
 pub mod locks;
 pub mod server;
+pub mod worktrees;

@@ -1,5 +1,15 @@
 //! The git driver against real repositories in temporary directories.
 
+mod commit;
+mod commit_content;
+mod commit_crash;
+mod commit_crowd;
+mod commit_generated;
+mod commit_hooks;
+mod commit_hostile;
+mod commit_refusals;
+mod commit_shared_index;
+mod committing;
 mod finding;
 mod folding;
 mod hostile;
@@ -8,3 +18,4 @@ mod refusals;
 mod sandbox;
 mod spellings;
 mod uncommitted;
+mod worktree;

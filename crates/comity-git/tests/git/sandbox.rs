@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use comity_git::Repository;
 use tempfile::TempDir;
@@ -66,6 +66,27 @@ impl Sandbox {
 
     /// Runs git in a directory of the sandbox.
     pub(crate) fn git(&self, dir: &str, args: &[&str]) -> String {
+        let output = self.try_git(dir, args);
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Runs git in a directory of the sandbox, with something to read.
+    pub(crate) fn git_reads(&self, dir: &str, args: &[&str], input: &str) -> String {
+        let file = self.path("input");
+        fs::write(&file, input).expect("the input");
+        let mut git = self.command(dir, args);
+        let output = git.stdin(fs::File::open(file).expect("the input")).output().expect("git");
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Runs git in a directory of the sandbox; it may fail.
+    pub(crate) fn try_git(&self, dir: &str, args: &[&str]) -> Output {
+        self.command(dir, args).output().expect("git")
+    }
+
+    fn command(&self, dir: &str, args: &[&str]) -> Command {
         let mut git = Command::new("git");
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GIT_") {
@@ -76,9 +97,7 @@ impl Sandbox {
         git.env("GIT_CONFIG_NOSYSTEM", "1").current_dir(self.path(dir));
         git.args(["-c", "user.name=ann", "-c", "user.email=ann@example.org"]);
         git.args(["-c", "protocol.file.allow=always", "-c", "commit.gpgSign=false"]).args(args);
-        let output = git.output().expect("git");
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        git
     }
 
     /// The repository that a directory of the sandbox is in.

@@ -5,6 +5,7 @@
 
 mod cases;
 mod compare;
+mod git;
 mod keeper;
 mod machine;
 mod options;

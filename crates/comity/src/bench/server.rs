@@ -59,6 +59,24 @@ impl Server {
         }
     }
 
+    /// Starts a server whose agents work in another directory.
+    pub(super) fn start_in(stage: &Stage, name: &str, cwd: &std::path::Path) -> Result<Server, String> {
+        Ok(Server { cwd: cwd.to_owned(), ..Server::start(stage, &format!("home-{name}"))? })
+    }
+
+    /// Where its HTTP door is.
+    pub(super) fn url(&self) -> Result<String, String> {
+        #[derive(Deserialize)]
+        struct Status {
+            url: String,
+        }
+        let mut client = Client::connect(&self.home.socket()).map_err(|error| error.to_string())?;
+        let reply = client.ask("status", &json!({})).map_err(|error| error.to_string())?;
+        let status = reply.ok.ok_or("no status")?;
+        let Status { url } = serde_json::from_str(status.get()).map_err(|error| error.to_string())?;
+        Ok(url)
+    }
+
     pub(super) fn pid(&self) -> u32 {
         self.process.id()
     }

@@ -3,7 +3,7 @@
 mod docs;
 mod doctor;
 mod follow;
-mod output;
+pub(crate) mod output;
 mod server;
 
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use comity_app::operation::Audience;
 use comity_wire::Home;
 
 use crate::session::Session;
-use crate::{bench, mcp, serve};
+use crate::{bench, init, mcp, serve};
 use output::{Form, USAGE};
 
 const AFTER_HELP: &str = "\
@@ -33,6 +33,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     {
         // It reads its own words: there, --json names a file.
         return bench::run(&rest.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>());
+    }
+    if let [_, word, rest @ ..] = &arguments[..]
+        && word == "hook"
+    {
+        // Agents wait for it before every call: no tree of commands is built.
+        return comity_hook::run(rest.iter().cloned());
     }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -58,6 +64,15 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), inner.get_flag("all-tools")),
         "bench" => {
             bench::run(&inner.get_many::<String>("args").unwrap_or_default().cloned().collect::<Vec<_>>())
+        }
+        "init" => {
+            let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
+                (true, _) => init::What::Undo,
+                (false, true) => init::What::Show,
+                (false, false) => init::What::Do,
+            };
+            let only: Vec<String> = inner.get_many("client").unwrap_or_default().cloned().collect();
+            init::run(&home, what, &only, form)
         }
         "completions" => docs::completions(inner, command()),
         "docs" => docs::run(inner),
@@ -95,6 +110,29 @@ pub(crate) fn command() -> Command {
                 .about("Speaks MCP on standard input and output, for one agent")
                 .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like"))
                 .arg(flag("all-tools", "Offer every operation, not only those that agents need")),
+        )
+        .subcommand(
+            Command::new("init")
+                .about(
+                    "Connects the agent programs found on this machine, and guards this repository's commits",
+                )
+                .arg(flag("undo", "Take everything back").conflicts_with("dry-run"))
+                .arg(flag("dry-run", "Only show what would be changed"))
+                .arg(
+                    Arg::new("client")
+                        .long("client")
+                        .value_name("NAME")
+                        .action(ArgAction::Append)
+                        .help("Only this one: claude, codex, gemini, copilot, cursor or opencode"),
+                ),
+        )
+        .subcommand(
+            Command::new("hook")
+                .about(
+                    "Judges the tool call on standard input: what agent programs run before and after a tool",
+                )
+                .disable_help_flag(true)
+                .arg(Arg::new("args").num_args(..).value_name("CLIENT")),
         )
         .subcommand(
             Command::new("bench").about("Measures the figures that we promise").disable_help_flag(true).arg(

@@ -80,6 +80,7 @@ fn status(failure: &Failure) -> StatusCode {
         | Refusal::Deadlock { .. }
         | Refusal::NotHeld { .. }
         | Refusal::StaleFence { .. }
+        | Refusal::StaleRead { .. }
         | Refusal::NameTaken { .. } => StatusCode::CONFLICT,
         Refusal::BadPattern { .. }
         | Refusal::OutsideRepository { .. }

@@ -1,18 +1,13 @@
 //! Which agent program started this process.
 
-use std::path::Path;
+use comity_app::processes;
 
-/// Programs that only run other programs.
-const WRAPPERS: [&str; 10] = ["sh", "bash", "dash", "zsh", "fish", "env", "timeout", "setsid", "npm", "npx"];
 /// Programs that say nothing about what they run.
 const RUNTIMES: [&str; 6] = ["node", "bun", "deno", "python", "python3", "MainThread"];
 
 /// The agent program: the nearest ancestor that is no mere wrapper.
 pub(super) fn program() -> Option<u32> {
-    let own = std::process::id();
-    let mut line = comity_app::processes::lineage(own).into_iter().skip(1);
-    line.find(|process| comm(process.pid).is_none_or(|name| !WRAPPERS.contains(&name.as_str())))
-        .map(|process| process.pid)
+    processes::program_above(std::process::id()).map(|process| process.pid)
 }
 
 /// A name for the agent: what was asked for, else what started this.
@@ -30,16 +25,11 @@ pub(super) fn name(asked: Option<String>, program: Option<u32>) -> String {
     if let Some((_, name)) = known.iter().find(|(variable, _)| set(variable).is_some()) {
         return (*name).to_owned();
     }
-    let comm = program.and_then(comm).filter(|name| !RUNTIMES.contains(&name.as_str()));
+    let comm = program.and_then(processes::name).filter(|name| !RUNTIMES.contains(&name.as_str()));
     comm.unwrap_or_else(|| "agent".into())
 }
 
 /// The session id that the program gave itself.
 pub(super) fn session() -> Option<String> {
     ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"].iter().find_map(|name| std::env::var(name).ok())
-}
-
-fn comm(pid: u32) -> Option<String> {
-    let text = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("comm")).ok()?;
-    Some(text.trim().to_owned())
 }

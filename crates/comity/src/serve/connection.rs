@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     /// Bytes at the front of the socket that are in `input` already.
     seen: usize,
     input: Vec<u8>,
+    /// Bytes of `input` that are known to have no end of a line.
+    searched: usize,
     output: Vec<u8>,
     sent: usize,
 }
@@ -63,6 +65,7 @@ impl Connection {
             wants_room: false,
             seen: 0,
             input: Vec::new(),
+            searched: 0,
             output: Vec::new(),
             sent: 0,
         }
@@ -129,14 +132,14 @@ impl Connection {
 
     /// Takes the whole lines that came.
     pub(crate) fn lines(&mut self) -> Vec<u8> {
-        match self.input.iter().rposition(|byte| *byte == b'\n') {
-            None => Vec::new(),
-            Some(end) if end + 1 == self.input.len() => std::mem::take(&mut self.input),
-            Some(end) => {
-                let rest = self.input.split_off(end + 1);
-                std::mem::replace(&mut self.input, rest)
-            }
-        }
+        // A long line comes in many pieces: none of them is looked at twice.
+        let searched = std::mem::replace(&mut self.searched, self.input.len());
+        let Some(end) = self.input[searched..].iter().rposition(|byte| *byte == b'\n') else {
+            return Vec::new();
+        };
+        let rest = self.input.split_off(searched + end + 1);
+        self.searched = rest.len();
+        std::mem::replace(&mut self.input, rest)
     }
 
     /// Gives the buffer of taken lines back, to be used again.

@@ -120,7 +120,7 @@ fn fence_floor(world: &World, wall_ms: i64) -> Fence {
 }
 
 fn read_config(home: &Home) -> Result<Config, String> {
-    let user = crate::settings::user_file();
+    let user = comity_wire::user_settings();
     let own = home.path().join("comity.toml");
     let files: Vec<&std::path::Path> =
         user.iter().map(std::path::PathBuf::as_path).chain([own.as_path()]).collect();

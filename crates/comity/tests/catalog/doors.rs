@@ -35,7 +35,8 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Stage {
-        let place = Place::new();
+        // A worktree that is made ready meanwhile would make the answers differ.
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
         let lead = place.join(&["lead", "--role", "lead"]);
         place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));

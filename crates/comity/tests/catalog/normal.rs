@@ -48,7 +48,13 @@ fn normal_word(word: &str) -> &str {
         id.is_some_and(|id| id.len() == 12 && id.chars().all(|c| c.is_ascii_hexdigit()))
     };
     let is_span = ["ms", "m", "s"].iter().any(|unit| word.strip_suffix(unit).is_some_and(is_number));
+    // The name of a worktree in the trash ends with random digits.
+    let is_trashed = |word: &str| {
+        let digits = word.rsplit_once("login-").map(|(_, digits)| digits);
+        digits.is_some_and(|digits| digits.len() == 8 && digits.chars().all(|c| c.is_ascii_hexdigit()))
+    };
     match word {
+        _ if is_trashed(word) => "TRASHED",
         _ if is_id("agent_") || is_id("project_") => "ID",
         _ if word.contains("cmty_") => "TOKEN",
         _ if word.starts_with("http://") => "URL",

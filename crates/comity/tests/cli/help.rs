@@ -31,16 +31,24 @@ fn help() {
                            or anybody's if you are the human
               release      Takes locks away from whoever holds them: for people, and for agents over those they
                            lead. The holder is told
+              commit       Commits exactly the files that you have locked and changed, and nothing else that is
+                           staged or dirty
+              worktree     
               agent        Who is here: join, list, bye
               log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
                            type and time
               summary      Sums up: agents, locks and waits now, and how often what happened lately
               alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
               status       Says where the server is, who you are to it, and what there is
+              guard        
               token        Prints your secret for the HTTP door, and its address
               doctor       Looks for what is wrong, and says what to do
               serve        Runs the server in the foreground
               mcp          Speaks MCP on standard input and output, for one agent
+              init         Connects the agent programs found on this machine, and guards this repository's
+                           commits
+              hook         Judges the tool call on standard input: what agent programs run before and after a
+                           tool
               bench        Measures the figures that we promise
               completions  Prints the completions for a shell
               help         Print this message or the help of the given subcommand(s)

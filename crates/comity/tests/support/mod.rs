@@ -1,7 +1,9 @@
 //! A private server for one test: its own state directory and repository, and the end of every process.
 
+pub(crate) mod clients;
 pub(crate) mod http;
 pub(crate) mod mcp;
+pub(crate) mod model;
 pub(crate) mod wire;
 
 use std::io::Read;
@@ -70,6 +72,8 @@ impl Place {
             std::fs::write(place.repo.join("src").join(file), "fn main() {}\n").expect("written");
         }
         place.git(&["init", "--quiet", "--initial-branch=main"]);
+        place.git(&["config", "user.name", "test"]);
+        place.git(&["config", "user.email", "test"]);
         place.git(&["add", "."]);
         place.git(&["commit", "--quiet", "--message=first"]);
         place
@@ -90,6 +94,8 @@ impl Place {
         command.env("HOME", self.dir.path()).env("COMITY_HOME", &self.home);
         let who = ["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"];
         command.envs(who.map(|name| (name, "test")));
+        // The same commit has the same id in every place.
+        command.envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, "2026-01-01T00:00:00Z")));
         command
     }
 

@@ -89,7 +89,7 @@ impl Operation for Attach {
 }
 
 /// The wished name, with a number if somebody has it.
-fn free_name(world: &World, wished: &str) -> String {
+pub(crate) fn free_name(world: &World, wished: &str) -> String {
     let plain: String = wished
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })

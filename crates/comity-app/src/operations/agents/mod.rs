@@ -6,6 +6,7 @@ mod join;
 mod list;
 
 pub use attach::Attach;
+pub(crate) use attach::free_name;
 pub use bye::Bye;
 pub use join::Join;
 pub use list::ListAgents;

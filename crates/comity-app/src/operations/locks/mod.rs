@@ -145,6 +145,6 @@ fn must_name_paths(paths: &[String]) -> Result<(), Refusal> {
 }
 
 /// Whether a lock keeps others out at this moment.
-fn keeps_out(lock: &CoreLock, world: &World, now: Timestamp) -> bool {
+pub(crate) fn keeps_out(lock: &CoreLock, world: &World, now: Timestamp) -> bool {
     lock.hold != Hold::Held || lock.is_live(world, now)
 }

@@ -1,6 +1,7 @@
 //! The cases, one file each.
 
 mod check;
+mod commit;
 mod hook;
 mod index;
 mod lock;
@@ -11,6 +12,7 @@ mod sim;
 mod start;
 mod tail;
 mod throughput;
+mod worktree;
 
 use super::Bench;
 
@@ -30,7 +32,13 @@ pub(super) const ALL: &[Case] = &[
     Case { name: "throughput", about: "ten clients at once, against an echo server", run: throughput::run },
     Case { name: "tail", about: "the slowest of 40,000 writes", run: tail::run },
     Case { name: "mcp", about: "lock and unlock through MCP, and its memory", run: mcp::run },
-    Case { name: "hook", about: "the hook, against a program that does nothing", run: hook::run },
+    Case {
+        name: "hook",
+        about: "the hook, against a program that does nothing, curl and node",
+        run: hook::run,
+    },
+    Case { name: "commit", about: "a scoped commit, against git commit, and the guard", run: commit::run },
+    Case { name: "worktree", about: "worktrees made, taken and released, against git", run: worktree::run },
     Case { name: "start", about: "start, idle memory and time, sizes", run: start::run },
     Case { name: "restart", about: "start with 1,000,000 events in the log", run: restart::run },
     Case { name: "sim", about: "steps of the simulator", run: sim::run },

@@ -1,0 +1,293 @@
+//! Commits what the caller has locked and changed.
+
+use std::fmt;
+use std::time::Duration;
+
+use clap::Args;
+use comity_core::commits::{Commit as Recorded, CommittedFile};
+use comity_core::limits::COMMIT_FILES_MAX;
+use comity_core::{Ask, Principal, Refusal};
+use comity_git::commit::{
+    Change, Committed, Dirty, Hooks, NotCommitted, Outcome, Report, Request, SharedIndex, Verified, commit,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::held::Held;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operations::guard::AUTO_REASON;
+use crate::projects::Place;
+
+/// How long a commit may take, other commits of the same repository included.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Commits exactly the files that you have locked and changed, and nothing else that is staged or dirty.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Commit {
+    /// The message; its first line is the subject
+    #[arg(short, long, value_name = "MESSAGE")]
+    pub message: String,
+    /// Run the repository's pre-commit and commit-msg hooks
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooks: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct CommitMade {
+    /// The commit; none if there was nothing to commit.
+    pub commit: Option<String>,
+    /// The branch that it is on; none for a detached head.
+    pub branch: Option<String>,
+    /// What it changed.
+    pub files: Vec<FileMade>,
+    /// Files that you have locked and that were left out, with the reason.
+    pub skipped: Vec<LeftOut>,
+    /// What is changed in the worktree and not committed, by whoever; the first of them.
+    pub dirty: Vec<String>,
+    /// How many there are of them.
+    pub dirty_total: usize,
+    /// What you should know.
+    pub warnings: Vec<String>,
+}
+
+/// One file of the commit.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FileMade {
+    /// Its path.
+    pub path: String,
+    /// added, changed or deleted.
+    pub change: &'static str,
+}
+
+/// One file that was left out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LeftOut {
+    /// Its path.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Operation for Commit {
+    const NAME: &'static str = "commit";
+    const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/commits" };
+    const COMMAND: &'static [&'static str] = &["commit"];
+    type Output = CommitMade;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<CommitMade>, Failure> {
+        let place = app.projects().place(caller)?;
+        let (held, name) = {
+            let world = app.engine().world();
+            let held = Held::by(&world, caller.who, place.project(), place.repository().case());
+            (held, caller.who.agent().map(|_| world.name_of(caller.who)))
+        };
+        if held.patterns.is_empty() {
+            let problem = "you have locked nothing here, so there is nothing that you may commit";
+            return Err(Refusal::bad_input(problem, "lock what you change with: comity lock PATH").into());
+        }
+        let message = signed(&self.message, name.as_deref());
+        let request = Request {
+            message: &message,
+            author: None,
+            scope: &held,
+            expected: &[],
+            hooks: if self.hooks { Hooks::Run } else { Hooks::Skip },
+            patience: PATIENCE,
+        };
+        let mut prove = |changes: &[Change]| held.prove(app, caller.who, changes);
+        match commit(place.repository(), &request, &mut prove).map_err(failure)? {
+            Outcome::Nothing(report) => Ok(Plan::Answer(reported(CommitMade::default(), report))),
+            Outcome::Committed(made) => {
+                let warnings = record(app, caller.who, &place, &self.message, &made);
+                let mut output = answer(*made);
+                output.warnings.extend(warnings);
+                Ok(Plan::Answer(output))
+            }
+        }
+    }
+}
+
+/// The message, with the agent's name as a trailer.
+fn signed(message: &str, agent: Option<&str>) -> String {
+    let Some(agent) = agent else { return message.to_owned() };
+    let message = message.trim_end();
+    let is_trailer = |line: &str| {
+        line.split_once(": ").is_some_and(|(key, _)| {
+            !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        })
+    };
+    let last = message.rsplit("\n\n").next().filter(|last| last.len() < message.len());
+    let gap = if last.is_some_and(|last| last.lines().all(is_trailer)) { "\n" } else { "\n\n" };
+    format!("{message}{gap}Agent: {agent}\n")
+}
+
+/// Writes the commit into the ledger, and gives back what the guard had locked for it. Says what did not work.
+fn record(app: &Application, who: Principal, place: &Place, message: &str, made: &Committed) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match &made.verified {
+        Verified::Yes => {
+            let subject = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let file = |change: &Change| CommittedFile {
+                path: change.path.to_string_lossy().into(),
+                blob: change.new.as_ref().map(|version| version.hash.as_str().into()),
+            };
+            let commit = Box::new(Recorded {
+                id: made.commit.as_str().into(),
+                branch: made.branch.as_deref().map(|branch| short_name(branch).into()),
+                subject: comity_core::redact::redact(subject.trim()).into(),
+                files: made.changes.iter().take(COMMIT_FILES_MAX).map(file).collect(),
+                files_total: made.changes.len(),
+            });
+            let project = place.project();
+            if app.engine().ask(who, Ask::RecordCommit { project, commit }).is_err() {
+                warnings.push("the commit is made, but the ledger could not record it".into());
+            }
+        }
+        Verified::No { problem } => {
+            warnings.push(format!("the commit is made, but it could not be verified: {problem}"));
+        }
+    }
+    let given_back = {
+        let world = app.engine().world();
+        let committed = |path: &str| made.changes.iter().any(|change| change.path.as_os_str() == path);
+        let locked = world.locks.live_of(who).filter(|lock| {
+            lock.wanted.project == place.project() && lock.wanted.reason.as_deref() == Some(AUTO_REASON)
+        });
+        let patterns = locked.map(|lock| &lock.wanted.pattern);
+        patterns.filter(|pattern| committed(&pattern.readable())).cloned().collect::<Vec<_>>()
+    };
+    if !given_back.is_empty() {
+        // One that has lapsed meanwhile is gone anyway.
+        let _ = app.engine().ask(who, Ask::Unlock { project: place.project(), patterns: given_back });
+    }
+    warnings
+}
+
+/// The branch as people call it.
+fn short_name(branch: &str) -> String {
+    branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned()
+}
+
+fn answer(made: Committed) -> CommitMade {
+    let file = |change: &Change| FileMade {
+        path: change.path.to_string_lossy().into_owned(),
+        change: match (&change.old, &change.new) {
+            (None, _) => "added",
+            (Some(_), None) => "deleted",
+            (Some(_), Some(_)) => "changed",
+        },
+    };
+    let mut output = CommitMade {
+        commit: Some(made.commit),
+        branch: made.branch.as_deref().map(short_name),
+        files: made.changes.iter().map(file).collect(),
+        ..CommitMade::default()
+    };
+    if made.overtaken.count > 0 {
+        let paths: Vec<_> = made.overtaken.first.iter().map(|path| path.to_string_lossy()).collect();
+        let paths = paths.join(", ");
+        output.warnings.push(format!("somebody else committed these meanwhile, look at them: {paths}"));
+    }
+    if let SharedIndex::Stale { problem } = made.index {
+        let problem = format!("git's index is not up to date yet; the next commit mends that: {problem}");
+        output.warnings.push(problem);
+    }
+    reported(output, made.report)
+}
+
+fn reported(mut output: CommitMade, report: Report) -> CommitMade {
+    let left_out = |path: &std::path::Path, reason: &dyn fmt::Display| LeftOut {
+        path: path.to_string_lossy().into_owned(),
+        reason: reason.to_string(),
+    };
+    output.skipped.extend(report.skipped.first.iter().map(|one| left_out(&one.path, &one.reason)));
+    output.skipped.extend(report.missing.iter().map(|one| left_out(&one.path, &one.reason)));
+    match report.dirty {
+        Dirty::Known(listed) => {
+            output.dirty = listed.first.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+            output.dirty_total = listed.count;
+        }
+        Dirty::Unknown { problem } => {
+            output.warnings.push(format!("what else is changed could not be found out: {problem}"));
+        }
+    }
+    output.warnings.extend(report.warnings);
+    output
+}
+
+fn failure(no: NotCommitted) -> Failure {
+    let hint = match &no {
+        NotCommitted::Refused(refusal) => return Failure::Refused(refusal.clone()),
+        NotCommitted::Fault { problem } if problem.contains("tell me who you are") => {
+            let hint =
+                "set it with: git config --global user.name NAME; git config --global user.email ADDRESS";
+            return Refusal::bad_input("git does not know whose commits these are", hint).into();
+        }
+        NotCommitted::Fault { problem } => return Failure::Fault(problem.clone()),
+        NotCommitted::BadRequest { .. } => "give another message with: comity commit -m MESSAGE",
+        NotCommitted::Unfinished(_) => "nothing was changed; the human can finish it, or abort it",
+        NotCommitted::BeyondScope { .. } => "lock that path, too, or undo its change",
+        NotCommitted::HookRefused { .. } => "mend what the hook complains about, or commit without --hooks",
+        NotCommitted::IndexLocked { .. } | NotCommitted::Overtaken { .. } | NotCommitted::Busy => {
+            "nothing was changed; try again in a moment"
+        }
+    };
+    Refusal::bad_input(no.to_string(), hint).into()
+}
+
+/// So many files, in words.
+pub(crate) fn files(count: usize) -> String {
+    if count == 1 { "1 file".into() } else { format!("{count} files") }
+}
+
+impl fmt::Display for CommitMade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let visible = comity_core::display::visible;
+        match (&self.commit, &self.branch) {
+            (None, _) => f.write_str("nothing to commit: what you have locked is as in the last commit")?,
+            (Some(commit), branch) => {
+                let short = commit.get(..10).unwrap_or(commit);
+                let on = branch.as_deref().map(|branch| format!(" on {branch}")).unwrap_or_default();
+                write!(f, "committed {} as {short}{on}", files(self.files.len()))?;
+            }
+        }
+        for file in &self.files {
+            write!(f, "\n  {:<8}{}", file.change, visible(&file.path))?;
+        }
+        for left in &self.skipped {
+            write!(f, "\n  left out {}: {}", visible(&left.path), left.reason)?;
+        }
+        if self.dirty_total > 0 {
+            let shown = self.dirty.iter().take(10).map(|path| visible(path)).collect::<Vec<_>>().join(", ");
+            write!(f, "\n  still changed, not yours or not locked ({}): {shown}", self.dirty_total)?;
+        }
+        self.warnings.iter().try_for_each(|warning| write!(f, "\n  warning: {warning}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_signs_as_a_trailer() {
+        assert_eq!(signed("Fix login", None), "Fix login");
+        assert_eq!(signed("Fix login\n", Some("ann")), "Fix login\n\nAgent: ann\n");
+        assert_eq!(
+            signed("Fix login\n\nBecause.\n\nRefs: 12\n", Some("ann")),
+            "Fix login\n\nBecause.\n\nRefs: 12\nAgent: ann\n"
+        );
+        assert_eq!(
+            signed("fix: login", Some("ann")),
+            "fix: login\n\nAgent: ann\n",
+            "a subject is no trailer"
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! What somebody may commit: what is held exclusively, proven again in the moment of publishing.
+
+use std::path::Path;
+
+use comity_core::locks::{Hold, LockMode};
+use comity_core::{Ask, CaseRule, Fence, PathPattern, Principal, ProjectId, Refusal, World};
+use comity_git::commit::{Change, Look, Patterns, Scope};
+
+use crate::application::Application;
+use crate::engine::Failed;
+
+/// The locks of somebody in a project.
+pub(super) struct Held {
+    project: ProjectId,
+    case: CaseRule,
+    pub(super) patterns: Vec<PathPattern>,
+    fences: Vec<Fence>,
+}
+
+impl Held {
+    pub(super) fn by(world: &World, who: Principal, project: ProjectId, case: CaseRule) -> Held {
+        let held = world.locks.live_of(who).filter(|lock| {
+            lock.hold == Hold::Held
+                && lock.wanted.project == project
+                && lock.wanted.mode == LockMode::Exclusive
+        });
+        let (patterns, fences) = held.map(|lock| (lock.wanted.pattern.clone(), lock.fence)).unzip();
+        Held { project, case, patterns, fences }
+    }
+
+    /// Whether every change is still held with the fence that it was with.
+    pub(super) fn prove(&self, app: &Application, who: Principal, changes: &[Change]) -> Result<(), Refusal> {
+        let mut needed: Vec<(PathPattern, Fence)> = Vec::new();
+        for change in changes {
+            let holding =
+                |pattern: &&PathPattern| self.is_covered(std::slice::from_ref(*pattern), &change.path);
+            let at = self.patterns.iter().position(|pattern| holding(&pattern)).ok_or_else(|| {
+                Refusal::NotHeld { path: change.path.to_string_lossy().into_owned(), holders: vec![] }
+            })?;
+            let lock = (self.patterns[at].clone(), self.fences[at]);
+            if !needed.contains(&lock) {
+                needed.push(lock);
+            }
+        }
+        let ask = Ask::CheckFences { project: self.project, held: needed, mode: LockMode::Exclusive };
+        app.engine().ask(who, ask).map(drop).map_err(|failed| match failed {
+            Failed::Refused(refusal) => refusal,
+            Failed::Fault(problem) => Refusal::bad_input(problem, "try again"),
+        })
+    }
+
+    fn is_covered(&self, patterns: &[PathPattern], path: &Path) -> bool {
+        Patterns { patterns, case: self.case }.covers(path)
+    }
+}
+
+impl Scope for Held {
+    fn look(&self) -> Look {
+        Patterns { patterns: &self.patterns, case: self.case }.look()
+    }
+
+    fn covers(&self, path: &Path) -> bool {
+        self.is_covered(&self.patterns, path)
+    }
+}

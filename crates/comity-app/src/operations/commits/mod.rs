@@ -1,0 +1,7 @@
+//! Commits of exactly what somebody has locked and changed.
+
+mod commit;
+mod held;
+
+pub use commit::Commit;
+pub(crate) use commit::files;

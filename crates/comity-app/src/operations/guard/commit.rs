@@ -1,0 +1,73 @@
+//! Judges a commit that git is about to make, for people and for agents that know nothing of locks.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::limits::HOLDERS_SHOWN_MAX;
+use comity_core::locks::{LockMode, conflicts};
+use comity_core::{PathPattern, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::locks::keeps_out;
+
+/// Asks whether a commit of these files may be made: refused if somebody else has one of them locked.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct GuardCommit {
+    /// The files of the commit, from the top of the worktree
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<String>,
+}
+
+/// The commit may be made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MayCommit {
+    /// How many files it has.
+    pub files: usize,
+}
+
+impl Operation for GuardCommit {
+    const NAME: &'static str = "guard_commit";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::Internal;
+    const ROUTE: Route = Route { method: "POST", path: "/api/guard/commit" };
+    const COMMAND: &'static [&'static str] = &["guard", "commit"];
+    type Output = MayCommit;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<MayCommit>, Failure> {
+        let place = app.projects().place(caller)?;
+        let (project, case) = (place.project(), place.repository().case());
+        let now = app.engine().now();
+        let world = app.engine().world();
+        let mut in_the_way = Vec::new();
+        for path in &self.paths {
+            // Names come from git's index, from the top: nothing is to be walked. What no pattern can spell is in no lock.
+            let Ok(pattern) = PathPattern::file(path, case) else { continue };
+            let locks =
+                conflicts(&world, caller.who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
+            let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
+            in_the_way.extend(locks.map(|lock| (pattern.readable(), lock.view(&world, now))));
+            if in_the_way.len() >= HOLDERS_SHOWN_MAX {
+                break;
+            }
+        }
+        match in_the_way.first() {
+            None => Ok(Plan::Answer(MayCommit { files: self.paths.len() })),
+            Some((path, _)) => Err(Refusal::Locked {
+                path: path.clone(),
+                holders: in_the_way.iter().map(|(_, holder)| holder.clone()).collect(),
+                waiting: 0,
+            }
+            .into()),
+        }
+    }
+}
+
+impl fmt::Display for MayCommit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nobody else has one of the {} files locked", self.files)
+    }
+}

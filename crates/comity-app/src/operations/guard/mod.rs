@@ -1,0 +1,14 @@
+//! Guards: a tool call or a commit is judged before it happens.
+
+mod caller;
+mod commit;
+mod knowledge;
+mod payload;
+mod targets;
+mod tool;
+
+pub use commit::GuardCommit;
+pub use tool::Guard;
+
+/// The reason of locks that the guard takes for who writes; they are given back when the file is committed.
+pub(crate) const AUTO_REASON: &str = "it was written to; the guard locked it";

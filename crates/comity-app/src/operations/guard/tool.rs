@@ -1,0 +1,244 @@
+//! Judges one tool call of an agent, in the words of its program.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use comity_core::locks::{LockMode, Wanted, conflicts};
+use comity_core::paths::covers;
+use comity_core::{Ask, Principal, Refusal, limits};
+use comity_guard::payload::{Event, HookCall};
+use comity_guard::verdict::{Said, Verdict};
+use comity_guard::{Dialect, How, Unknown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::payload::Payload;
+use super::targets::{Touch, touches};
+use super::{AUTO_REASON, caller, knowledge};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::locks::keeps_out;
+
+/// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Guard {
+    /// What the agent program sent, as JSON
+    #[arg(value_name = "JSON")]
+    pub payload: Payload,
+    /// The agent program: claude, codex, gemini, copilot, cursor or opencode; else it is recognised
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+/// What the hook has to say.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Spoken {
+    /// On standard output.
+    pub stdout: String,
+    /// On standard error.
+    pub stderr: String,
+    /// Its exit code.
+    pub exit: u8,
+}
+
+impl Operation for Guard {
+    const NAME: &'static str = "guard";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Internal;
+    const ROUTE: Route = Route { method: "POST", path: "/api/guard" };
+    const COMMAND: &'static [&'static str] = &["guard", "tool"];
+    type Output = Spoken;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
+        let dialect = self.client.as_deref().map(str::parse::<Dialect>).transpose();
+        let dialect =
+            dialect.map_err(|unknown| Refusal::bad_input(unknown.to_string(), "see: comity hook --help"))?;
+        let call = match HookCall::parse(dialect, self.payload.get().as_bytes()) {
+            Ok(call) => call,
+            Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
+        };
+        let judged = Judged::of(app, caller, &call)?;
+        match judged.asks() {
+            Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
+            Ok(asks) => judged.ask(asks),
+            Err(Failure::Refused(no)) => Ok(Plan::Answer(judged.spoken(denied(&no)))),
+            Err(Failure::Fault(reason)) => Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason }))),
+        }
+    }
+}
+
+/// A call, and who makes it.
+struct Judged<'a> {
+    app: &'a Application,
+    call: &'a HookCall,
+    who: Principal,
+    cwd: PathBuf,
+}
+
+impl<'a> Judged<'a> {
+    fn of(app: &'a Application, caller: &Caller, call: &'a HookCall) -> Result<Judged<'a>, Failure> {
+        let who = caller::agent(app, caller, call.dialect.name(), call.session.as_deref())?;
+        let cwd = call.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
+        let cwd = cwd.or(caller.cwd.as_deref()).unwrap_or(Path::new("/")).to_owned();
+        Ok(Judged { app, call, who, cwd })
+    }
+
+    /// What the engine has to agree to before the call may run, or has to know after it ran.
+    fn asks(&self) -> Result<Vec<Ask>, Failure> {
+        match self.call.event {
+            Event::BeforeTool => self.before(),
+            Event::AfterTool => Ok(self.after()),
+            Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd | Event::Other => {
+                Ok(vec![])
+            }
+        }
+    }
+
+    fn before(&self) -> Result<Vec<Ask>, Failure> {
+        // A tool that writes without saying where is not let pass; a command line is read as far as it can be.
+        if let Some(why @ (Unknown::Field(_) | Unknown::Patch(_))) = &self.call.effects.unknown {
+            let tool = self.call.tool.as_deref().unwrap_or("the tool");
+            let problem = format!("it is not clear which files {tool} would write: {why}");
+            return Err(Refusal::bad_input(problem, "say which file, or send a well-formed patch").into());
+        }
+        let touches = touches(self.app, &self.cwd, &self.call.effects)?;
+        let (mut asks, mut wants) = (Vec::new(), Vec::new());
+        for touch in &touches {
+            let project = touch.place.project();
+            if let (How::Whole, Some(file)) = (touch.how, &touch.file) {
+                let path = touch.pattern.readable();
+                knowledge::check_overwrite(self.app, self.who, (project, &path), file)?;
+            }
+            if self.is_free(touch)? == Free::ToTake {
+                let world = self.app.engine().world();
+                asks.extend(touch.place.introduce(&world));
+                let reason = Some(AUTO_REASON.into());
+                let (pattern, mode, ttl) = (touch.pattern.clone(), LockMode::Exclusive, limits::LOCK_TTL);
+                wants.push(Wanted { project, pattern, mode, ttl, reason });
+            }
+        }
+        if !wants.is_empty() {
+            asks.push(Ask::Lock { wants, wait: None });
+        }
+        Ok(asks)
+    }
+
+    /// Whether what the call would write to is the agent's, or can be; refused if it is somebody else's.
+    fn is_free(&self, touch: &Touch) -> Result<Free, Refusal> {
+        let (project, now) = (touch.place.project(), self.app.engine().now());
+        let world = self.app.engine().world();
+        let own = |lock: &&comity_core::locks::Lock| {
+            lock.wanted.project == project
+                && lock.wanted.mode == LockMode::Exclusive
+                && covers(&lock.wanted.pattern, &touch.pattern)
+        };
+        if world.locks.live_of(self.who).any(|lock| own(&lock)) {
+            return Ok(Free::Held);
+        }
+        let shown = limits::HOLDERS_SHOWN_MAX;
+        let mut locks = conflicts(&world, self.who, project, &touch.pattern, LockMode::Exclusive, shown);
+        locks.retain(|lock| keeps_out(lock, &world, now));
+        if !locks.is_empty() {
+            return Err(Refusal::Locked {
+                path: touch.pattern.readable(),
+                holders: locks.iter().map(|lock| lock.view(&world, now)).collect(),
+                waiting: world.locks.waits_overlapping(project, &touch.pattern).len(),
+            });
+        }
+        let takes = self.app.config().guard.auto_lock.unwrap_or(true) && !touch.is_all;
+        Ok(if takes { Free::ToTake } else { Free::ToAll })
+    }
+
+    /// What the agent knows now: what it has read as a whole, and what it has written.
+    fn after(&self) -> Vec<Ask> {
+        let mut asks = Vec::new();
+        let written = touches(self.app, &self.cwd, &self.call.effects).unwrap_or_default();
+        let written = written.iter().filter_map(|touch| Some((touch, touch.file.as_ref()?)));
+        for (touch, file) in written {
+            let project = touch.place.project();
+            asks.extend(knowledge::learned(self.app, project, &touch.pattern.readable(), file));
+        }
+        for read in self.call.effects.reads.iter().filter(|read| read.whole) {
+            let file = self.cwd.join(&read.path);
+            let Ok(place) = self.app.projects().at(file.parent().unwrap_or(&self.cwd)) else { continue };
+            let Ok(pattern) = place.resolve_file(&file.to_string_lossy()) else { continue };
+            asks.extend(knowledge::learned(self.app, place.project(), &pattern.readable(), &file));
+        }
+        asks
+    }
+
+    fn ask(&self, asks: Vec<Ask>) -> Result<Plan<Spoken>, Failure> {
+        // The asks are the agent's, which the door does not know yet: they are decided here, at once.
+        for ask in asks {
+            match self.app.engine().ask(self.who, ask) {
+                Ok(_) => {}
+                Err(crate::engine::Failed::Refused(no)) => {
+                    return Ok(Plan::Answer(self.spoken(denied(&no))));
+                }
+                Err(crate::engine::Failed::Fault(reason)) => {
+                    return Ok(Plan::Answer(self.spoken(Verdict::Fault { reason })));
+                }
+            }
+        }
+        Ok(Plan::Answer(self.spoken(Verdict::Allow { context: None })))
+    }
+
+    fn spoken(&self, verdict: Verdict) -> Spoken {
+        let verdict = match verdict {
+            Verdict::Allow { context: None } => Verdict::Allow { context: self.news() },
+            other => other,
+        };
+        let Said { stdout, stderr, exit } =
+            verdict.said(self.call.dialect, self.call.event, &self.call.event_name);
+        Spoken { stdout, stderr, exit }
+    }
+
+    /// What the agent has to be told; telling it here counts as told.
+    fn news(&self) -> Option<String> {
+        let Principal::Agent(agent) = self.who else { return None };
+        let news = {
+            let world = self.app.engine().world();
+            let waiting = world.agents.get(agent).map(|agent| &agent.notices[..]).unwrap_or_default();
+            waiting.iter().map(|notice| notice.what.to_string()).collect::<Vec<String>>()
+        };
+        if news.is_empty() || !self.call.takes_context() {
+            return None;
+        }
+        self.app.engine().ask(self.who, Ask::TakeNotices).ok()?;
+        Some(format!("Comity: {}", news.join("\nComity: ")))
+    }
+}
+
+/// Whose something is.
+#[derive(PartialEq, Eq)]
+enum Free {
+    /// The agent has it.
+    Held,
+    /// Nobody's; it is locked for the agent.
+    ToTake,
+    /// Nobody's, and it stays so.
+    ToAll,
+}
+
+fn denied(no: &Refusal) -> Verdict {
+    // The hint of a lock is for who typed a command; this one is for who is in the middle of something.
+    let hint = match (no, no.holders().first()) {
+        (Refusal::Locked { .. }, Some(first)) if first.state != "orphaned" => {
+            format!("do something else first and try again later, or ask {}", first.holder)
+        }
+        _ => no.hint(),
+    };
+    Verdict::Deny { reason: format!("{no}\n{hint}") }
+}
+
+impl fmt::Display for Spoken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.exit, &*self.stdout, &*self.stderr) {
+            (0, "", "") => f.write_str("it may run"),
+            (_, stdout, stderr) => write!(f, "exit {}\n{stdout}{stderr}", self.exit),
+        }
+    }
+}

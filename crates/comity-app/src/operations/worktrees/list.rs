@@ -1,0 +1,122 @@
+//! Lists worktrees.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Principal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::failure;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+
+/// Lists the worktrees of this project, what is in the trash, and what crashes have left.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListWorktrees {}
+
+/// What there is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WorktreeList {
+    /// Those that somebody works in.
+    pub worktrees: Vec<WorktreeView>,
+    /// Those in the trash: comity worktree restore SLUG brings one back.
+    pub trash: Vec<TrashView>,
+    /// What crashes have left; nothing of it is deleted.
+    pub leftovers: Vec<String>,
+}
+
+/// One worktree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WorktreeView {
+    /// Its name.
+    pub slug: String,
+    /// Where it is.
+    pub path: String,
+    /// Its branch.
+    pub branch: String,
+    /// The commit that it began at.
+    pub base: String,
+    /// Who asked for it; nobody knows after a crash in the middle.
+    pub owner: Option<String>,
+    /// Whether its owner is here.
+    pub owner_is_live: bool,
+}
+
+/// One worktree in the trash.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TrashView {
+    /// Its name in the trash.
+    pub id: String,
+    /// Its name, if it had one.
+    pub slug: Option<String>,
+    /// Where it was.
+    pub path: String,
+}
+
+impl Operation for ListWorktrees {
+    const NAME: &'static str = "worktree_list";
+    const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/worktrees" };
+    const COMMAND: &'static [&'static str] = &["worktree", "list"];
+    type Output = WorktreeList;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeList>, Failure> {
+        let place = app.projects().place(caller)?;
+        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+        let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
+        // What is being made ready for the next one is no leftover; what a crash left of it, the next filling finds.
+        let mut leftovers = driver.leftovers().map_err(failure)?;
+        leftovers.retain(|left| !left.path().starts_with(&driver.places().pool));
+        let world = app.engine().world();
+        let is_live = |who: Principal| match who {
+            Principal::Agent(id) => world.agents.get(id).is_some_and(|agent| agent.is_live()),
+            Principal::Human | Principal::System => true,
+        };
+        let worktrees = listed.iter().map(|listed| {
+            let slug = listed.slug.as_str();
+            let owner = world.worktrees.get(place.project(), slug).map(|worktree| worktree.owner);
+            WorktreeView {
+                slug: slug.to_owned(),
+                path: listed.path.to_string_lossy().into_owned(),
+                branch: listed.branch.as_str().to_owned(),
+                base: listed.base.commit.as_str().to_owned(),
+                owner: owner.map(|owner| world.name_of(owner)),
+                owner_is_live: owner.is_some_and(is_live),
+            }
+        });
+        let trash = trashed.iter().map(|trashed| TrashView {
+            id: trashed.id.clone(),
+            slug: trashed.slug.as_ref().map(|slug| slug.as_str().to_owned()),
+            path: trashed.path.to_string_lossy().into_owned(),
+        });
+        Ok(Plan::Answer(WorktreeList {
+            worktrees: worktrees.collect(),
+            trash: trash.collect(),
+            leftovers: leftovers.iter().map(ToString::to_string).collect(),
+        }))
+    }
+}
+
+impl fmt::Display for WorktreeList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = Vec::new();
+        for tree in &self.worktrees {
+            let gone = if tree.owner_is_live { "" } else { ", who is gone" };
+            let owner = tree.owner.as_deref().unwrap_or("nobody known");
+            lines.push(format!("{}  of {owner}{gone}  on {}\n  {}", tree.slug, tree.branch, tree.path));
+        }
+        for trashed in &self.trash {
+            let name = trashed.slug.as_deref().unwrap_or(&trashed.id);
+            lines.push(format!("{name}  in the trash; back with: comity worktree restore {name}"));
+        }
+        lines.extend(self.leftovers.iter().map(|left| format!("left by a crash: {left}")));
+        match lines.is_empty() {
+            true => f.write_str("no worktrees; make one with: comity worktree add SLUG"),
+            false => f.write_str(&lines.join("\n")),
+        }
+    }
+}

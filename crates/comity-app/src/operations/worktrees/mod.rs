@@ -1,0 +1,71 @@
+//! Worktrees: a copy and a branch for an agent, merged back in order, and never lost.
+
+mod add;
+mod list;
+mod merge;
+mod remove;
+mod restore;
+mod scope;
+
+use comity_core::worktrees::Worktree;
+use comity_core::{Principal, Refusal};
+use comity_git::worktree::{Failure as GitFailure, FailureKind};
+
+use crate::application::Application;
+use crate::engine::Failed;
+use crate::operation::{Caller, Failure};
+use crate::projects::Place;
+
+pub use add::WorktreeAdd;
+pub use list::ListWorktrees;
+pub use merge::WorktreeMerge;
+pub use remove::WorktreeRemove;
+pub use restore::WorktreeRestore;
+
+/// The worktree that is meant: the named one, else the one that the caller is in, else the caller's only one.
+fn meant(app: &Application, caller: &Caller, place: &Place, slug: Option<&str>) -> Result<Worktree, Failure> {
+    let world = app.engine().world();
+    let project = place.project();
+    let found = match slug {
+        Some(slug) => world.worktrees.get(project, slug),
+        None => {
+            let here = place.repository().root();
+            let is_here = |tree: &&Worktree| std::path::Path::new(&*tree.tree.path) == here;
+            let mut own = world.worktrees.of(project).filter(|tree| tree.owner == caller.who);
+            let only = own.next().filter(|_| own.next().is_none());
+            world.worktrees.of(project).find(is_here).or(only)
+        }
+    };
+    found.cloned().ok_or_else(|| {
+        let problem = match slug {
+            Some(slug) => format!("there is no worktree {slug:?}"),
+            None => "it is not clear which worktree is meant".into(),
+        };
+        Refusal::NotFound { problem, hint: "see which there are with: comity worktree list".into() }.into()
+    })
+}
+
+fn failure(no: GitFailure) -> Failure {
+    match no.kind() {
+        FailureKind::Git | FailureKind::Disk => Failure::Fault(no.to_string()),
+        FailureKind::NotFound => {
+            Refusal::NotFound { problem: no.to_string(), hint: "look at: git branch --all".into() }.into()
+        }
+        FailureKind::BadName
+        | FailureKind::Taken
+        | FailureKind::BadPlace
+        | FailureKind::Changed
+        | FailureKind::Busy
+        | FailureKind::Conflicts
+        | FailureKind::Hook => Refusal::bad_input(no.to_string(), "nothing was changed").into(),
+    }
+}
+
+/// Asks the engine and waits.
+fn ask(app: &Application, who: Principal, ask: comity_core::Ask) -> Result<(), Failure> {
+    match app.engine().ask(who, ask) {
+        Ok(_) => Ok(()),
+        Err(Failed::Refused(refusal)) => Err(refusal.into()),
+        Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),
+    }
+}

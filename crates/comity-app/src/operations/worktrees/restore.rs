@@ -1,0 +1,91 @@
+//! Brings a worktree back from the trash.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::worktrees::Tree;
+use comity_core::{Ask, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ask, failure};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+
+/// Brings a worktree back from the trash, complete.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct WorktreeRestore {
+    /// Its name, or its name in the trash; the last one that went there, if none is given
+    #[arg(value_name = "SLUG")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slug: Option<String>,
+}
+
+/// It is back.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WorktreeBack {
+    /// Its name.
+    pub slug: String,
+    /// Where it is.
+    pub path: String,
+    /// The branch that is checked out; none if somebody else has it by now.
+    pub branch: Option<String>,
+}
+
+impl Operation for WorktreeRestore {
+    const NAME: &'static str = "worktree_restore";
+    const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/worktrees/restore" };
+    const COMMAND: &'static [&'static str] = &["worktree", "restore"];
+    type Output = WorktreeBack;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeBack>, Failure> {
+        let place = app.projects().place(caller)?;
+        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+        let trashed = driver.trashed().map_err(failure)?;
+        let is_meant = |slug: Option<&str>, id: &str| match self.slug.as_deref() {
+            None => true,
+            Some(wished) => slug == Some(wished) || id == wished,
+        };
+        let named =
+            trashed.iter().filter(|one| is_meant(one.slug.as_ref().map(|slug| slug.as_str()), &one.id));
+        let newest = named.max_by_key(|one| one.removed_at).ok_or_else(|| Refusal::NotFound {
+            problem: "there is no such worktree in the trash".into(),
+            hint: "see what is there with: comity worktree list".into(),
+        })?;
+        let restored = driver.restore(&newest.id).map_err(failure)?;
+        let slug = newest.slug.as_ref().map_or(newest.id.as_str(), |slug| slug.as_str()).to_owned();
+        let path = restored.path.to_string_lossy().into_owned();
+        let branch = restored.branch.map(|branch| branch.as_str().to_owned());
+        let base = driver
+            .list()
+            .map_err(failure)?
+            .iter()
+            .find(|listed| listed.path == restored.path)
+            .map(|listed| listed.base.commit.as_str().to_owned());
+        let tree = Box::new(Tree {
+            slug: slug.as_str().into(),
+            path: path.as_str().into(),
+            branch: branch.clone().unwrap_or_default().into(),
+            base: base.unwrap_or_default().into(),
+        });
+        ask(app, caller.who, Ask::AddWorktree { project: place.project(), tree })?;
+        Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
+    }
+}
+
+impl fmt::Display for WorktreeBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WorktreeBack { slug, path, branch } = self;
+        match branch {
+            Some(branch) => write!(f, "{slug} is back: cd {path}\n  on {branch}"),
+            None => write!(
+                f,
+                "{slug} is back: cd {path}\n  its branch is checked out elsewhere, so its commit is"
+            ),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What came of a commit: what is in it, what is not and why, and what is left.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use comity_core::display::visible;
+
+use super::change::Change;
+
+/// Paths of one kind that an answer lists; the rest is only counted.
+pub const LISTED_MAX: usize = 200;
+
+/// What came of a request that was not refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// There is a commit.
+    Committed(Box<Committed>),
+    /// Nothing within the scope is changed.
+    Nothing(Report),
+}
+
+/// A commit that was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Committed {
+    /// Its hash.
+    pub commit: String,
+    /// The commit that it follows; nothing for the first of a branch.
+    pub parent: Option<String>,
+    /// The branch that it was put on, such as `refs/heads/trunk`; nothing if no branch was checked out.
+    pub branch: Option<String>,
+    /// What it changes, by path.
+    pub changes: Vec<Change>,
+    /// Covered paths that others changed by commits of their own while this one was made.
+    pub overtaken: Listed<PathBuf>,
+    /// Whether git, asked again, confirms all this.
+    pub verified: Verified,
+    /// Whether the index that the worktree's users share knows of it.
+    pub index: SharedIndex,
+    /// What is not in it.
+    pub report: Report,
+}
+
+/// What is not in a commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// Changed paths that were looked at and left out.
+    pub skipped: Listed<Skipped>,
+    /// Expected paths that are not in the commit.
+    pub missing: Vec<Missing>,
+    /// What in the worktree is not committed now, within the scope and outside of it.
+    pub dirty: Dirty,
+    /// What git complained about while it looked, such as directories that it cannot read.
+    pub warnings: Vec<String>,
+}
+
+/// The first of many.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listed<T> {
+    /// At most [`LISTED_MAX`] of them.
+    pub first: Vec<T>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// A changed path that was left out.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Skipped {
+    /// The path; that of a directory stands for all in it.
+    pub path: PathBuf,
+    /// Why it was left out.
+    pub reason: SkipReason,
+}
+
+/// Why a changed path was left out.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SkipReason {
+    /// The scope does not cover it.
+    OutsideScope,
+    /// Git ignores it, and does not track it.
+    Ignored,
+    /// It is another repository.
+    NestedRepository,
+    /// It is a submodule, or was one.
+    Submodule,
+    /// It has a conflict that nobody resolved.
+    Unmerged,
+    /// Somebody told git to overlook changes in it.
+    Hidden,
+    /// Its contents would have to go through a filter, and filters are programs of the repository.
+    Filtered {
+        /// The name of the filter.
+        filter: String,
+    },
+    /// It is no file and no symlink.
+    NotAFile,
+    /// It cannot be read.
+    Unreadable {
+        /// Why not.
+        problem: String,
+    },
+}
+
+/// An expected path that is not in the commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Missing {
+    /// The path, as it was given.
+    pub path: PathBuf,
+    /// Why it is not.
+    pub reason: MissingReason,
+}
+
+/// Why an expected path is not in the commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MissingReason {
+    /// It is the same as in the commit before.
+    Unchanged,
+    /// There is no such file, and there was none.
+    NotThere,
+    /// It was left out.
+    Skipped(SkipReason),
+}
+
+/// What in a worktree is not committed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Dirty {
+    /// These paths.
+    Known(Listed<PathBuf>),
+    /// It could not be found out.
+    Unknown {
+        /// Why not.
+        problem: String,
+    },
+}
+
+/// Whether git confirms what was committed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verified {
+    /// It does.
+    Yes,
+    /// It says something else, or nothing.
+    No {
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Whether the index that the worktree's users share knows of the commit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SharedIndex {
+    /// It does: a plain `git commit` takes nothing back.
+    Refreshed,
+    /// It does not: until the next commit here, or [`super::heal`], a plain `git commit` would take this one back.
+    Stale {
+        /// Why not.
+        problem: String,
+    },
+}
+
+impl<T> Listed<T> {
+    /// Lists the first of `all` and counts the rest.
+    pub(super) fn of(all: impl IntoIterator<Item = T>) -> Listed<T> {
+        let mut all = all.into_iter();
+        let first: Vec<T> = all.by_ref().take(LISTED_MAX).collect();
+        let count = first.len() + all.count();
+        Listed { first, count }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SkipReason::OutsideScope => f.write_str("it is outside of what may be committed"),
+            SkipReason::Ignored => f.write_str("git ignores it; `git add --force` would make git track it"),
+            SkipReason::NestedRepository => f.write_str("it is another repository"),
+            SkipReason::Submodule => f.write_str("it is a submodule; commit it with git itself"),
+            SkipReason::Unmerged => f.write_str("it has a conflict; resolve it, then `git add` it"),
+            SkipReason::Hidden => f.write_str(
+                "its changes are hidden by `git update-index` (assume-unchanged or skip-worktree)",
+            ),
+            SkipReason::Filtered { filter } => {
+                let filter = visible(filter);
+                write!(
+                    f,
+                    "the filter {filter} of the repository would have to run; commit it with git itself"
+                )
+            }
+            SkipReason::NotAFile => f.write_str("it is no file and no symlink"),
+            SkipReason::Unreadable { problem } => write!(f, "it cannot be read: {problem}"),
+        }
+    }
+}
+
+impl fmt::Display for MissingReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissingReason::Unchanged => f.write_str("it is the same as in the commit before"),
+            MissingReason::NotThere => f.write_str("there is no such file"),
+            MissingReason::Skipped(reason) => reason.fmt(f),
+        }
+    }
+}

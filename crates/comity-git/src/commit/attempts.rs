@@ -1,0 +1,126 @@
+//! Builds and publishes a commit, again and again while others move the branch.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use comity_core::Refusal;
+
+use super::answer::SharedIndex;
+use super::build::{Built, build};
+use super::change::{Change, changes_between};
+use super::desk::Desk;
+use super::index_lock::IndexLock;
+use super::look::{Found, look};
+use super::not_committed::NotCommitted;
+use super::publish::{Publication, Published};
+use super::request::Request;
+use super::turn::Turn;
+use super::unfinished::unfinished;
+use crate::Repository;
+use crate::git::{Git, UnknownState};
+use crate::marker::pointer;
+
+/// How often a commit is built anew because somebody else was quicker.
+const ATTEMPTS_MAX: usize = 12;
+/// After so many attempts the index stays locked while the commit is built, so that nobody can be quicker.
+const POLITE_ATTEMPTS: usize = 2;
+
+/// A commit that somebody has the turn for.
+pub(super) struct Committing<'a> {
+    pub(super) git: &'a Git<'a>,
+    pub(super) desk: &'a Desk,
+    pub(super) turn: &'a Turn,
+    pub(super) repository: &'a Repository,
+    pub(super) request: &'a Request<'a>,
+    pub(super) deadline: Instant,
+}
+
+/// A commit that is on its branch.
+pub(super) struct Made {
+    pub(super) commit: String,
+    pub(super) branch: Result<Option<String>, UnknownState>,
+    pub(super) changes: Vec<Change>,
+    /// Covered paths that others committed meanwhile.
+    pub(super) overtaken: Result<Vec<PathBuf>, UnknownState>,
+    pub(super) index: SharedIndex,
+}
+
+impl Committing<'_> {
+    /// Makes the commit on whatever is checked out then, if there is anything to commit.
+    pub(super) fn attempts(
+        &self,
+        before_publish: &mut dyn FnMut(&[Change]) -> Result<(), Refusal>,
+    ) -> Result<(Found, Option<Made>), NotCommitted> {
+        let mut first_head = None;
+        let mut problem = String::new();
+        for attempt in 0..ATTEMPTS_MAX {
+            let lock = if attempt < POLITE_ATTEMPTS { None } else { Some(self.lock()?) };
+            let found = self.look()?;
+            let first_head = first_head.get_or_insert_with(|| found.head.clone()).as_deref();
+            let Some(built) = build(self.git, self.desk, self.request, &found)? else {
+                return Ok((found, None));
+            };
+            before_publish(&built.changes).map_err(NotCommitted::Refused)?;
+            let (commit, changes) = (built.commit.clone(), built.changes.clone());
+            match self.publication(&found, built).publish(lock)? {
+                Published::Overtaken { problem: said } => problem = said,
+                Published::Done(index) => {
+                    let overtaken = self.overtaken(first_head, found.head.as_deref());
+                    let made = Made { commit, branch: branch(self.git), changes, overtaken, index };
+                    return Ok((found, Some(made)));
+                }
+            }
+        }
+        Err(NotCommitted::Overtaken { attempts: ATTEMPTS_MAX, problem })
+    }
+
+    fn lock(&self) -> Result<IndexLock, NotCommitted> {
+        IndexLock::take(&self.git.worktree().git_dir, self.desk, self.deadline)
+    }
+
+    fn look(&self) -> Result<Found, NotCommitted> {
+        match unfinished(self.git, self.repository.common_dir())? {
+            Some(unfinished) => Err(NotCommitted::Unfinished(unfinished)),
+            None => look(self.git, self.request.scope, self.repository.case()),
+        }
+    }
+
+    fn publication<'p>(&'p self, found: &'p Found, built: Built) -> Publication<'p> {
+        Publication {
+            git: self.git,
+            desk: self.desk,
+            turn: self.turn,
+            common_dir: self.repository.common_dir(),
+            found,
+            built,
+            message: self.request.message,
+            deadline: self.deadline,
+        }
+    }
+
+    /// Covered paths that others committed between the first attempt and the last.
+    fn overtaken(&self, first: Option<&str>, last: Option<&str>) -> Result<Vec<PathBuf>, UnknownState> {
+        let Some(last) = last.filter(|last| Some(*last) != first) else { return Ok(Vec::new()) };
+        let changes = changes_between(self.git, first, last)?;
+        let paths = changes.into_iter().map(|change| change.path);
+        Ok(paths.filter(|path| self.request.scope.covers(path)).collect())
+    }
+}
+
+/// The branch that is checked out, if one is.
+fn branch(git: &Git<'_>) -> Result<Option<String>, UnknownState> {
+    let head = git.worktree().git_dir.join("HEAD");
+    let text = pointer(&head).ok().flatten().unwrap_or_default();
+    // Where refs are kept in tables, the file is there for show.
+    let named = text.strip_prefix(b"ref: ").filter(|name| *name != b"refs/heads/.invalid");
+    if let Some(name) = named.filter(|_| !head.is_symlink()) {
+        return Ok(Some(String::from_utf8_lossy(name).into_owned()));
+    }
+    let mut call = git.call("symbolic-ref").args(["--quiet", "HEAD"]);
+    let said = call.said()?;
+    match said.status.code() {
+        Some(0) => Ok(Some(String::from_utf8_lossy(said.stdout.trim_ascii()).into_owned())),
+        Some(1) => Ok(None),
+        _ => Err(call.failure(&said)),
+    }
+}

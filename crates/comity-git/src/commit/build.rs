@@ -1,0 +1,185 @@
+//! Builds a commit that is on no branch yet, and makes sure of what it changes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::answer::Listed;
+use super::change::{Change, Version, changes_between};
+use super::desk::Desk;
+use super::hooks::{commit_msg, pre_commit};
+use super::look::Found;
+use super::not_committed::NotCommitted;
+use super::private_index::PrivateIndex;
+use super::request::{Author, Hooks, Request};
+use super::side_by_side::both;
+use crate::git::{Git, UnknownState};
+
+/// A commit that is on no branch yet.
+pub(super) struct Built {
+    /// The commit.
+    pub(super) commit: String,
+    /// What it changes: covered paths and nothing else.
+    pub(super) changes: Vec<Change>,
+    /// The shared index with these changes and no others, if that is what the commit was made from.
+    pub(super) next: Option<PrivateIndex>,
+}
+
+/// Builds the commit of what was found; nothing if that is the same as what is committed already.
+pub(super) fn build(
+    git: &Git<'_>,
+    desk: &Desk,
+    request: &Request<'_>,
+    found: &Found,
+) -> Result<Option<Built>, NotCommitted> {
+    if found.candidates.is_empty() {
+        return Ok(None);
+    }
+    let builder = Builder { git, desk, request, found };
+    if !found.has_conflicts
+        && let Some(tried) = builder.build_beside_staged()?
+    {
+        return Ok(tried);
+    }
+    // Slower, and right whatever is in the shared index.
+    let quick = git.with("index.skipHash", "true");
+    let index = PrivateIndex::of_commit(&quick, desk, found.head.as_deref())?;
+    index.take(git, found.candidates.iter())?;
+    match builder.build_in(&index)? {
+        Tried::Clean(built) => Ok(built),
+        Tried::Foreign(changes) => Err(beyond_scope(changes)),
+    }
+}
+
+fn beyond_scope(foreign: Vec<Change>) -> NotCommitted {
+    NotCommitted::BeyondScope { paths: Listed::of(foreign.into_iter().map(|change| change.path)) }
+}
+
+struct Builder<'a> {
+    git: &'a Git<'a>,
+    desk: &'a Desk,
+    request: &'a Request<'a>,
+    found: &'a Found,
+}
+
+enum Tried {
+    /// Only covered paths are changed, or none.
+    Clean(Option<Built>),
+    /// The tree would change these, too.
+    Foreign(Vec<Change>),
+}
+
+impl Builder<'_> {
+    /// Builds from the shared index with our paths in it, which it will have to be afterwards anyway; what is foreign
+    /// in it is taken back in a copy. Nothing if that does not work out.
+    fn build_beside_staged(&self) -> Result<Option<Option<Built>>, NotCommitted> {
+        let ours = PrivateIndex::copy_of_shared(self.git, self.desk, self.found.head.as_deref())?;
+        ours.take(self.git, self.found.candidates.iter())?;
+        let mut foreign = self.found.staged.clone();
+        // What is staged elsewhere is seen at the first time, so there is no third.
+        for _ in 0..2 {
+            if self.clashes(&foreign) {
+                return Ok(None);
+            }
+            let tried = if foreign.is_empty() {
+                self.build_in(&ours)
+            } else {
+                let index = ours.copied(self.desk)?;
+                index.set(self.git, foreign.iter().map(|(path, old)| (path.as_path(), old.as_ref())))?;
+                self.build_in(&index)
+            };
+            match tried {
+                Ok(Tried::Clean(None)) => return Ok(Some(None)),
+                Ok(Tried::Clean(Some(built))) => {
+                    // Of a path that is not in the commit after all, the shared index keeps what it has.
+                    let is_all = built.changes.len() == self.found.candidates.len();
+                    let is_next = is_all && self.request.hooks == Hooks::Skip;
+                    return Ok(Some(Some(Built { next: is_next.then_some(ours), ..built })));
+                }
+                Ok(Tried::Foreign(changes)) => {
+                    foreign.extend(changes.into_iter().map(|change| (change.path, change.old)));
+                }
+                // Such as a conflict.
+                Err(NotCommitted::Fault { .. }) => return Ok(None),
+                Err(not) => return Err(not),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether one of our paths is above or below a foreign one: then only one of them can be in an index.
+    fn clashes(&self, foreign: &BTreeMap<PathBuf, Option<Version>>) -> bool {
+        let ours = &self.found.candidates;
+        ours.keys().any(|path| path.ancestors().any(|above| foreign.contains_key(above)))
+            || foreign.keys().any(|path| path.ancestors().any(|above| ours.contains_key(above)))
+    }
+
+    fn build_in(&self, index: &PrivateIndex) -> Result<Tried, NotCommitted> {
+        let git = self.git;
+        let mut tree = index.tree(git)?;
+        let mut message = Cow::Borrowed(self.request.message);
+        if self.request.hooks == Hooks::Run {
+            // They see nothing but what is committed.
+            let changes = self.changes(&tree)?;
+            if changes.iter().any(|change| !self.is_ours(change)) {
+                return Ok(Tried::Foreign(self.foreign(changes)));
+            }
+            if changes.is_empty() {
+                return Ok(Tried::Clean(None));
+            }
+            pre_commit(git, index.path())?;
+            message = commit_msg(git, self.desk, index.path(), &message)?.into();
+            tree = index.tree(git)?;
+        }
+        let (changes, commit) = both(|| self.changes(&tree), || self.commit(&tree, &message));
+        let (changes, commit) = (changes?, commit?);
+        if changes.iter().any(|change| !self.is_ours(change)) {
+            let foreign = self.foreign(changes);
+            return match self.request.hooks {
+                Hooks::Skip => Ok(Tried::Foreign(foreign)),
+                Hooks::Run => Err(beyond_scope(foreign)),
+            };
+        }
+        let built = (!changes.is_empty()).then_some(Built { commit, changes, next: None });
+        Ok(Tried::Clean(built))
+    }
+
+    /// What a tree changes in the commit that is checked out.
+    fn changes(&self, tree: &str) -> Result<Vec<Change>, UnknownState> {
+        changes_between(self.git, self.found.head.as_deref(), tree)
+    }
+
+    /// Whether a change is one that we were asked for.
+    fn is_ours(&self, change: &Change) -> bool {
+        self.found.candidates.contains_key(&change.path)
+            && self.request.scope.covers(&change.path)
+            && !change.is_submodule()
+    }
+
+    fn foreign(&self, mut changes: Vec<Change>) -> Vec<Change> {
+        changes.retain(|change| !self.is_ours(change));
+        changes
+    }
+
+    fn commit(&self, tree: &str, message: &str) -> Result<String, UnknownState> {
+        let end = if message.ends_with('\n') { "" } else { "\n" };
+        let message = [message, end].concat();
+        let mut call = self.git.call("commit-tree").args(["--no-gpg-sign", "-F", "-"]).input(message);
+        if let Some(head) = &self.found.head {
+            call = call.args(["-p", head]);
+        }
+        if let Some(Author { name, email }) = self.request.author {
+            call = call.env("GIT_AUTHOR_NAME", name).env("GIT_AUTHOR_EMAIL", email);
+            if !knows_committer(self.git) {
+                call = call.env("GIT_COMMITTER_NAME", name).env("GIT_COMMITTER_EMAIL", email);
+            }
+        }
+        call.arg(tree).word()
+    }
+}
+
+/// Whether git's settings say who commits here.
+fn knows_committer(git: &Git<'_>) -> bool {
+    let says = |part: &str| ["user", "committer"].iter().any(|who| git.has_setting(&format!("{who}.{part}")));
+    says("name") && says("email")
+}

@@ -1,0 +1,180 @@
+//! One changed path: what it was and what it becomes, as git keeps it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use crate::git::{Git, UnknownState};
+
+/// The hashes of a tree with nothing in it, which git knows without having it.
+const EMPTY_TREE_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const EMPTY_TREE_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
+
+/// A path that a commit changes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Change {
+    /// The path from the top of the worktree, as git spells it.
+    pub path: PathBuf,
+    /// What the commit before has; nothing for a new path.
+    pub old: Option<Version>,
+    /// What the commit has; nothing for a deleted path.
+    pub new: Option<Version>,
+}
+
+/// What a tree or an index has at a path.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Version {
+    /// What kind of file it is.
+    pub mode: Mode,
+    /// The hash of its contents, in hexadecimal digits.
+    pub hash: String,
+}
+
+/// The kinds of files that git knows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Mode {
+    /// A file.
+    Plain,
+    /// A file that may be run.
+    Executable,
+    /// A symlink; its contents are the target.
+    Link,
+    /// A commit of another repository.
+    Submodule,
+}
+
+/// How a path is changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its contents are others.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It may be run now, or no longer.
+    ModeChanged,
+    /// A file became a symlink, or the other way round.
+    TypeChanged,
+}
+
+impl Change {
+    /// How the path is changed.
+    pub fn kind(&self) -> ChangeKind {
+        match (&self.old, &self.new) {
+            (None, _) => ChangeKind::Added,
+            (Some(_), None) => ChangeKind::Deleted,
+            (Some(old), Some(new)) if old.mode.is_file() != new.mode.is_file() => ChangeKind::TypeChanged,
+            (Some(old), Some(new)) if old.hash == new.hash => ChangeKind::ModeChanged,
+            (Some(_), Some(_)) => ChangeKind::Modified,
+        }
+    }
+
+    /// Whether it is about another repository.
+    pub(super) fn is_submodule(&self) -> bool {
+        [&self.old, &self.new].into_iter().flatten().any(|version| version.mode == Mode::Submodule)
+    }
+}
+
+impl Version {
+    /// Reads git's words for it; nothing where the mode is `000000`.
+    pub(super) fn read(mode: &[u8], hash: &[u8]) -> Option<Option<Version>> {
+        let mode = match mode {
+            b"000000" => return Some(None),
+            b"100644" => Mode::Plain,
+            b"100755" => Mode::Executable,
+            b"120000" => Mode::Link,
+            b"160000" => Mode::Submodule,
+            _ => return None,
+        };
+        let is_hash = hash.len() >= 40 && hash.iter().all(u8::is_ascii_hexdigit);
+        is_hash.then(|| Some(Version { mode, hash: String::from_utf8_lossy(hash).into_owned() }))
+    }
+}
+
+impl Mode {
+    fn is_file(self) -> bool {
+        match self {
+            Mode::Plain | Mode::Executable => true,
+            Mode::Link | Mode::Submodule => false,
+        }
+    }
+
+    /// As git writes it.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Mode::Plain => "100644",
+            Mode::Executable => "100755",
+            Mode::Link => "120000",
+            Mode::Submodule => "160000",
+        }
+    }
+}
+
+/// What changes from one commit or tree to another; `old` is nothing before the first commit.
+pub(super) fn changes_between(
+    git: &Git<'_>,
+    old: Option<&str>,
+    new: &str,
+) -> Result<Vec<Change>, UnknownState> {
+    let empty = if new.len() == EMPTY_TREE_SHA1.len() { EMPTY_TREE_SHA1 } else { EMPTY_TREE_SHA256 };
+    let options = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
+    read_raw(&git.call("diff-tree").args(options).args([old.unwrap_or(empty), new]).done()?)
+}
+
+/// Reads what `--raw -z` says, sorted by path.
+pub(super) fn read_raw(said: &[u8]) -> Result<Vec<Change>, UnknownState> {
+    let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    let mut changes = Vec::new();
+    while let Some(meta) = parts.next() {
+        let change = parts.next().and_then(|path| read_one(meta, path));
+        changes.push(change.ok_or_else(|| unreadable("a comparison of trees", meta))?);
+    }
+    changes.sort();
+    Ok(changes)
+}
+
+/// `:<old mode> <new mode> <old hash> <new hash> <letter>`, and the path.
+fn read_one(meta: &[u8], path: &[u8]) -> Option<Change> {
+    let mut fields = meta.strip_prefix(b":")?.split(|byte| *byte == b' ');
+    let (old_mode, new_mode) = (fields.next()?, fields.next()?);
+    let (old_hash, new_hash) = (fields.next()?, fields.next()?);
+    let (old, new) = (Version::read(old_mode, old_hash)?, Version::read(new_mode, new_hash)?);
+    Some(Change { path: to_path(path), old, new })
+}
+
+/// A path as git gives it.
+pub(super) fn to_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+/// Says that git's answer could not be read.
+pub(super) fn unreadable(what: &str, said: &[u8]) -> UnknownState {
+    let said = String::from_utf8_lossy(said);
+    UnknownState::new(format!("git said {said:?} in {what}, which means nothing to us"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_comparisons() {
+        let (a, b, none) = ("a".repeat(40), "b".repeat(40), "0".repeat(40));
+        let check = |modes: &str, hashes: [&str; 2], letter: &str, kind: ChangeKind| {
+            let said = format!(":{modes} {} {} {letter}\0odd\nname\0", hashes[0], hashes[1]);
+            let changes = read_raw(said.as_bytes()).expect("readable");
+            assert_eq!(changes.len(), 1);
+            assert_eq!((changes[0].kind(), changes[0].path.to_str()), (kind, Some("odd\nname")));
+        };
+        check("000000 100644", [&none, &a], "A", ChangeKind::Added);
+        check("100644 100644", [&a, &b], "M", ChangeKind::Modified);
+        check("100644 000000", [&a, &none], "D", ChangeKind::Deleted);
+        check("100644 100755", [&a, &a], "M", ChangeKind::ModeChanged);
+        check("100644 100755", [&a, &b], "M", ChangeKind::Modified);
+        check("100755 120000", [&a, &a], "T", ChangeKind::TypeChanged);
+        for wrong in [":1 2\0x\0", "x\0", ":000000 100644 a b A\0x\0", ":000000 100644 0 0 A\0"] {
+            assert!(read_raw(wrong.as_bytes()).is_err(), "{wrong:?}");
+        }
+    }
+}

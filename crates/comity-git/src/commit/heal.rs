@@ -1,0 +1,71 @@
+//! Finishes what a killed process of ours has begun.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use super::change::{Change, Version, read_raw};
+use super::desk::Desk;
+use super::index_lock::IndexLock;
+use super::journal::Journal;
+use super::not_committed::NotCommitted;
+use super::private_index::PrivateIndex;
+use crate::git::{Git, UnknownState};
+
+/// What was found to be finished.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Healed {
+    /// Nothing.
+    Nothing,
+    /// A commit of which the shared index did not know yet, or which did not come about.
+    Journal {
+        /// The commit.
+        commit: String,
+        /// How many paths the shared index has learned of.
+        paths: usize,
+    },
+}
+
+/// Heals a worktree. Only for one who has the turn.
+pub(super) fn settle(git: &Git<'_>, desk: &Desk, deadline: Instant) -> Result<Healed, NotCommitted> {
+    desk.sweep()?;
+    let git_dir = &git.worktree().git_dir;
+    let left_behind = IndexLock::left_behind(git_dir, desk)?;
+    let Some(journal) = Journal::read(desk)? else { return Ok(Healed::Nothing) };
+    let _lock = match left_behind {
+        Some(lock) => lock,
+        None => IndexLock::take(git_dir, desk, deadline)?,
+    };
+    let paths = if is_published(git, &journal.commit)? { teach(git, desk, &journal)? } else { 0 };
+    Journal::remove(desk)?;
+    Ok(Healed::Journal { commit: journal.commit, paths })
+}
+
+/// Whether a commit is part of what is checked out.
+fn is_published(git: &Git<'_>, commit: &str) -> Result<bool, UnknownState> {
+    let has_head = git.call("rev-parse").args(["--quiet", "--verify", "HEAD^{commit}"]).agrees()?;
+    // A power cut may have taken the commit, but not the note about it.
+    Ok(has_head
+        && git.call("cat-file").args(["-e", commit]).agrees()?
+        && git.call("merge-base").args(["--is-ancestor", commit, "HEAD"]).agrees()?)
+}
+
+/// Lets the shared index learn what is committed, where it still has what it had before.
+///
+/// What somebody has staged since then stays staged.
+fn teach(git: &Git<'_>, desk: &Desk, journal: &Journal) -> Result<usize, NotCommitted> {
+    let options = ["--cached", "-z", "--raw", "--no-abbrev", "--no-renames", "HEAD"];
+    let staged = read_raw(&git.call("diff-index").args(options).done()?)?;
+    let had: BTreeMap<&Path, &Option<Version>> =
+        journal.paths.iter().map(|(path, had)| (path.as_path(), had)).collect();
+    let is_stale = |change: &&Change| had.get(change.path.as_path()) == Some(&&change.new);
+    let stale: Vec<&Change> = staged.iter().filter(is_stale).collect();
+    if stale.is_empty() {
+        return Ok(0);
+    }
+    let next = PrivateIndex::copy_of_shared(git, desk, Some(&journal.commit))?;
+    next.set(git, stale.iter().map(|change| (change.path.as_path(), change.old.as_ref())))?;
+    let problem = |error| NotCommitted::fault(format!("the index could not be replaced: {error}"));
+    next.install(git).map_err(problem)?;
+    Ok(stale.len())
+}

@@ -1,0 +1,54 @@
+//! The hooks of the repository, for those who want them to run.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::desk::Desk;
+use super::not_committed::NotCommitted;
+use super::request::MESSAGE_BYTES_MAX;
+use crate::call::Call;
+use crate::git::Git;
+use crate::marker::open_plain;
+
+/// Lets `pre-commit` look at the index that is to be committed, and change contents in it.
+pub(super) fn pre_commit(git: &Git<'_>, index: &Path) -> Result<(), NotCommitted> {
+    run("pre-commit", hook(git, index).arg("pre-commit"))
+}
+
+/// Lets `commit-msg` look at the message, and gives what it has made of it.
+pub(super) fn commit_msg(
+    git: &Git<'_>,
+    desk: &Desk,
+    index: &Path,
+    message: &str,
+) -> Result<String, NotCommitted> {
+    let file = desk.passing("message")?;
+    let fault = |error: io::Error| desk.fault("message", &error);
+    (&file.file).write_all(message.as_bytes()).map_err(fault)?;
+    run("commit-msg", hook(git, index).args(["commit-msg", "--"]).arg(file.path()))?;
+    let mut left = String::new();
+    if let Some(open) = open_plain(file.path()).map_err(fault)? {
+        open.take(MESSAGE_BYTES_MAX as u64).read_to_string(&mut left).map_err(fault)?;
+    }
+    if left.trim().is_empty() || left.contains('\0') {
+        let problem = "the hook commit-msg left no message that can be committed".to_owned();
+        return Err(NotCommitted::BadRequest { problem });
+    }
+    Ok(left)
+}
+
+fn hook<'a>(git: &Git<'a>, index: &Path) -> Call<'a> {
+    // What git itself gives its hooks; the language is the user's again.
+    let language = std::env::var_os("LC_ALL").unwrap_or_default();
+    let call = git.with_hooks().call("hook").index(index).env("GIT_EDITOR", ":").env("LC_ALL", language);
+    call.args(["run", "--ignore-missing"])
+}
+
+fn run(hook: &'static str, mut call: Call<'_>) -> Result<(), NotCommitted> {
+    let said = call.said()?;
+    if said.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    Err(NotCommitted::HookRefused { hook, said })
+}

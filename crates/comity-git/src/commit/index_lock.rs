@@ -1,0 +1,105 @@
+//! Git's own lock on the index of a worktree, held by us.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::desk::Desk;
+use super::not_committed::NotCommitted;
+use crate::case::Identity;
+use crate::marker::found;
+
+/// How long another git may hold the index before we give up.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often it is tried; git has no way to tell that it is done.
+const POLL: Duration = Duration::from_millis(2);
+/// The other name of our lock. It proves that a lock is ours, also to the process after us.
+const HELD: &str = "held";
+
+/// The lock; while it is there, no git changes the index or begins a commit from it.
+pub(super) struct IndexLock {
+    names: Names,
+}
+
+/// Where the lock is, and its other name.
+struct Names {
+    lock: PathBuf,
+    held: PathBuf,
+}
+
+impl IndexLock {
+    /// Waits for the lock, but never takes one away from anybody.
+    pub(super) fn take(git_dir: &Path, desk: &Desk, deadline: Instant) -> Result<IndexLock, NotCommitted> {
+        let names = Names::of(git_dir, desk);
+        File::create_new(&names.held).map_err(|error| desk.fault(HELD, &error))?;
+        let taken = names.wait(deadline.min(Instant::now() + WAIT_MAX));
+        match taken {
+            Ok(()) => Ok(IndexLock { names }),
+            Err(not) => {
+                names.forget_held();
+                Err(not)
+            }
+        }
+    }
+
+    /// The lock that a killed process of ours left behind, if there is one. Only for one who has the turn.
+    pub(super) fn left_behind(git_dir: &Path, desk: &Desk) -> Result<Option<IndexLock>, NotCommitted> {
+        let names = Names::of(git_dir, desk);
+        let look = |path: &Path| match found(path.symlink_metadata()) {
+            Ok(metadata) => Ok(metadata.map(|metadata| Identity::of(&metadata))),
+            Err(error) => Err(NotCommitted::fault(format!("cannot look at {}: {error}", path.display()))),
+        };
+        let held = look(&names.held)?;
+        if held.is_some() && held == look(&names.lock)? {
+            return Ok(Some(IndexLock { names }));
+        }
+        names.forget_held();
+        Ok(None)
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        // The proof that it is ours goes last.
+        let _was_removed_by_somebody = fs::remove_file(&self.names.lock);
+        self.names.forget_held();
+    }
+}
+
+impl Names {
+    fn of(git_dir: &Path, desk: &Desk) -> Names {
+        Names { lock: git_dir.join("index.lock"), held: desk.path(HELD) }
+    }
+
+    fn wait(&self, deadline: Instant) -> Result<(), NotCommitted> {
+        loop {
+            match self.make() {
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(NotCommitted::fault(format!("cannot make {}: {error}", self.lock.display())));
+                }
+            }
+            if Instant::now() >= deadline {
+                return Err(NotCommitted::IndexLocked { lock: self.lock.clone() });
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Makes the lock such that it has two names from its first moment on.
+    fn make(&self) -> io::Result<()> {
+        match fs::hard_link(&self.held, &self.lock) {
+            Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported) => {
+                // A file system without hard links: a kill now would leave a lock that nobody can prove to be ours.
+                File::create_new(&self.lock).map(drop)
+            }
+            made => made,
+        }
+    }
+
+    fn forget_held(&self) {
+        let _was_not_there = fs::remove_file(&self.held);
+    }
+}

@@ -1,0 +1,130 @@
+//! A note, written before a branch moves, of what the shared index has to learn afterwards.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::change::{Version, to_path};
+use super::desk::Desk;
+use super::not_committed::NotCommitted;
+use crate::marker::open_plain;
+
+/// The name of the note.
+const NAME: &str = "journal";
+/// What it begins with; a note of another version is not touched.
+const HEADING: &[u8] = b"comity journal 1";
+/// What it ends with.
+const END: &[u8] = b"end";
+/// Bytes of a note that are read; there is none of more.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// What has to happen to the shared index once a commit is on its branch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Journal {
+    /// The commit.
+    pub(super) commit: String,
+    /// Its paths, with what the shared index had there before.
+    pub(super) paths: Vec<(PathBuf, Option<Version>)>,
+}
+
+impl Journal {
+    /// Writes the note such that it is there as a whole, or not at all, also after a power cut.
+    pub(super) fn write(&self, desk: &Desk) -> Result<(), NotCommitted> {
+        let passing = desk.passing(NAME)?;
+        let write = || -> io::Result<()> {
+            (&passing.file).write_all(&self.to_bytes())?;
+            passing.file.sync_data()?;
+            // File systems keep the order of renames: if that of the branch is there afterwards, so is this one.
+            passing.move_to(&desk.path(NAME))
+        };
+        write().map_err(|error| desk.fault(NAME, &error))
+    }
+
+    /// The note that a killed process left behind, if there is one.
+    pub(super) fn read(desk: &Desk) -> Result<Option<Journal>, NotCommitted> {
+        let read = || -> io::Result<Option<Vec<u8>>> {
+            let Some(file) = open_plain(&desk.path(NAME))? else { return Ok(None) };
+            let mut bytes = Vec::new();
+            file.take(BYTES_MAX).read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
+        };
+        let Some(bytes) = read().map_err(|error| desk.fault(NAME, &error))? else { return Ok(None) };
+        let problem = || {
+            let note = desk.path(NAME);
+            let note = note.display();
+            NotCommitted::fault(format!("cannot read {note}; look at `git status`, then remove it"))
+        };
+        Journal::from_bytes(&bytes).ok_or_else(problem).map(Some)
+    }
+
+    /// Everything that it says is done.
+    pub(super) fn remove(desk: &Desk) -> Result<(), NotCommitted> {
+        fs::remove_file(desk.path(NAME)).map_err(|error| desk.fault(NAME, &error))
+    }
+
+    /// Fields ended by NUL; no path has one.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut field = |text: &[u8]| {
+            bytes.extend_from_slice(text);
+            bytes.push(0);
+        };
+        field(HEADING);
+        field(self.commit.as_bytes());
+        for (path, had) in &self.paths {
+            match had {
+                Some(Version { mode, hash }) => field(format!("{} {hash}", mode.as_str()).as_bytes()),
+                None => field(b"000000 -"),
+            }
+            field(path.as_os_str().as_bytes());
+        }
+        field(END);
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Journal> {
+        let mut fields = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0);
+        let heading = fields.next()?;
+        let commit = str::from_utf8(fields.next()?).ok()?.to_owned();
+        let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if heading != HEADING || !is_hash || fields.next_back()? != END {
+            return None;
+        }
+        let mut paths = Vec::new();
+        while let Some(had) = fields.next() {
+            let at = had.iter().position(|byte| *byte == b' ')?;
+            let had = Version::read(&had[..at], &had[at + 1..])?;
+            paths.push((to_path(fields.next()?), had));
+        }
+        Some(Journal { commit, paths })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::change::Mode;
+    use super::*;
+
+    #[test]
+    fn a_note_is_read_as_it_was_written_or_not_at_all() {
+        let version = Version { mode: Mode::Executable, hash: "a".repeat(64) };
+        let paths = vec![(to_path(b"odd\n\xff"), Some(version)), ("-new".into(), None)];
+        let journal = Journal { commit: "b".repeat(64), paths };
+        let bytes = journal.to_bytes();
+        assert_eq!(Journal::from_bytes(&bytes), Some(journal));
+        for end in 0..bytes.len() {
+            assert_eq!(Journal::from_bytes(&bytes[..end]), None, "{end} bytes");
+        }
+    }
+
+    #[test]
+    fn a_note_in_other_words_is_left_alone() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let desk = Desk::open(dir.path()).expect("a directory of our own");
+        assert_eq!(Journal::read(&desk), Ok(None));
+        fs::write(desk.path(NAME), "comity journal 2\0").expect("a file");
+        let not = Journal::read(&desk).expect_err("unreadable").to_string();
+        assert!(not.ends_with("journal; look at `git status`, then remove it"), "{not}");
+    }
+}

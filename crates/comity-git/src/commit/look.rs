@@ -1,0 +1,219 @@
+//! Finds what is changed in the working tree within a scope, and what of it can be committed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use comity_core::CaseRule;
+
+use super::answer::SkipReason;
+use super::change::{Version, to_path};
+use super::filters::filtered;
+use super::index_flags::may_hide;
+use super::not_committed::NotCommitted;
+use super::presence::{Presence, Tree};
+use super::scope::{Look, Scope};
+use super::side_by_side::both;
+use super::status::{Entry, IgnoredFiles, State, Status, dirty};
+use crate::git::Git;
+use crate::hidden::{Hidden, hidden_work};
+
+/// Bytes of paths that are given to git to look at; for more, it looks everywhere.
+const SPECS_BYTES_MAX: usize = 256 << 10;
+/// Bytes of an index, some ten thousand files, up to which looking everywhere costs less than looking twice.
+const SMALL_INDEX_BYTES: u64 = 1 << 20;
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The commit that is checked out; nothing on a branch without commits.
+    pub(super) head: Option<String>,
+    /// What goes into the index, by path; whether it differs from the commit is seen there.
+    pub(super) candidates: BTreeMap<PathBuf, Candidate>,
+    /// What was left out.
+    pub(super) skipped: BTreeMap<PathBuf, SkipReason>,
+    /// What somebody has staged and we do not commit, with what is committed of it; there may be more elsewhere.
+    pub(super) staged: BTreeMap<PathBuf, Option<Version>>,
+    /// Whether the index has conflicts.
+    pub(super) has_conflicts: bool,
+    /// All that is not committed in the worktree, if all of it was looked at.
+    pub(super) dirty: Option<BTreeSet<PathBuf>>,
+    /// What git complained about.
+    pub(super) warnings: Vec<String>,
+}
+
+/// A path that is changed, or looks like it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Candidate {
+    /// What the shared index has there.
+    pub(super) indexed: Option<Version>,
+    /// What the working tree has there.
+    pub(super) now: Now,
+}
+
+/// What the working tree has at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Now {
+    /// A file.
+    File,
+    /// A symlink.
+    Link,
+    /// Nothing.
+    Gone,
+    /// A directory, or something behind a symlink: the path is gone, but git would not take it for that.
+    Replaced,
+}
+
+/// Looks for changes within a scope.
+pub(super) fn look(git: &Git<'_>, scope: &dyn Scope, case: CaseRule) -> Result<Found, NotCommitted> {
+    let looked_at = scope.look();
+    if looked_at == Look::At(Vec::new()) {
+        return Ok(Found::default());
+    }
+    let index = git.worktree().git_dir.join("index");
+    let is_small = index.metadata().map_or(0, |metadata| metadata.len()) <= SMALL_INDEX_BYTES;
+    let specs = if is_small { Vec::new() } else { specs(&looked_at, case) };
+    let status = || Status::ask(git, &specs, IgnoredFiles::Named);
+    let hidden = || hidden_work(git, &specs, |path| scope.covers(&to_path(path)));
+    let has_long_hashes = git.has_setting("extensions.objectformat");
+    let (status, hidden) = if has_long_hashes || may_hide(&index) {
+        both(status, hidden)
+    } else {
+        (status(), Ok(Hidden::Paths(Vec::new())))
+    };
+    let status = status?;
+    let mut looking = Looking {
+        scope,
+        looked_at: &looked_at,
+        tree: Tree::at(&git.worktree().root),
+        found: Found {
+            dirty: specs.is_empty().then(|| dirty(&status.entries)),
+            head: status.head,
+            warnings: status.warnings,
+            ..Found::default()
+        },
+    };
+    status.entries.into_iter().for_each(|entry| looking.sort_in(entry));
+    let mut found = looking.found;
+    match hidden? {
+        Hidden::Paths(paths) => {
+            for path in paths.iter().map(|path| to_path(path)) {
+                found.candidates.remove(&path);
+                found.skipped.insert(path, SkipReason::Hidden);
+            }
+        }
+        Hidden::TooMany => {
+            found.warnings.push("too many files have hidden changes (`git ls-files -v`)".into())
+        }
+    }
+    let files = found.candidates.iter().filter(|(_, candidate)| candidate.now == Now::File);
+    for (path, filter) in filtered(git, files.map(|(path, _)| path.as_path()))? {
+        found.candidates.remove(&path);
+        found.skipped.insert(path, SkipReason::Filtered { filter });
+    }
+    found.staged.retain(|path, _| !found.candidates.contains_key(path));
+    Ok(found)
+}
+
+/// Limits for git; none means everything.
+fn specs(look: &Look, case: CaseRule) -> Vec<OsString> {
+    let paths = match look {
+        Look::Everywhere => return Vec::new(),
+        Look::At(paths) => paths,
+    };
+    let bytes: usize = paths.iter().map(|path| path.as_os_str().len()).sum();
+    let is_top = |path: &PathBuf| path.as_os_str().is_empty();
+    if bytes > SPECS_BYTES_MAX || paths.iter().any(is_top) {
+        return Vec::new();
+    }
+    let magic: &[u8] = match case {
+        CaseRule::Exact => b":(top,literal)",
+        CaseRule::Folded => b":(top,literal,icase)",
+    };
+    let spec = |path: &PathBuf| OsString::from_vec([magic, path.as_os_str().as_bytes()].concat());
+    paths.iter().map(spec).collect()
+}
+
+/// The changes that git named, while they are sorted into what can be committed and what cannot.
+struct Looking<'a> {
+    scope: &'a dyn Scope,
+    looked_at: &'a Look,
+    tree: Tree<'a>,
+    found: Found,
+}
+
+impl Looking<'_> {
+    fn sort_in(&mut self, Entry { path, state }: Entry) {
+        let dir = path.strip_suffix(b"/");
+        let path = to_path(dir.unwrap_or(&path));
+        self.found.has_conflicts |= state == State::Unmerged;
+        if let State::Tracked { committed, indexed, .. } = &state
+            && committed != indexed
+        {
+            self.found.staged.insert(path.clone(), committed.clone());
+        }
+        if state == State::Ignored {
+            return self.ignored(path, dir.is_some());
+        }
+        if !self.scope.covers(&path) {
+            if self.is_looked_at(&path) {
+                self.skip(path, SkipReason::OutsideScope);
+            }
+            return;
+        }
+        match state {
+            State::Tracked { is_submodule: true, .. } => self.skip(path, SkipReason::Submodule),
+            State::Tracked { indexed, is_submodule: false, .. } => self.candidate(path, indexed),
+            State::Unmerged => self.skip(path, SkipReason::Unmerged),
+            State::Untracked if dir.is_some() => self.skip(path, SkipReason::NestedRepository),
+            State::Untracked => self.candidate(path, None),
+            State::Ignored => {}
+        }
+    }
+
+    /// Whether somebody wants to hear of a path that is not covered.
+    fn is_looked_at(&self, path: &Path) -> bool {
+        match self.looked_at {
+            Look::Everywhere => true,
+            Look::At(paths) => paths.iter().any(|looked_at| path.starts_with(looked_at)),
+        }
+    }
+
+    fn candidate(&mut self, path: PathBuf, indexed: Option<Version>) {
+        let now = match self.tree.presence(&path) {
+            Presence::File => Now::File,
+            Presence::Link => Now::Link,
+            Presence::Gone => Now::Gone,
+            Presence::Directory | Presence::BehindLink => Now::Replaced,
+            Presence::Other => return self.skip(path, SkipReason::NotAFile),
+            Presence::Unreadable(problem) => return self.skip(path, SkipReason::Unreadable { problem }),
+        };
+        self.found.candidates.entry(path).or_insert(Candidate { indexed, now });
+    }
+
+    /// An ignored file matters if it is covered; of an ignored directory, what somebody named in it matters, too.
+    fn ignored(&mut self, path: PathBuf, is_dir: bool) {
+        if self.scope.covers(&path) {
+            return self.skip(path, SkipReason::Ignored);
+        }
+        let Look::At(named) = self.looked_at else { return };
+        let named = named.iter().filter(|named| is_dir && named.starts_with(&path));
+        let there: Vec<&PathBuf> = named.filter(|named| self.tree.has(named)).collect();
+        there.into_iter().for_each(|named| self.skip(named.clone(), SkipReason::Ignored));
+    }
+
+    /// Leaves a path out. One that is in the commit stays in, also if git ignores the file by now.
+    fn skip(&mut self, path: PathBuf, reason: SkipReason) {
+        if !self.found.candidates.contains_key(&path) {
+            self.found.skipped.entry(path).or_insert(reason);
+        }
+    }
+}
+
+impl Found {
+    /// Why a path was left out, by itself or with its directory.
+    pub(super) fn reason(&self, path: &Path) -> Option<&SkipReason> {
+        path.ancestors().find_map(|path| self.skipped.get(path))
+    }
+}

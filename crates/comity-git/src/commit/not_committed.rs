@@ -1,0 +1,102 @@
+//! Why there is no commit.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use comity_core::Refusal;
+use comity_core::display::visible;
+
+use super::answer::Listed;
+use super::unfinished::Unfinished;
+use crate::git::UnknownState;
+
+/// Why there is no commit. Neither the branch nor the index was changed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NotCommitted {
+    /// Who was asked before publishing said no.
+    Refused(Refusal),
+    /// The message or the author cannot be committed.
+    BadRequest {
+        /// What is wrong, as a sentence.
+        problem: String,
+    },
+    /// Something in this worktree has to be finished first.
+    Unfinished(Unfinished),
+    /// What is covered cannot be committed without what is not, such as a file in the place of a directory.
+    BeyondScope {
+        /// The paths that are not covered.
+        paths: Listed<PathBuf>,
+    },
+    /// A hook of the repository said no.
+    HookRefused {
+        /// Which one.
+        hook: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// Another git has the index for too long, or left its lock behind.
+    IndexLocked {
+        /// The lock.
+        lock: PathBuf,
+    },
+    /// Others commit so quickly that there was no moment to publish.
+    Overtaken {
+        /// How often it was tried.
+        attempts: usize,
+        /// What git said at last.
+        problem: String,
+    },
+    /// Other commits of this repository took too long.
+    Busy,
+    /// Something broke.
+    Fault {
+        /// What, as a sentence.
+        problem: String,
+    },
+}
+
+impl NotCommitted {
+    pub(super) fn fault(problem: impl Into<String>) -> NotCommitted {
+        NotCommitted::Fault { problem: problem.into() }
+    }
+}
+
+impl From<UnknownState> for NotCommitted {
+    fn from(unknown: UnknownState) -> NotCommitted {
+        NotCommitted::fault(unknown.to_string())
+    }
+}
+
+impl fmt::Display for NotCommitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotCommitted::Refused(refusal) => refusal.fmt(f),
+            NotCommitted::BadRequest { problem } => f.write_str(problem),
+            NotCommitted::Unfinished(unfinished) => {
+                write!(f, "{unfinished} is not finished in this worktree; finish or abort it first")
+            }
+            NotCommitted::BeyondScope { paths } => {
+                let Listed { first, count } = paths;
+                let name = first.first().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+                let name = visible(&name);
+                write!(f, "the commit would also change {name}, which may not be committed ({count} in all)")
+            }
+            NotCommitted::HookRefused { hook, said } => {
+                write!(f, "the hook {hook} of the repository refused: {}", visible(said.trim()))
+            }
+            NotCommitted::IndexLocked { lock } => {
+                let lock = lock.display();
+                write!(f, "another git works in this worktree; if none does, remove {lock} and try again")
+            }
+            NotCommitted::Overtaken { attempts, problem } => {
+                write!(f, "the branch did not stay the same in {attempts} attempts; try again ({problem})")
+            }
+            NotCommitted::Busy => {
+                f.write_str("other commits of this repository are not done in time; try again")
+            }
+            NotCommitted::Fault { problem } => f.write_str(problem),
+        }
+    }
+}
+
+impl std::error::Error for NotCommitted {}

@@ -1,0 +1,190 @@
+//! Indexes of our own: copies of the shared one that know its moment, and fresh ones of a commit.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::change::{Change, Version};
+use super::desk::{Desk, Passing};
+use super::look::{Candidate, Now};
+use super::not_committed::NotCommitted;
+use crate::call::Call;
+use crate::case::Identity;
+use crate::git::{Git, UnknownState};
+use crate::marker::found;
+
+/// Digits of a hash in a repository that was not made otherwise.
+const SHA1_DIGITS: usize = 40;
+
+/// An index that only we see.
+pub(super) struct PrivateIndex {
+    file: Passing,
+    /// What it was copied from; nothing for a fresh one.
+    origin: Option<Origin>,
+    /// A hash that means nothing, in the repository's kind of hashes.
+    no_hash: String,
+}
+
+/// The shared index at the moment when it was copied.
+struct Origin {
+    path: PathBuf,
+    /// Kept open, so that no other file gets its identity. Nothing if there was no index.
+    open: Option<(File, Identity)>,
+}
+
+impl PrivateIndex {
+    /// A copy of the index that the worktree's users share.
+    pub(super) fn copy_of_shared(
+        git: &Git<'_>,
+        desk: &Desk,
+        head: Option<&str>,
+    ) -> Result<PrivateIndex, NotCommitted> {
+        let path = shared(git);
+        let file = desk.passing("index")?;
+        let open = copy(&path, &file)?;
+        Ok(PrivateIndex { file, origin: Some(Origin { path, open }), no_hash: no_hash(head) })
+    }
+
+    /// Another one with the same entries.
+    pub(super) fn copied(&self, desk: &Desk) -> Result<PrivateIndex, NotCommitted> {
+        let file = desk.passing("index")?;
+        copy(self.path(), &file)?;
+        Ok(PrivateIndex { file, origin: None, no_hash: self.no_hash.clone() })
+    }
+
+    /// An index that has exactly what a commit has.
+    pub(super) fn of_commit(
+        git: &Git<'_>,
+        desk: &Desk,
+        head: Option<&str>,
+    ) -> Result<PrivateIndex, NotCommitted> {
+        let file = desk.passing("index")?;
+        let made = fs::remove_file(file.path());
+        made.map_err(|error| desk.fault("", &error))?;
+        if let Some(head) = head {
+            git.call("read-tree").arg(head).index(file.path()).done()?;
+        }
+        Ok(PrivateIndex { file, origin: None, no_hash: no_hash(head) })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Takes over what the working tree has at some paths.
+    pub(super) fn take<'p>(
+        &self,
+        git: &Git<'_>,
+        candidates: impl Iterator<Item = (&'p PathBuf, &'p Candidate)>,
+    ) -> Result<(), UnknownState> {
+        let (mut replaced, mut paths) = (Vec::new(), Vec::new());
+        for (path, candidate) in candidates {
+            match candidate.now {
+                Now::Replaced => self.removal(&mut replaced, path),
+                Now::File | Now::Link | Now::Gone => {
+                    paths.extend_from_slice(path.as_os_str().as_bytes());
+                    paths.push(0);
+                }
+            }
+        }
+        if !replaced.is_empty() {
+            self.index_info(git, replaced)?;
+        }
+        if !paths.is_empty() {
+            let options = ["--add", "--remove", "--replace", "-z", "--stdin"];
+            self.update(git).args(options).input(paths).done()?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what commits have at some paths.
+    pub(super) fn set<'p>(
+        &self,
+        git: &Git<'_>,
+        versions: impl Iterator<Item = (&'p Path, Option<&'p Version>)>,
+    ) -> Result<(), UnknownState> {
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        for (path, version) in versions {
+            match version {
+                None => self.removal(&mut removed, path),
+                Some(Version { mode, hash }) => {
+                    added.extend_from_slice(format!("{} {hash}\t", mode.as_str()).as_bytes());
+                    added.extend_from_slice(path.as_os_str().as_bytes());
+                    added.push(0);
+                }
+            }
+        }
+        // What goes makes room for what comes, such as a directory for a file.
+        removed.append(&mut added);
+        self.index_info(git, removed)
+    }
+
+    fn index_info(&self, git: &Git<'_>, lines: Vec<u8>) -> Result<(), UnknownState> {
+        let options = ["--add", "--replace", "-z", "--index-info"];
+        self.update(git).args(options).input(lines).done().map(drop)
+    }
+
+    fn update<'g>(&self, git: &Git<'g>) -> Call<'g> {
+        // It may become the shared one, whose users may have wanted this cache.
+        git.with("core.untrackedCache", "keep").call("update-index").index(self.path())
+    }
+
+    fn removal(&self, lines: &mut Vec<u8>, path: &Path) {
+        lines.extend_from_slice(format!("0 {}\t", self.no_hash).as_bytes());
+        lines.extend_from_slice(path.as_os_str().as_bytes());
+        lines.push(0);
+    }
+
+    /// The tree that it stands for.
+    pub(super) fn tree(&self, git: &Git<'_>) -> Result<String, UnknownState> {
+        git.call("write-tree").index(self.path()).word()
+    }
+
+    /// Whether the shared index is still the one that this is a copy of.
+    pub(super) fn is_current(&self) -> bool {
+        let Some(origin) = &self.origin else { return false };
+        let now = found(origin.path.symlink_metadata()).map(|it| it.map(|it| Identity::of(&it)));
+        now.is_ok_and(|now| now == origin.open.as_ref().map(|(_, identity)| *identity))
+    }
+
+    /// Makes it the shared index. Only for one who has the lock, with a copy that is current.
+    pub(super) fn install(&self, git: &Git<'_>) -> io::Result<()> {
+        self.file.move_to(&shared(git))
+    }
+}
+
+/// Copies an index, and gives the open original with its identity. Of an index that is not there, there is no copy.
+fn copy(from: &Path, to: &Passing) -> Result<Option<(File, Identity)>, NotCommitted> {
+    let copy = || -> io::Result<Option<(File, Identity)>> {
+        if from.is_symlink() {
+            return Err(io::Error::other("it is a symlink"));
+        }
+        let Some(mut original) = found(File::open(from))? else {
+            // Git takes an empty file for a broken index, and none for an empty one.
+            fs::remove_file(to.path())?;
+            return Ok(None);
+        };
+        let metadata = original.metadata()?;
+        io::copy(&mut original, &mut &to.file)?;
+        // Git compares this time with those of the files to find entries that it cannot trust yet.
+        to.file.set_modified(metadata.modified()?)?;
+        Ok(Some((original, Identity::of(&metadata))))
+    };
+    copy().map_err(|error| NotCommitted::fault(format!("cannot copy {}: {error}", from.display())))
+}
+
+/// What the shared index has to learn of a commit.
+pub(super) fn versions(changes: &[Change]) -> impl Iterator<Item = (&Path, Option<&Version>)> {
+    changes.iter().map(|change| (change.path.as_path(), change.new.as_ref()))
+}
+
+/// A hash of zeros, as long as those of the repository.
+pub(super) fn no_hash(like: Option<&str>) -> String {
+    "0".repeat(like.map_or(SHA1_DIGITS, str::len))
+}
+
+fn shared(git: &Git<'_>) -> PathBuf {
+    git.worktree().git_dir.join("index")
+}

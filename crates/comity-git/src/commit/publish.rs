@@ -1,0 +1,122 @@
+//! Moves the branch to a commit, and lets the shared index learn of it in the same moment.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::answer::SharedIndex;
+use super::build::Built;
+use super::desk::Desk;
+use super::index_lock::IndexLock;
+use super::journal::Journal;
+use super::look::Found;
+use super::not_committed::NotCommitted;
+use super::private_index::{PrivateIndex, no_hash, versions};
+use super::turn::Turn;
+use super::unfinished::unfinished;
+use crate::git::{Git, UnknownState};
+
+/// How long the last steps may take: once they have begun, they are not given up halfway.
+const FINISH_MAX: Duration = Duration::from_secs(30);
+/// Characters of the message that go into the log of the branch.
+const SUBJECT_CHARS_MAX: usize = 100;
+
+/// What came of the attempt to publish.
+pub(super) enum Published {
+    /// The commit is on the branch.
+    Done(SharedIndex),
+    /// Somebody else was quicker, or is just moving the branch.
+    Overtaken {
+        /// What git said.
+        problem: String,
+    },
+}
+
+/// A commit, and all that is needed to publish it.
+pub(super) struct Publication<'a> {
+    pub(super) git: &'a Git<'a>,
+    pub(super) desk: &'a Desk,
+    pub(super) turn: &'a Turn,
+    pub(super) common_dir: &'a Path,
+    pub(super) found: &'a Found,
+    pub(super) built: Built,
+    pub(super) message: &'a str,
+    pub(super) deadline: Instant,
+}
+
+impl Publication<'_> {
+    /// Publishes. From the journal to its removal, a kill leaves what [`super::heal`] can finish.
+    ///
+    /// The index is locked before the branch moves, and until it knows of the commit: in between, a plain
+    /// `git commit` would take the commit back.
+    pub(super) fn publish(mut self, lock: Option<IndexLock>) -> Result<Published, NotCommitted> {
+        let (git, desk) = (self.git, self.desk);
+        let mut next = match self.built.next.take() {
+            Some(next) => next,
+            None => self.next_index()?,
+        };
+        let lock = match lock {
+            Some(lock) => lock,
+            None => IndexLock::take(&git.worktree().git_dir, desk, self.deadline)?,
+        };
+        if let Some(unfinished) = unfinished(git, self.common_dir)? {
+            return Err(NotCommitted::Unfinished(unfinished));
+        }
+        if !next.is_current() {
+            // Somebody has staged something meanwhile; now nobody can.
+            next = self.next_index()?;
+        }
+        let git = &git.until(Instant::now() + FINISH_MAX);
+        self.journal().write(desk)?;
+        if let Err(unknown) = self.move_branch(git) {
+            // Without an answer the journal stays, for whoever gets one.
+            if !self.has_moved(git)? {
+                Journal::remove(desk)?;
+                return Ok(Published::Overtaken { problem: unknown.to_string() });
+            }
+        }
+        if let Err(error) = next.install(git) {
+            let problem = format!("the index could not be replaced: {error}");
+            return Ok(Published::Done(SharedIndex::Stale { problem }));
+        }
+        drop(lock);
+        let _nothing_left_to_heal = Journal::remove(desk);
+        Ok(Published::Done(SharedIndex::Refreshed))
+    }
+
+    /// The shared index with exactly the changes of the commit.
+    fn next_index(&self) -> Result<PrivateIndex, NotCommitted> {
+        let next = PrivateIndex::copy_of_shared(self.git, self.desk, Some(&self.built.commit))?;
+        next.set(self.git, versions(&self.built.changes))?;
+        Ok(next)
+    }
+
+    fn journal(&self) -> Journal {
+        let had = |path| self.found.candidates.get(path).and_then(|candidate| candidate.indexed.clone());
+        let paths = self.built.changes.iter().map(|change| (change.path.clone(), had(&change.path)));
+        Journal { commit: self.built.commit.clone(), paths: paths.collect() }
+    }
+
+    /// Moves whatever is checked out, if it is still where we found it.
+    fn move_branch(&self, git: &Git<'_>) -> Result<(), UnknownState> {
+        let (commit, old) = (&self.built.commit, self.found.head.as_deref());
+        let subject = self.message.trim_start().lines().next().unwrap_or_default();
+        let subject: String = subject.chars().filter(|c| !c.is_control()).take(SUBJECT_CHARS_MAX).collect();
+        let kind = if old.is_some() { "commit" } else { "commit (initial)" };
+        let none = no_hash(Some(commit));
+        // If we are killed now and this is not, the next one has to wait until the branch has moved.
+        let lock = self.turn.lock().map_err(|error| UnknownState::new(format!("no lock: {error}")))?;
+        let call = git.call("update-ref").arg("-m").arg(format!("{kind}: {subject}")).holding(lock);
+        call.args(["HEAD", commit, old.unwrap_or(&none)]).done().map(drop)
+    }
+
+    fn has_moved(&self, git: &Git<'_>) -> Result<bool, UnknownState> {
+        let mut call = git.call("rev-parse").args(["--quiet", "--verify", "HEAD"]);
+        let said = call.said()?;
+        match said.status.code() {
+            Some(0) => Ok(said.stdout.trim_ascii() == self.built.commit.as_bytes()),
+            // A branch without commits.
+            Some(1) => Ok(false),
+            _ => Err(call.failure(&said)),
+        }
+    }
+}

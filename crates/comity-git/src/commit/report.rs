@@ -1,0 +1,74 @@
+//! Puts together what is said about a commit, or about there being none.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::answer::{Committed, Dirty, Listed, Missing, MissingReason, Outcome, Report, SkipReason, Skipped};
+use super::attempts::Made;
+use super::change::Change;
+use super::look::Found;
+use super::presence::Tree;
+use super::request::Request;
+use super::side_by_side::both;
+use super::verify::{self, verify};
+use crate::git::Git;
+
+/// How long looking back at a commit may take. Nobody waits behind us then.
+const LOOK_BACK_MAX: Duration = Duration::from_secs(30);
+
+/// Looks back, and says what came of a request.
+pub(super) fn answer(git: &Git<'_>, request: &Request<'_>, found: &Found, made: Option<Made>) -> Outcome {
+    let git = &git.until(Instant::now() + LOOK_BACK_MAX);
+    let Some(made) = made else {
+        return Outcome::Nothing(report(git, request, found, &[], dirty(git, found, &[])));
+    };
+    let (verified, dirty) =
+        both(|| verify(git, &made.commit, &made.changes), || dirty(git, found, &made.changes));
+    let mut report = report(git, request, found, &made.changes, dirty);
+    // The commit stands; what could not be found out about it is no reason to say otherwise.
+    let mut warn = |problem: String| report.warnings.push(problem);
+    let branch = made.branch.unwrap_or_else(|unknown| {
+        warn(format!("the branch could not be found out: {unknown}"));
+        None
+    });
+    let overtaken = made.overtaken.unwrap_or_else(|unknown| {
+        warn(format!("what others committed meanwhile could not be found out: {unknown}"));
+        Vec::new()
+    });
+    Outcome::Committed(Box::new(Committed {
+        commit: made.commit,
+        parent: found.head.clone(),
+        branch,
+        changes: made.changes,
+        overtaken: Listed::of(overtaken),
+        verified,
+        index: made.index,
+        report,
+    }))
+}
+
+/// What is not committed, from what is known already if that is enough.
+fn dirty(git: &Git<'_>, found: &Found, changes: &[Change]) -> Dirty {
+    let Some(dirty) = &found.dirty else { return verify::dirty(git) };
+    let is_committed =
+        |path: &Path| changes.binary_search_by(|change| change.path.as_path().cmp(path)).is_ok();
+    Dirty::Known(Listed::of(dirty.iter().filter(|path| !is_committed(path)).cloned()))
+}
+
+fn report(git: &Git<'_>, request: &Request<'_>, found: &Found, changes: &[Change], dirty: Dirty) -> Report {
+    let skipped = found.skipped.iter();
+    let skipped = skipped.map(|(path, reason)| Skipped { path: path.clone(), reason: reason.clone() });
+    let tree = Tree::at(&git.worktree().root);
+    let is_in = |path: &Path| changes.iter().any(|change| change.path.starts_with(path));
+    let missing = request.expected.iter().filter(|path| !is_in(path)).map(|path| {
+        let reason = match found.reason(path) {
+            Some(reason) => MissingReason::Skipped(reason.clone()),
+            None if !request.scope.covers(path) => MissingReason::Skipped(SkipReason::OutsideScope),
+            None if tree.has(path) => MissingReason::Unchanged,
+            None => MissingReason::NotThere,
+        };
+        Missing { path: path.clone(), reason }
+    });
+    let missing = missing.collect();
+    Report { skipped: Listed::of(skipped), missing, dirty, warnings: found.warnings.clone() }
+}

@@ -1,0 +1,78 @@
+//! What somebody wants to commit, and how.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::not_committed::NotCommitted;
+use super::scope::Scope;
+
+/// Bytes of a message; a longer text belongs into a file.
+pub const MESSAGE_BYTES_MAX: usize = 65_536;
+/// Bytes of an author's name or address.
+pub const AUTHOR_BYTES_MAX: usize = 256;
+
+/// A commit that somebody asks for.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// The message, committed as it is.
+    pub message: &'a str,
+    /// Who made the change; git's own settings say it if this does not.
+    pub author: Option<Author<'a>>,
+    /// Which paths may be in it.
+    pub scope: &'a dyn Scope,
+    /// Paths that should be in it; the answer names those that are not.
+    pub expected: &'a [PathBuf],
+    /// Whether the repository's hooks are asked.
+    pub hooks: Hooks,
+    /// How long it may take until it is published, waiting for others included.
+    pub patience: Duration,
+}
+
+/// Who made a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Author<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The address.
+    pub email: &'a str,
+}
+
+/// Whether the hooks of the repository run. They are programs of whoever wrote the repository's settings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Hooks {
+    /// None does.
+    #[default]
+    Skip,
+    /// `pre-commit` and `commit-msg` do, and may refuse.
+    ///
+    /// `pre-commit` sees the index that is committed, as `GIT_INDEX_FILE`, and may change contents in it, but not
+    /// add paths. `commit-msg` may change the message. Both may run again if somebody else commits meanwhile.
+    /// Other hooks (`prepare-commit-msg`, `post-commit`, …) do not run.
+    Run,
+}
+
+impl Request<'_> {
+    /// Refuses what git would refuse, or would take for something else.
+    pub(super) fn check(&self) -> Result<(), NotCommitted> {
+        let bad = |problem: &str| Err(NotCommitted::BadRequest { problem: problem.to_owned() });
+        if self.message.trim().is_empty() {
+            return bad("the message is empty");
+        }
+        if self.message.len() > MESSAGE_BYTES_MAX {
+            return bad("the message is longer than 65,536 bytes");
+        }
+        if self.message.contains('\0') {
+            return bad("the message has a NUL character");
+        }
+        let Some(Author { name, email }) = self.author else { return Ok(()) };
+        for part in [name, email] {
+            if part.trim().is_empty() || part.len() > AUTHOR_BYTES_MAX {
+                return bad("the author's name and address have to have 1 to 256 bytes each");
+            }
+            if part.contains(|c: char| c.is_control() || matches!(c, '<' | '>')) {
+                return bad("the author's name or address has control characters, `<` or `>`");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,10 @@
+//! Two questions at once: most of the time of a call of git is its start.
+
+/// Gives both answers, found out at the same time.
+pub(super) fn both<A, B: Send>(a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+    std::thread::scope(|scope| {
+        let second = scope.spawn(b);
+        let first = a();
+        (first, second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}

@@ -1,0 +1,45 @@
+//! Asks git, after the fact, what was committed and what is left.
+
+use super::answer::{Dirty, Listed, Verified};
+use super::change::{Change, read_raw};
+use super::status::{self, IgnoredFiles, Status};
+use crate::git::{Git, UnknownState};
+
+/// Whether the commit is on the branch, and changes exactly what it should.
+pub(super) fn verify(git: &Git<'_>, commit: &str, changes: &[Change]) -> Verified {
+    match look(git, commit, changes) {
+        Ok(None) => Verified::Yes,
+        Ok(Some(problem)) => Verified::No { problem },
+        Err(unknown) => Verified::No { problem: unknown.to_string() },
+    }
+}
+
+fn look(git: &Git<'_>, commit: &str, changes: &[Change]) -> Result<Option<String>, UnknownState> {
+    let (mut at, mut found) = changes_of(git, "HEAD")?;
+    if at != commit {
+        // Somebody has committed since.
+        if !git.call("merge-base").args(["--is-ancestor", commit, "HEAD"]).agrees()? {
+            return Ok(Some(format!("{commit} is not part of what is checked out any more")));
+        }
+        (at, found) = changes_of(git, commit)?;
+    }
+    let is_same = at == commit && found == changes;
+    Ok((!is_same).then(|| format!("{commit} does not change what it should; git says {found:?}")))
+}
+
+/// A commit, and what it changes.
+fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<Change>), UnknownState> {
+    let options = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--root", commit];
+    let said = git.call("diff-tree").args(options).done()?;
+    let end = said.iter().position(|byte| *byte == 0).unwrap_or(said.len());
+    let (commit, changes) = said.split_at(end);
+    Ok((String::from_utf8_lossy(commit).into_owned(), read_raw(changes)?))
+}
+
+/// What in the worktree is not committed now.
+pub(super) fn dirty(git: &Git<'_>) -> Dirty {
+    match Status::ask(git, &[], IgnoredFiles::LeftOut) {
+        Ok(status) => Dirty::Known(Listed::of(status::dirty(&status.entries))),
+        Err(unknown) => Dirty::Unknown { problem: unknown.to_string() },
+    }
+}

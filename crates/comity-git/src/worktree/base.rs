@@ -1,0 +1,133 @@
+//! Where a new worktree begins, and whether its names are free.
+
+use std::fs;
+
+use super::commit::{Base, CommitId};
+use super::failure::{Failure, FailureKind};
+use super::names::Branch;
+use super::slug::Slug;
+use super::{Driver, FailureKind::Taken};
+use crate::git::Git;
+
+/// Bytes of the name of a base.
+const BASE_BYTES_MAX: usize = 1_024;
+const TAKEN_HINT: &str = "take another name, or remove the old one first";
+
+impl Driver {
+    /// The commit that a base is now, after a look whether the branch of the new worktree is free.
+    ///
+    /// Both are asked in one go: for a worktree from the pool a call of git is a good part of the cost.
+    pub(super) fn base_for(&self, git: &Git<'_>, base: &str, branch: &Branch) -> Result<Base, Failure> {
+        let family = branch.as_str().split('/').next().unwrap_or_default();
+        let mut patterns = vec![format!("refs/heads/{family}")];
+        if is_simple(base) {
+            patterns.extend(["heads", "tags", "remotes"].map(|kind| format!("refs/{kind}/{base}")));
+        }
+        let mut arguments =
+            vec!["for-each-ref", "--ignore-case", "--format=%(objecttype) %(objectname) %(refname)"];
+        arguments.extend(patterns.iter().map(String::as_str));
+        let said = git.tell(&arguments, b"")?;
+        let refs = String::from_utf8_lossy(&said.stdout);
+        let mut found = Vec::new();
+        for line in refs.lines() {
+            let mut fields = line.splitn(3, ' ');
+            let (Some(kind), Some(id), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+                return Err(Failure::git(format!(
+                    "git for-each-ref said {line:?}, which means nothing to us"
+                )));
+            };
+            if let Some(other) =
+                name.strip_prefix("refs/heads/").filter(|other| collide(other, branch.as_str()))
+            {
+                let message = format!("the branch {branch} would collide with {other}");
+                return Err(Failure::new(Taken, message, TAKEN_HINT));
+            }
+            if is_simple(base) && patterns[1..].iter().any(|pattern| pattern == name) {
+                found.push((kind, id));
+            }
+        }
+        let commit = match found.as_slice() {
+            [("commit", id)] => CommitId::said(id.as_bytes())?,
+            _ => self.resolve(git, base)?,
+        };
+        Ok(Base { name: base.to_owned(), commit })
+    }
+
+    /// The commit that a name means to git.
+    pub(super) fn resolve(&self, git: &Git<'_>, name: &str) -> Result<CommitId, Failure> {
+        if name.is_empty() || name.len() > BASE_BYTES_MAX || name.contains(char::is_control) {
+            return Err(Failure::bad_name(name, "it is no name of a commit"));
+        }
+        let peeled = format!("{name}^{{commit}}");
+        let said = git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], b"")?;
+        if !said.status.success() {
+            let message = format!("there is no commit {name:?}");
+            return Err(Failure::new(FailureKind::NotFound, message, "name a branch, a tag or a commit"));
+        }
+        CommitId::said(&said.stdout)
+    }
+
+    /// Sees to it that no worktree has the folder of this slug, in any spelling, and that git does not think so either.
+    pub(super) fn check_folder(&self, slug: &Slug) -> Result<(), Failure> {
+        let (dir, folder) = (&self.places.worktrees, slug.folder());
+        for entry in fs::read_dir(dir).map_err(Failure::disk(dir))? {
+            let name = entry.map_err(Failure::disk(dir))?.file_name();
+            if name.eq_ignore_ascii_case(&folder) {
+                let message = format!("there is a worktree {} already", name.display());
+                return Err(Failure::new(Taken, message, TAKEN_HINT));
+            }
+        }
+        match self.entries_for(&dir.join(folder))?.first() {
+            None => Ok(()),
+            Some(entry) => {
+                let message = format!("git still has the entry {} for a worktree there", entry.display());
+                Err(Failure::new(Taken, message, TAKEN_HINT))
+            }
+        }
+    }
+}
+
+/// Whether a base can only be the name of a branch or a tag: no expression, no id, none of git's special names.
+fn is_simple(base: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
+    let looks_like_id = base.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let looks_special = base.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    base.len() <= BASE_BYTES_MAX
+        && base.bytes().all(is_fit)
+        && super::names::is_legal_ref(base)
+        && !base.starts_with("refs/")
+        && !looks_like_id
+        && !looks_special
+}
+
+/// Whether two branches cannot be kept side by side, on any file system: the same name, one inside the other, or a
+/// directory that differs by case only.
+fn collide(a: &str, b: &str) -> bool {
+    let mut names = a.split('/').zip(b.split('/'));
+    let first_difference = names.find(|(a, b)| a != b);
+    match first_difference {
+        Some((a, b)) => a.eq_ignore_ascii_case(b),
+        None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_that_cannot_be_side_by_side() {
+        let check = |a: &str, b: &str, expected: bool| {
+            assert_eq!(collide(a, b), expected, "{a} {b}");
+            assert_eq!(collide(b, a), expected, "{b} {a}");
+        };
+        check("comity/ann", "comity/ann", true);
+        check("comity/ann", "comity/Ann", true);
+        check("comity/ann", "comity/ann/x", true);
+        check("comity/ann/x", "comity/ANN/y", true);
+        check("Comity/ann", "comity/bob", true);
+        check("comity", "comity/bob", true);
+        check("comity/ann", "comity/annika", false);
+        check("comity/ann/x", "comity/ann/y", false);
+    }
+}

@@ -1,0 +1,167 @@
+//! Hands out a worktree of the pool: a rename and a branch, no checkout.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Instant;
+
+use super::commit::CommitId;
+use super::create::{Begun, CheckedOut, Made, NewWorktree};
+use super::disk::Root;
+use super::failure::{Failure, FailureKind};
+use super::names::Branch;
+use super::pool::InPool;
+use super::proof::check_pristine;
+use super::record::Pooled;
+use super::setup::Preparation;
+use super::step::Step;
+use super::{Base, Driver};
+use crate::git::Git;
+use crate::worktrees::Worktree;
+
+/// What git says to a command that it does not have.
+const NO_SUCH_COMMAND: &str = "unknown command";
+
+impl Driver {
+    /// Hands out a worktree of the pool if one is ready, and else makes one.
+    pub fn claim_or_create(&self, new: &NewWorktree<'_>) -> Result<Made, Failure> {
+        match self.claim(new)? {
+            Some(made) => Ok(made),
+            None => self.create(new),
+        }
+    }
+
+    /// Hands out a worktree of the pool, brought to the base if that has moved; nothing if none is ready.
+    ///
+    /// One that somebody has touched is not handed out: it goes to the trash, and stays there.
+    pub fn claim(&self, new: &NewWorktree<'_>) -> Result<Option<Made>, Failure> {
+        let deadline = self.deadline();
+        let branch = new.branch()?;
+        self.check_folder(new.slug)?;
+        let mut pooled = self.pooled()?;
+        if pooled.is_empty() {
+            return Ok(None);
+        }
+        let (base, preparation, looked) = self.find_out(new, &branch, &pooled[0], deadline);
+        let (base, preparation) = (base?, preparation?);
+        let first = pooled[0].name.clone();
+        // One that is at the base already comes first.
+        pooled.sort_by_key(|pooled| pooled.record.commit != base.commit);
+        for pooled in pooled {
+            let is_untouched =
+                if pooled.name == first { looked } else { self.is_untouched(&pooled, deadline) };
+            if !is_untouched {
+                self.discard(&pooled, "somebody changed it in the pool")?;
+                continue;
+            }
+            let path = self.places.worktrees.join(new.slug.folder());
+            if !self.take(&pooled, &new.slug.folder())? {
+                continue;
+            }
+            self.unwatch(&pooled.name);
+            self.done(Step::Claimed);
+            let (slug, branch, base) = (new.slug.clone(), branch.clone(), base.clone());
+            let mut begun = Begun { slug, path, branch, base, has_branch: false };
+            let made = self.finish(&mut begun, &pooled, preparation, deadline);
+            return made.map(Some).map_err(|failure| self.take_back(&begun, failure));
+        }
+        Ok(None)
+    }
+
+    /// Three questions that do not need each other's answers, asked at the same time.
+    fn find_out(
+        &self,
+        new: &NewWorktree<'_>,
+        branch: &Branch,
+        first: &InPool,
+        deadline: Instant,
+    ) -> (Result<Base, Failure>, Result<Preparation, Failure>, bool) {
+        let died = || Failure::git("a thread that asked git has died");
+        std::thread::scope(|scope| {
+            let project = self.project();
+            let base =
+                scope.spawn(move || self.base_for(&Git::on_refs(&project, deadline), new.base, branch));
+            let preparation = scope.spawn(move || self.prepare(new.setup, deadline));
+            let is_untouched = self.is_untouched(first, deadline);
+            let base = base.join().unwrap_or_else(|_| Err(died()));
+            let preparation = preparation.join().unwrap_or_else(|_| Err(died()));
+            (base, preparation, is_untouched)
+        })
+    }
+
+    /// Moves a worktree of the pool to its new place, unless somebody else was quicker.
+    fn take(&self, pooled: &InPool, folder: &str) -> Result<bool, Failure> {
+        let (pool, worktrees) = (self.place(&self.places.pool)?, self.place(&self.places.worktrees)?);
+        match pool.rename(&pooled.name, &worktrees, folder) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let message = format!("there is a worktree {folder} already");
+                Err(Failure::new(FailureKind::Taken, message, "take another name"))
+            }
+            Err(error) => Err(Failure::disk(pool.path())(error)),
+        }
+    }
+
+    fn finish(
+        &self,
+        begun: &mut Begun,
+        pooled: &InPool,
+        preparation: Preparation,
+        deadline: Instant,
+    ) -> Result<Made, Failure> {
+        let worktree = Worktree { root: begun.path.clone(), git_dir: pooled.worktree.git_dir.clone() };
+        tell_git_where(&worktree)?;
+        if pooled.record.commit != begun.base.commit {
+            self.switch(&worktree, &begun.base.commit, deadline)?;
+            check_pristine(&worktree, &begun.base.commit, deadline)?;
+        }
+        self.branch_off(&worktree, &begun.branch, &begun.base.commit, deadline)?;
+        begun.has_branch = true;
+        let Pooled { unfiltered, hooks, .. } = pooled.record.clone();
+        self.hand_over(
+            &worktree,
+            begun,
+            preparation,
+            CheckedOut { unfiltered, hooks, warnings: Vec::new() },
+            deadline,
+        )
+    }
+
+    /// Makes the branch and lets the worktree be on it. The files stay as they are: both are at the same commit.
+    fn branch_off(
+        &self,
+        worktree: &Worktree,
+        branch: &Branch,
+        commit: &CommitId,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let git = Git::on_refs(worktree, deadline);
+        let (full, reason) = (branch.full(), format!("branch: Created from {commit}"));
+        let update = ["update-ref", "--create-reflog", "-m", &reason, "--stdin"];
+        let create = format!("create {full} {commit}\n");
+        let said = git.run(&update, format!("{create}symref-update HEAD {full}\n").as_bytes())?;
+        if said.status.success() {
+            return Ok(());
+        }
+        let complaint = String::from_utf8_lossy(&said.stderr);
+        if !complaint.contains(NO_SUCH_COMMAND) {
+            return Err(Failure::git(format!("git update-ref: {}", complaint.trim())));
+        }
+        // Git before 2.46 needs two calls.
+        git.tell(&update, create.as_bytes())?;
+        let switched = git.tell(&["symbolic-ref", "-m", &reason, "HEAD", &full], b"");
+        if let Err(error) = switched {
+            git.tell(&["update-ref", "-d", &full, commit.as_str()], b"")?;
+            return Err(error.into());
+        }
+        Ok(())
+    }
+}
+
+/// Writes down for git where a worktree has moved to. With the rename, this is all that `git worktree move` does.
+pub(super) fn tell_git_where(worktree: &Worktree) -> Result<(), Failure> {
+    let marker = worktree.root.join(".git");
+    let line = [marker.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    let write = || Root::open(&worktree.git_dir)?.write("gitdir", &line);
+    write().map_err(Failure::disk(&worktree.git_dir.join(Path::new("gitdir"))))
+}

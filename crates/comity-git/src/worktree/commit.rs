@@ -1,0 +1,47 @@
+//! The id of a commit, and where a worktree begins.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::names::plain_text;
+
+/// The whole id of a commit.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CommitId(String);
+
+impl CommitId {
+    /// Checks an id: 40 or 64 hexadecimal digits.
+    pub fn parse(text: &str) -> Result<CommitId, Failure> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        match matches!(text.len(), 40 | 64) && text.bytes().all(is_digit) {
+            true => Ok(CommitId(text.to_owned())),
+            false => Err(Failure::bad_name(text, "it is no id of a commit")),
+        }
+    }
+
+    /// The id that git printed, with a line end perhaps.
+    pub(crate) fn said(said: &[u8]) -> Result<CommitId, Failure> {
+        let text = String::from_utf8_lossy(said);
+        CommitId::parse(text.trim_end())
+            .map_err(|_| Failure::git(format!("git said {text:?} where the id of a commit was expected")))
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+plain_text!(CommitId);
+
+/// The commit that a worktree begins at, and the name by which it was asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Base {
+    /// As it was asked for, such as `origin/main`.
+    pub name: String,
+    /// What that was at the time.
+    pub commit: CommitId,
+}

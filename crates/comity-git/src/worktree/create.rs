@@ -1,0 +1,245 @@
+//! Makes a worktree from nothing, or leaves nothing behind.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use super::commit::Base;
+use super::disk::Root;
+use super::failure::{Failure, FailureKind};
+use super::names::{Branch, InnerPath};
+use super::record::{Maker, Ready, Record};
+use super::setup::{Preparation, Setup, SetupDone};
+use super::slug::Slug;
+use super::step::Step;
+use super::{Driver, links, seconds};
+use crate::git::Git;
+use crate::worktrees::Worktree;
+
+/// Settings for what changes the list of worktrees: each names the other by its whole path, so that either can be moved.
+pub(super) const ADD_SETTINGS: &[(&str, &str)] = &[("worktree.useRelativePaths", "false")];
+/// Why git must not prune a worktree that is not ready.
+pub(super) const MAKING: &str = "it is being made";
+
+/// A worktree that somebody asks for.
+#[derive(Clone, Debug)]
+pub struct NewWorktree<'a> {
+    /// Its name.
+    pub slug: &'a Slug,
+    /// Its branch; `comity/<slug>` if none is given. It must not exist.
+    pub branch: Option<&'a Branch>,
+    /// The branch, tag or commit that it begins at.
+    pub base: &'a str,
+    /// What else it gets.
+    pub setup: &'a Setup,
+}
+
+/// A worktree that was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Made {
+    /// Its name.
+    pub slug: Slug,
+    /// Where it is.
+    pub path: PathBuf,
+    /// The branch that is checked out in it; nothing if a program of the user's has made it.
+    pub branch: Option<Branch>,
+    /// What it begins at.
+    pub base: Base,
+    /// What else it got.
+    pub setup: SetupDone,
+    /// Files that a filter of the repository would have changed (as for Git LFS): they are as they were committed.
+    pub unfiltered: usize,
+    /// What git complained about.
+    pub warnings: Vec<String>,
+}
+
+impl NewWorktree<'_> {
+    pub(super) fn branch(&self) -> Result<Branch, Failure> {
+        self.branch.map_or_else(|| Branch::parse(&self.slug.branch()), |branch| Ok(branch.clone()))
+    }
+}
+
+/// What has been begun, and has to be taken back if it fails.
+pub(super) struct Begun {
+    pub(super) slug: Slug,
+    pub(super) path: PathBuf,
+    pub(super) branch: Branch,
+    pub(super) base: Base,
+    pub(super) has_branch: bool,
+}
+
+/// What there is to know about the files of a new worktree.
+pub(super) struct CheckedOut {
+    /// Files that a filter would have changed.
+    pub(super) unfiltered: usize,
+    /// The directory with the hooks of the user's checkout, which it may need.
+    pub(super) hooks: Option<InnerPath>,
+    /// What git complained about.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Driver {
+    /// Makes a worktree with a branch of its own. If anything fails, neither of them is left.
+    pub fn create(&self, new: &NewWorktree<'_>) -> Result<Made, Failure> {
+        let deadline = self.deadline();
+        let branch = new.branch()?;
+        self.check_folder(new.slug)?;
+        self.check_room()?;
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS);
+        let base = self.base_for(&git, new.base, &branch)?;
+        let place = self.place(&self.places.worktrees)?;
+        match place.make_dir(&new.slug.folder()) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let message = format!("there is a worktree {} already", new.slug);
+                return Err(Failure::new(FailureKind::Taken, message, "take another name"));
+            }
+            made => made.map_err(Failure::disk(place.path()))?,
+        }
+        self.done(Step::Reserved);
+        let path = self.places.worktrees.join(new.slug.folder());
+        let mut begun = Begun { slug: new.slug.clone(), path, branch, base, has_branch: false };
+        self.make(&git, &mut begun, new.setup, deadline).map_err(|failure| self.take_back(&begun, failure))
+    }
+
+    fn make(
+        &self,
+        git: &Git<'_>,
+        begun: &mut Begun,
+        setup: &Setup,
+        deadline: Instant,
+    ) -> Result<Made, Failure> {
+        // The branch is made first and by itself: it is ours if this succeeds, and else it is not.
+        let (branch, commit) = (begun.branch.full(), begun.base.commit.as_str());
+        let reason = format!("branch: Created from {}", begun.base.name);
+        let zero = "0".repeat(commit.len());
+        git.tell(&["update-ref", "--create-reflog", "-m", &reason, &branch, commit, &zero], b"")?;
+        begun.has_branch = true;
+        self.done(Step::BranchMade);
+
+        let path = begun.path.to_str().unwrap_or_default();
+        let add = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", MAKING];
+        let said = git.tell(&[&add[..], &["--", path, begun.branch.as_str()]].concat(), b"")?;
+        let warnings = complaints(&said.stderr);
+        self.done(Step::Added);
+
+        let worktree = self.linked(&begun.path).ok_or_else(|| {
+            Failure::git(format!("git made {} and it is not a worktree", begun.path.display()))
+        })?;
+        let Begun { slug, branch, base, .. } = &*begun;
+        Record::Making { slug: slug.clone(), branch: branch.clone(), base: base.clone() }
+            .write(&worktree.git_dir)?;
+        self.done(Step::Recorded);
+
+        let mut files = self.check_out(&worktree, deadline)?;
+        files.warnings.splice(..0, warnings);
+        let head = self.resolve(&Git::on_refs(&worktree, deadline), "HEAD")?;
+        if head != begun.base.commit {
+            return Err(Failure::git(format!("the new worktree is at {head}, not at {}", begun.base.commit)));
+        }
+        self.done(Step::CheckedOut);
+
+        let preparation = self.prepare(setup, deadline)?;
+        self.hand_over(&worktree, begun, preparation, files, deadline)
+    }
+
+    /// Fills a worktree that has no files yet.
+    ///
+    /// Git could do it while adding the worktree, but there may be filters that exist in the new worktree only: they
+    /// are found once it is there.
+    pub(super) fn check_out(&self, worktree: &Worktree, deadline: Instant) -> Result<CheckedOut, Failure> {
+        let git = Git::on(worktree, deadline)?;
+        let said = git.tell(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], b"")?;
+        let hooks = match self.main()? {
+            Some(main) => links::hooks_dir(&Git::on_refs(&main, deadline))?,
+            None => None,
+        };
+        Ok(CheckedOut { unfiltered: unfiltered(&git)?, hooks, warnings: complaints(&said.stderr) })
+    }
+
+    /// What a new worktree will get from the main worktree, if there is one.
+    pub(super) fn prepare(&self, setup: &Setup, deadline: Instant) -> Result<Preparation, Failure> {
+        match self.main()? {
+            Some(main) => Preparation::of(&Git::on_refs(&main, deadline), setup),
+            None => Ok(Preparation::without_main(setup)),
+        }
+    }
+
+    /// The last steps: what else it gets, and that it is somebody's from now on.
+    pub(super) fn hand_over(
+        &self,
+        worktree: &Worktree,
+        begun: &Begun,
+        preparation: Preparation,
+        files: CheckedOut,
+        deadline: Instant,
+    ) -> Result<Made, Failure> {
+        let CheckedOut { unfiltered, hooks, warnings } = files;
+        let done = preparation.apply(&Git::on_refs(worktree, deadline), hooks)?;
+        self.done(Step::SetUp);
+        let Begun { slug, path, branch, base, .. } = begun;
+        let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
+        let ready = Ready {
+            slug: slug.clone(),
+            branch: branch.clone(),
+            base: base.clone(),
+            made_at: seconds(SystemTime::now()),
+            copied: done.copied.clone(),
+            links: done.links(),
+            made_by: Maker::Us,
+        };
+        Record::Ready(ready).write(&worktree.git_dir)?;
+        let git_dir = Root::open(&worktree.git_dir).map_err(Failure::disk(&worktree.git_dir))?;
+        git_dir.unlink("locked").map_err(Failure::disk(&worktree.git_dir))?;
+        self.done(Step::Made);
+        Ok(Made { slug, path: path.clone(), branch: Some(branch), base, setup: done, unfiltered, warnings })
+    }
+
+    /// Takes back what was begun, and says so. What has files in it goes to the trash, where it stays.
+    pub(super) fn take_back(&self, begun: &Begun, failure: Failure) -> Failure {
+        let why = format!("it could not be made: {failure}");
+        let failure = match self.set_aside_path(Some(&begun.slug), &begun.path, &why) {
+            Ok(None) => failure,
+            Ok(Some(id)) => failure.and(&format!("what there was of it is in the trash as {id}")),
+            Err(error) => {
+                failure.and(&format!("what there is of it stays in {}: {error}", begun.path.display()))
+            }
+        };
+        if !begun.has_branch {
+            return failure;
+        }
+        let project = self.project();
+        let git = Git::on_refs(&project, self.deadline());
+        // Nothing can be lost: the branch goes only if it is still at its base.
+        match git.tell(&["update-ref", "-d", &begun.branch.full(), begun.base.commit.as_str()], b"") {
+            Ok(_) => failure,
+            Err(error) => failure.and(&format!("the branch {} stays: {error}", begun.branch)),
+        }
+    }
+
+    /// One of the places, held open.
+    pub(super) fn place(&self, place: &Path) -> Result<Root, Failure> {
+        Root::open(place).map_err(Failure::disk(place))
+    }
+}
+
+/// How many files a filter would have changed.
+fn unfiltered(git: &Git<'_>) -> Result<usize, Failure> {
+    let is_plain =
+        |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let specs = git.filters().filter(is_plain).map(|name| format!(":(top,attr:filter={name})").into());
+    let specs: Vec<std::ffi::OsString> = specs.collect();
+    if specs.is_empty() {
+        return Ok(0);
+    }
+    let said = git.ask("ls-files", &["-z"], &specs)?;
+    Ok(said.split(|byte| *byte == 0).filter(|path| !path.is_empty()).count())
+}
+
+fn complaints(stderr: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(stderr)
+        .lines()
+        .map(str::to_owned)
+        .filter(|line| !line.trim().is_empty())
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! Programs of the user's that make and remove worktrees in git's stead.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Serialize;
+
+use super::commit::Base;
+use super::create::{Made, NewWorktree};
+use super::failure::{Failure, FailureKind};
+use super::names::{Branch, random_suffix};
+use super::proof::{Kept, Removable};
+use super::record::{Maker, Ready, Record};
+use super::save::SAVED;
+use super::setup::SetupDone;
+use super::{Driver, seconds};
+use crate::git::Git;
+use crate::process::{self, Input, Said};
+
+/// A program of the user's, with its arguments. No shell is between.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hook {
+    /// The program and its arguments.
+    pub argv: Vec<OsString>,
+    /// How long it may take.
+    pub patience: Duration,
+}
+
+/// What the program is told on its input, and by the environment.
+#[derive(Serialize)]
+struct Told<'a> {
+    event: &'static str,
+    slug: &'a str,
+    path: &'a Path,
+    base: &'a str,
+}
+
+impl Driver {
+    /// Lets the user's program make a worktree. It prints where that is; nothing else is done to it.
+    pub fn create_by_hook(&self, hook: &Hook, new: &NewWorktree<'_>) -> Result<Made, Failure> {
+        let project = self.project();
+        let git = Git::on_refs(&project, self.deadline());
+        let base = self.base_for(&git, new.base, &new.branch()?)?;
+        self.check_folder(new.slug)?;
+        let proposed = self.places.worktrees.join(new.slug.folder());
+        let told =
+            Told { event: "create", slug: new.slug.as_str(), path: &proposed, base: base.commit.as_str() };
+        let said = self.call(hook, &told)?;
+        let path = self.printed_path(&said.stdout)?;
+        let branch = self.take_note(&path, new, &base)?;
+        let warnings = String::from_utf8_lossy(&said.stderr).lines().map(str::to_owned).collect();
+        let setup = SetupDone::default();
+        Ok(Made { slug: new.slug.clone(), path, branch, base, setup, unfiltered: 0, warnings })
+    }
+
+    /// Writes down what is known about a worktree that was made for us, if git knows it; gives its branch.
+    ///
+    /// Of anything else nothing can be proven, so it will never be removed by us.
+    fn take_note(&self, path: &Path, new: &NewWorktree<'_>, base: &Base) -> Result<Option<Branch>, Failure> {
+        let Some(worktree) = self.linked(path) else { return Ok(None) };
+        let said = Git::on_refs(&worktree, self.deadline())
+            .run(&["symbolic-ref", "--quiet", "--short", "HEAD"], b"")?;
+        let branch = Branch::parse(String::from_utf8_lossy(&said.stdout).trim_end()).ok();
+        let ready = Ready {
+            slug: new.slug.clone(),
+            branch: branch.clone().map_or_else(|| new.branch(), Ok)?,
+            base: base.clone(),
+            made_at: seconds(SystemTime::now()),
+            copied: Vec::new(),
+            links: Vec::new(),
+            made_by: Maker::Hook,
+        };
+        Record::Ready(ready).write(&worktree.git_dir)?;
+        Ok(branch)
+    }
+
+    /// Lets the user's program remove a worktree that was proven to hold no work, after its commit is kept by a ref.
+    pub fn remove_by_hook(&self, hook: &Hook, proof: &Removable<'_>) -> Result<(), Vec<Kept>> {
+        let failed = |failure: Failure| vec![Kept::unknown(failure)];
+        let deadline = self.deadline();
+        let kept = self.is_still(proof, deadline);
+        if !kept.is_empty() {
+            return Err(kept);
+        }
+        let (slug, head) = (&proof.ready.slug, proof.head.as_str());
+        let save = || -> Result<(), Failure> {
+            let name = format!("{SAVED}/{slug}-{}", random_suffix()?);
+            let project = self.project();
+            Git::on_refs(&project, deadline)
+                .tell(&["update-ref", &name, head, &"0".repeat(head.len())], b"")?;
+            Ok(())
+        };
+        save().map_err(failed)?;
+        let path = &proof.worktree.root;
+        self.call(hook, &Told { event: "remove", slug: slug.as_str(), path, base: head }).map_err(failed)?;
+        match path.exists() {
+            false => Ok(()),
+            true => Err(vec![Kept::unknown(format!(
+                "the program has ended, and {} is still there",
+                path.display()
+            ))]),
+        }
+    }
+
+    fn call(&self, hook: &Hook, told: &Told<'_>) -> Result<Said, Failure> {
+        let no = |problem: String| {
+            let program = hook.argv.first().cloned().unwrap_or_default();
+            Failure::new(FailureKind::Hook, format!("{}: {problem}", program.display()), "")
+        };
+        let (program, arguments) = hook.argv.split_first().ok_or_else(|| no("no program is given".into()))?;
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"GIT_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(arguments)
+            .current_dir(self.main()?.map_or_else(|| self.common_dir.clone(), |main| main.root));
+        command.env("COMITY_WORKTREE_EVENT", told.event).env("COMITY_WORKTREE_SLUG", told.slug);
+        command.env("COMITY_WORKTREE_PATH", told.path).env("COMITY_WORKTREE_BASE", told.base);
+        let input = serde_json::to_vec(told).map_err(|error| no(error.to_string()))?;
+        let said = process::run(&mut command, Input::Bytes(input), Instant::now() + hook.patience)
+            .map_err(|error| no(error.to_string()))?;
+        if !said.status.success() {
+            return Err(no(format!("{} ({})", String::from_utf8_lossy(&said.stderr).trim(), said.status)));
+        }
+        Ok(said)
+    }
+
+    /// The directory that a program printed: one line, a directory that is nobody's checkout already.
+    fn printed_path(&self, stdout: &[u8]) -> Result<PathBuf, Failure> {
+        let text = String::from_utf8_lossy(stdout);
+        let no = |problem: &str| {
+            let message = format!("the program printed {:?}: {problem}", text.trim_end());
+            Failure::new(
+                FailureKind::Hook,
+                message,
+                "it has to print the path of the new worktree, and nothing else",
+            )
+        };
+        let path = Path::new(text.trim_end_matches(['\n', '\r']));
+        if text.trim_end().contains('\n') || !path.is_absolute() {
+            return Err(no("this is no absolute path"));
+        }
+        let real = path.canonicalize().map_err(|error| no(&error.to_string()))?;
+        if !real.is_dir() {
+            return Err(no("this is no directory"));
+        }
+        // Work would be done in somebody else's files.
+        match self.main()?.filter(|main| main.root.starts_with(&real) || real == main.root) {
+            Some(_) => Err(no("the user's checkout is there")),
+            None => Ok(real),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What a crash has left: found at start, told apart, and never deleted.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Driver;
+use super::create::MAKING;
+use super::failure::Failure;
+use super::pool::READY;
+use super::record::Record;
+use super::trash::{FILES, GIT_ENTRY, PURGING};
+use crate::worktrees::Worktree;
+
+/// Something that a crash has left.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Leftover {
+    /// A worktree that was begun and never handed out, or is on its way from the pool.
+    HalfMade {
+        /// Where it is.
+        path: PathBuf,
+        /// What it was to be called, if that was written down.
+        slug: Option<String>,
+    },
+    /// A directory that git has no entry for.
+    NoGitEntry {
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// An entry of git's for a worktree that is not there.
+    NoFiles {
+        /// Where the worktree was.
+        path: PathBuf,
+        /// Git's entry.
+        git_entry: PathBuf,
+    },
+    /// A worktree that is in the trash only in part: restoring it puts the parts together.
+    HalfRemoved {
+        /// Its name in the trash.
+        id: String,
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Something in our places that we have not made.
+    Unknown {
+        /// Where it is.
+        path: PathBuf,
+    },
+}
+
+impl Leftover {
+    /// Where it is, or was.
+    pub fn path(&self) -> &Path {
+        match self {
+            Leftover::HalfMade { path, .. }
+            | Leftover::NoGitEntry { path }
+            | Leftover::NoFiles { path, .. }
+            | Leftover::HalfRemoved { path, .. }
+            | Leftover::Unknown { path } => path,
+        }
+    }
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Leftover::HalfMade { path, slug: None } => write!(f, "{} was never finished", path.display()),
+            Leftover::HalfMade { path, slug: Some(slug) } => {
+                write!(f, "{} was to be the worktree {slug} and was never finished", path.display())
+            }
+            Leftover::NoGitEntry { path } => {
+                write!(f, "git knows nothing of a worktree in {}", path.display())
+            }
+            Leftover::NoFiles { path, git_entry } => {
+                write!(
+                    f,
+                    "git has the entry {} for {}, which is not there",
+                    git_entry.display(),
+                    path.display()
+                )
+            }
+            Leftover::HalfRemoved { id, path } => {
+                write!(f, "{} is in the trash only in part, as {id}", path.display())
+            }
+            Leftover::Unknown { path } => write!(f, "{} is not ours", path.display()),
+        }
+    }
+}
+
+impl Driver {
+    /// Finds what crashes have left in our places. Worktrees that are whole are not among them.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>, Failure> {
+        let mut found = self.left_in_trash()?;
+        for place in [&self.places.worktrees, &self.places.pool] {
+            for path in visible(place)? {
+                found.extend(self.left_at(&path, place == &self.places.pool));
+            }
+        }
+        let is_ours = |path: &Path| {
+            path.parent().is_some_and(|it| it == self.places.worktrees || it == self.places.pool)
+        };
+        for (git_entry, marker) in self.git_entries()? {
+            let Some(path) = marker.parent().filter(|path| is_ours(path)).map(Path::to_owned) else {
+                continue;
+            };
+            let is_half_removed =
+                found.iter().any(|it| matches!(it, Leftover::HalfRemoved { path: was, .. } if *was == path));
+            // One that has moved is told by where it is now.
+            if !is_half_removed && !path.exists() && !self.is_elsewhere(&git_entry)? {
+                found.push(Leftover::NoFiles { path, git_entry });
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// What is wrong with something in the directory of worktrees or of the pool, if anything is.
+    fn left_at(&self, path: &Path, is_pool: bool) -> Option<Leftover> {
+        if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Some(Leftover::Unknown { path: path.to_owned() });
+        }
+        let Some(worktree) = self.linked(path).filter(|worktree| self.has_moved_here(worktree)) else {
+            return Some(Leftover::NoGitEntry { path: path.to_owned() });
+        };
+        let half_made = |slug| Some(Leftover::HalfMade { path: path.to_owned(), slug });
+        match Record::read(&worktree.git_dir) {
+            Ok(Some(Record::Ready(_))) if !is_pool && is_settled(&worktree) && !is_held(&worktree) => None,
+            Ok(Some(Record::Pooled(_))) if is_pool && is_settled(&worktree) => None,
+            Ok(Some(Record::Making { slug, .. })) => half_made(Some(slug.to_string())),
+            Ok(Some(Record::Ready(ready))) => half_made(Some(ready.slug.to_string())),
+            Ok(Some(Record::Pooled(_)) | None) | Err(_) => half_made(None),
+        }
+    }
+
+    /// Whether some directory in our places leads to this entry of git's.
+    fn is_elsewhere(&self, git_entry: &Path) -> Result<bool, Failure> {
+        for place in [&self.places.worktrees, &self.places.pool] {
+            let leads_there = |path: &PathBuf| self.linked(path).is_some_and(|it| it.git_dir == git_entry);
+            if visible(place)?.iter().any(leads_there) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn left_in_trash(&self) -> Result<Vec<Leftover>, Failure> {
+        let mut found = Vec::new();
+        for id in self.trash_names()?.into_iter().filter(|id| !id.ends_with(PURGING)) {
+            let Ok((dir, entry)) = self.trash_entry(&id) else {
+                found.push(Leftover::Unknown { path: self.places.trash.join(id) });
+                continue;
+            };
+            let is_in_trash = |name: &str| dir.kind(Path::new(name)).is_ok_and(|kind| kind.is_some());
+            let is_in_place = entry.git_entry.as_ref().is_some_and(|name| {
+                let git_entry = self.common_dir.join("worktrees").join(name);
+                self.entries_for(&entry.path).is_ok_and(|entries| entries.contains(&git_entry))
+            });
+            // All that there was is in the trash, or somebody has put the whole back.
+            let is_whole = is_in_trash(GIT_ENTRY) || (is_in_trash(FILES) && !is_in_place);
+            if !is_whole {
+                found.push(Leftover::HalfRemoved { id, path: entry.path });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a worktree is where git thinks that it is.
+fn is_settled(worktree: &Worktree) -> bool {
+    let says = crate::marker::pointer(&worktree.git_dir.join("gitdir"));
+    let marker = worktree.root.join(".git");
+    says.is_ok_and(|says| says.as_deref() == Some(marker.as_os_str().as_encoded_bytes()))
+}
+
+/// Whether it is locked by us still, as all are until they are handed out.
+fn is_held(worktree: &Worktree) -> bool {
+    let reason = crate::marker::pointer(&worktree.git_dir.join("locked"));
+    reason.is_ok_and(|reason| {
+        reason.is_some_and(|reason| [MAKING, READY].map(str::as_bytes).contains(&reason.as_slice()))
+    })
+}
+
+/// What is in a place, what begins with a dot aside.
+fn visible(place: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(place).map_err(Failure::disk(place))? {
+        let entry = entry.map_err(Failure::disk(place))?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            paths.push(entry.path());
+        }
+    }
+    Ok(paths)
+}

@@ -1,0 +1,169 @@
+//! What cannot be merged, and who changed it on each side.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::git::Git;
+use crate::worktree::commit::CommitId;
+use crate::worktree::failure::Failure;
+
+/// Conflicts whose sides are named.
+const DESCRIBED_MAX: usize = 100;
+/// Commits of one side that are looked through.
+const COMMITS_MAX: &str = "--max-count=1000";
+/// Before each commit that git lists.
+const COMMIT: u8 = 0x01;
+/// Between the fields of a commit.
+const FIELD: char = '\u{1f}';
+
+/// A path that both sides have changed such that git cannot tell what is meant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// The path, from the top of the worktree.
+    pub path: PathBuf,
+    /// What git says.
+    pub what: String,
+    /// The last commit to it on the branch that is merged into.
+    pub target: Option<Side>,
+    /// The last commit to it on the branch that is merged.
+    pub source: Option<Side>,
+}
+
+/// A commit to one side of a conflict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// The commit.
+    pub commit: CommitId,
+    /// Whose it is.
+    pub author: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |side: &Option<Side>| match side {
+            Some(side) => format!("{} ({:?})", side.author, side.subject),
+            None => "somebody".to_owned(),
+        };
+        write!(
+            f,
+            "{} was changed by {} and by {}",
+            self.path.display(),
+            side(&self.target),
+            side(&self.source)
+        )
+    }
+}
+
+/// Reads what `git merge-tree` said: the tree, and the paths in conflict with what it says about each.
+pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), Failure> {
+    let mut fields = said.split(|byte| *byte == 0);
+    let tree = CommitId::said(fields.next().unwrap_or_default())?.to_string();
+    let path = |field: &[u8]| PathBuf::from(OsString::from_vec(field.to_owned()));
+    let mut found: Vec<(PathBuf, String)> = fields
+        .by_ref()
+        .take_while(|field| !field.is_empty())
+        .map(|field| (path(field), String::new()))
+        .collect();
+    // <number of paths> <path>... <kind> <message>, again and again
+    while let Some(count) = fields.next().filter(|count| !count.is_empty()) {
+        let count = str::from_utf8(count).ok().and_then(|count| count.parse::<usize>().ok());
+        let count = count.ok_or_else(|| Failure::git("git merge-tree said what means nothing to us"))?;
+        let paths: Vec<PathBuf> = fields.by_ref().take(count).map(path).collect();
+        let (kind, message) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+        if !kind.starts_with(b"CONFLICT") {
+            continue;
+        }
+        let message = String::from_utf8_lossy(message).trim().to_owned();
+        for path in paths {
+            match found.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, what)) if what.is_empty() => what.clone_from(&message),
+                Some(_) => {}
+                None => found.push((path, message.clone())),
+            }
+        }
+    }
+    Ok((tree, found))
+}
+
+/// Names the last commit to each path in conflict, on both sides.
+pub(super) fn describe(
+    git: &Git<'_>,
+    found: Vec<(PathBuf, String)>,
+    target: &CommitId,
+    source: &CommitId,
+) -> Result<Vec<Conflict>, Failure> {
+    let paths: Vec<&Path> = found.iter().take(DESCRIBED_MAX).map(|(path, _)| path.as_path()).collect();
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let on_target = last_commits(git, &paths, target, source)?;
+    let on_source = last_commits(git, &paths, source, target)?;
+    let side = |commits: &[(PathBuf, Side)], path: &Path| {
+        commits.iter().find(|(known, _)| known == path).map(|(_, side)| side.clone())
+    };
+    let conflict = |(path, what): (PathBuf, String)| Conflict {
+        target: side(&on_target, &path),
+        source: side(&on_source, &path),
+        path,
+        what,
+    };
+    Ok(found.into_iter().map(conflict).collect())
+}
+
+/// The latest commit to each of some paths that one side has and the other has not.
+fn last_commits(
+    git: &Git<'_>,
+    paths: &[&Path],
+    of: &CommitId,
+    not_of: &CommitId,
+) -> Result<Vec<(PathBuf, Side)>, Failure> {
+    let specs: Vec<OsString> = paths
+        .iter()
+        .map(|path| OsString::from_vec([b":(top,literal)", path.as_os_str().as_bytes()].concat()))
+        .collect();
+    let format = format!("--format=tformat:%x01%H{FIELD}%an{FIELD}%s");
+    let (of, not_of) = (of.as_str(), format!("^{not_of}"));
+    let options = [
+        "--no-show-signature",
+        "--no-renames",
+        "--name-only",
+        "--no-ext-diff",
+        "-z",
+        COMMITS_MAX,
+        &format,
+        of,
+        &not_of,
+    ];
+    let said = git.ask("log", &options, &specs)?;
+    let mut last: Vec<(PathBuf, Side)> = Vec::new();
+    let mut current: Option<Side> = None;
+    for field in said.split(|byte| *byte == 0) {
+        let field = field.strip_prefix(b"\n").unwrap_or(field);
+        match (field, &current) {
+            ([], _) => {}
+            ([COMMIT, header @ ..], _) => current = side(&String::from_utf8_lossy(header)),
+            (path, Some(side)) => {
+                let path = PathBuf::from(OsString::from_vec(path.to_owned()));
+                if !last.iter().any(|(known, _)| *known == path) {
+                    last.push((path, side.clone()));
+                }
+            }
+            (_, None) => {}
+        }
+    }
+    Ok(last)
+}
+
+fn side(header: &str) -> Option<Side> {
+    let mut fields = header.splitn(3, FIELD);
+    let (commit, author, subject) = (fields.next()?, fields.next()?, fields.next()?);
+    Some(Side {
+        commit: CommitId::parse(commit).ok()?,
+        author: author.to_owned(),
+        subject: subject.to_owned(),
+    })
+}

@@ -1,0 +1,168 @@
+//! What a merge would change, found out without making it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::MERGED;
+use super::conflicts::Conflict;
+use crate::git::Git;
+use crate::worktree::Driver;
+use crate::worktree::commit::CommitId;
+use crate::worktree::failure::{Failure, FailureKind};
+use crate::worktree::names::Branch;
+
+/// A merge that can be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MergePlan {
+    /// The branch that is merged.
+    pub source: Branch,
+    /// The branch that it is merged into.
+    pub target: Branch,
+    /// Where the source was.
+    pub source_commit: CommitId,
+    /// What it is merged into: where the target was, with the merges that wait to be taken there.
+    pub target_commit: CommitId,
+    /// Every path that the merge changes in the target, for a look whether all of them are meant.
+    pub changes: Vec<Change>,
+    /// What cannot be merged. With conflicts, there is no merge.
+    pub conflicts: Vec<Conflict>,
+    /// Where the target was.
+    pub(super) branch_commit: CommitId,
+    pub(super) outcome: Outcome,
+}
+
+/// A path that a merge changes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Change {
+    /// It is new.
+    Added(PathBuf),
+    /// Its contents, its mode or its kind are others.
+    Modified(PathBuf),
+    /// It goes.
+    Deleted(PathBuf),
+}
+
+impl Change {
+    /// The path, from the top of the worktree.
+    pub fn path(&self) -> &PathBuf {
+        match self {
+            Change::Added(path) | Change::Modified(path) | Change::Deleted(path) => path,
+        }
+    }
+}
+
+/// What there is to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// The target has all of the source.
+    Nothing,
+    /// The source has all of the target.
+    FastForward,
+    /// Each has something of its own; together they are this tree.
+    Merge { tree: String },
+}
+
+impl Driver {
+    /// Finds out what merging a branch into another one would change, and what stands against it.
+    pub fn plan_merge(&self, source: &Branch, target: &Branch) -> Result<MergePlan, Failure> {
+        let deadline = self.deadline();
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline);
+        let source_commit = self.resolve(&git, &source.full())?;
+        let (branch_commit, target_commit) = self.tip_of(&git, target)?;
+        let mut plan = MergePlan {
+            source: source.clone(),
+            target: target.clone(),
+            source_commit,
+            target_commit,
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            branch_commit,
+            outcome: Outcome::Nothing,
+        };
+        if is_before(&git, &plan.source_commit, &plan.target_commit)? {
+            return Ok(plan);
+        }
+        let tree = if is_before(&git, &plan.target_commit, &plan.source_commit)? {
+            plan.outcome = Outcome::FastForward;
+            plan.source_commit.to_string()
+        } else {
+            self.try_out(&mut plan, deadline)?
+        };
+        plan.changes = changes(&git, &plan.target_commit, &tree)?;
+        Ok(plan)
+    }
+
+    /// Lets git merge in memory; gives the tree.
+    fn try_out(&self, plan: &mut MergePlan, deadline: Instant) -> Result<String, Failure> {
+        let project = self.project();
+        // Attributes are those of the target; the merge drivers that they name are switched off.
+        let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", plan.target_commit.as_str());
+        let (target, source) = (plan.target_commit.as_str(), plan.source_commit.as_str());
+        let said =
+            git.run(&["merge-tree", "--write-tree", "-z", "--name-only", "--messages", target, source], b"")?;
+        if !matches!(said.status.code(), Some(0 | 1)) {
+            let complaint = String::from_utf8_lossy(&said.stderr);
+            return Err(Failure::git(format!("git merge-tree: {} ({})", complaint.trim(), said.status)));
+        }
+        let (tree, found) = super::conflicts::parse(&said.stdout)?;
+        if (said.status.code() == Some(1)) == found.is_empty() {
+            return Err(Failure::git("git merge-tree did not say clearly whether there are conflicts"));
+        }
+        plan.conflicts = super::conflicts::describe(&git, found, &plan.target_commit, &plan.source_commit)?;
+        plan.outcome = Outcome::Merge { tree: tree.clone() };
+        Ok(tree)
+    }
+
+    /// Where a branch is, and where it will be once the user has taken the merges that wait for it.
+    pub(super) fn tip_of(&self, git: &Git<'_>, target: &Branch) -> Result<(CommitId, CommitId), Failure> {
+        let branch = self.resolve(git, &target.full())?;
+        let Some(waiting) = self.waiting_at(git, target)? else { return Ok((branch.clone(), branch)) };
+        if is_before(git, &waiting, &branch)? {
+            return Ok((branch.clone(), branch));
+        }
+        if is_before(git, &branch, &waiting)? {
+            return Ok((branch, waiting));
+        }
+        let message = format!("{target} has moved on without the merges that wait at {MERGED}/{target}");
+        Err(Failure::new(FailureKind::Changed, message, "merge those first, in the checkout of the branch"))
+    }
+
+    /// Where merges wait for a branch, if any do.
+    pub(super) fn waiting_at(&self, git: &Git<'_>, target: &Branch) -> Result<Option<CommitId>, Failure> {
+        let name = format!("{MERGED}/{target}");
+        let said = git.run(&["rev-parse", "--verify", "--quiet", &name], b"")?;
+        if said.status.success() { CommitId::said(&said.stdout).map(Some) } else { Ok(None) }
+    }
+}
+
+/// Whether a commit is the same as another one or comes before it.
+fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, Failure> {
+    let said = git.run(&["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()], b"")?;
+    match said.status.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err(Failure::git(format!("git merge-base: {}", String::from_utf8_lossy(&said.stderr).trim()))),
+    }
+}
+
+/// The paths in which two trees differ; a rename is one that goes and one that comes.
+fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Change>, Failure> {
+    let options =
+        ["diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", from.as_str(), to];
+    let said = git.tell(&options, b"")?;
+    let mut fields = said.stdout.split(|byte| *byte == 0);
+    let mut changes = Vec::new();
+    while let Some(letter) = fields.next().filter(|letter| !letter.is_empty()) {
+        let path = fields.next().map(|path| PathBuf::from(OsString::from_vec(path.to_owned())));
+        changes.push(match (letter, path) {
+            (b"A", Some(path)) => Change::Added(path),
+            (b"M" | b"T", Some(path)) => Change::Modified(path),
+            (b"D", Some(path)) => Change::Deleted(path),
+            _ => return Err(Failure::git("git diff-tree said what means nothing to us")),
+        });
+    }
+    Ok(changes)
+}

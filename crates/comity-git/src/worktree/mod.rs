@@ -1,0 +1,204 @@
+//! Worktrees for those who work: makes them, keeps some ready, and takes them away only when no work can be lost.
+//!
+//! Nothing is ever deleted here but what was proven to be in a commit, and that only after a week in the trash.
+//! Whoever calls passes names, paths and closures; agents and locks are not known here.
+
+mod base;
+mod claim;
+mod commit;
+mod create;
+mod disk;
+mod failure;
+mod git_entry;
+mod glob;
+mod guard;
+mod hook;
+mod include;
+mod leftovers;
+mod links;
+mod list;
+mod main_branch;
+mod merge;
+mod names;
+mod patterns;
+mod pool;
+mod proof;
+mod purge;
+mod record;
+mod remove;
+mod restore;
+mod save;
+mod set_aside;
+mod setup;
+mod slug;
+mod step;
+mod survey;
+mod translate;
+mod trash;
+mod watch;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::marker::{self, Marker};
+use crate::worktrees::{self, Worktree};
+
+pub use commit::{Base, CommitId};
+pub use create::{Made, NewWorktree};
+pub use failure::{Failure, FailureKind};
+pub use hook::Hook;
+pub use leftovers::Leftover;
+pub use list::Listed;
+pub use merge::{Change, Conflict, MergePlan, Merged, Person, Side};
+pub use names::{Branch, InnerPath};
+pub use pool::Filled;
+pub use proof::{Kept, Removable, Rules, Why};
+pub use purge::{Purged, TRASH_KEPT_FOR};
+pub use record::{Copied, Link};
+pub use restore::Restored;
+pub use setup::{Linked, Setup, SetupDone, Skipped};
+pub use slug::{SLUG_CHARS_MAX, Slug};
+pub use step::Step;
+pub use translate::translate;
+pub use trash::Trashed;
+
+use failure::FailureKind::BadPlace;
+
+/// Where worktrees are kept: three directories on the file system of the repository, none inside another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places {
+    /// Those that somebody works in.
+    pub worktrees: PathBuf,
+    /// Those that were taken away, for a week.
+    pub trash: PathBuf,
+    /// Those that are ready for the next one.
+    pub pool: PathBuf,
+}
+
+impl Places {
+    /// The three directories in one.
+    pub fn within(dir: &Path) -> Places {
+        Places { worktrees: dir.join("worktrees"), trash: dir.join("trash"), pool: dir.join("pool") }
+    }
+
+    fn all(&self) -> [&PathBuf; 3] {
+        [&self.worktrees, &self.trash, &self.pool]
+    }
+}
+
+/// The worktrees of one project.
+pub struct Driver {
+    common_dir: PathBuf,
+    places: Places,
+    patience: Duration,
+    watch: Box<dyn Fn(Step) + Send + Sync>,
+    merges: merge::Queue,
+    /// Watches over the worktrees of the pool, by name.
+    watches: Mutex<HashMap<String, watch::Watch>>,
+}
+
+impl Driver {
+    /// Takes charge of the worktrees of a project, by its common git directory. The places are made if need be.
+    ///
+    /// No act takes longer than `patience`; one that would is given up.
+    pub fn open(common_dir: &Path, places: &Places, patience: Duration) -> Result<Driver, Failure> {
+        let common_dir = common_dir.canonicalize().map_err(Failure::disk(common_dir))?;
+        let make = |place: &PathBuf| -> Result<PathBuf, Failure> {
+            fs::create_dir_all(place).map_err(Failure::disk(place))?;
+            place.canonicalize().map_err(Failure::disk(place))
+        };
+        let places = Places {
+            worktrees: make(&places.worktrees)?,
+            trash: make(&places.trash)?,
+            pool: make(&places.pool)?,
+        };
+        check_places(&common_dir, &places)?;
+        Ok(Driver {
+            common_dir,
+            places,
+            patience,
+            watch: Box::new(|_| {}),
+            merges: merge::Queue::default(),
+            watches: Mutex::default(),
+        })
+    }
+
+    /// The same, telling of each step that is done.
+    pub fn watched(mut self, watch: impl Fn(Step) + Send + Sync + 'static) -> Driver {
+        self.watch = Box::new(watch);
+        self
+    }
+
+    /// Where worktrees are kept, links resolved.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    fn done(&self, step: Step) {
+        (self.watch)(step);
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
+    /// The project itself, for questions about refs and commits.
+    fn project(&self) -> Worktree {
+        Worktree { root: self.common_dir.clone(), git_dir: self.common_dir.clone() }
+    }
+
+    /// The user's own checkout, if the project has one that can be found.
+    fn main(&self) -> Result<Option<Worktree>, Failure> {
+        worktrees::main(&self.common_dir).map_err(Failure::disk(&self.common_dir))
+    }
+
+    /// The worktree at a path, if it is one of this project and not the main one.
+    fn linked(&self, path: &Path) -> Option<Worktree> {
+        let dirs = match marker::look(path) {
+            Ok(Marker::Leads(dirs)) => dirs,
+            Ok(Marker::None | Marker::Broken) | Err(_) => return None,
+        };
+        let is_ours = dirs.git_dir.parent() == Some(&self.common_dir.join("worktrees"));
+        is_ours.then(|| Worktree { root: path.to_owned(), git_dir: dirs.git_dir })
+    }
+}
+
+/// Seconds since 1970.
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// Sees to it that a worktree can be renamed from one place to the other, and shows in nobody's `git status`.
+fn check_places(common_dir: &Path, places: &Places) -> Result<(), Failure> {
+    let refuse = |message: String, hint| Err(Failure::new(BadPlace, message, hint));
+    let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev);
+    let all = worktrees::list(common_dir).map_err(Failure::disk(common_dir))?;
+    for place in places.all() {
+        let name = place.display();
+        if place.to_str().is_none() {
+            return refuse(format!("{name} is not UTF-8"), "choose another directory");
+        }
+        if places.all().iter().filter(|other| other.starts_with(place)).count() > 1 {
+            return refuse(
+                format!("{name} has another of the places in it"),
+                "give each a directory of its own",
+            );
+        }
+        if device(place).ok() != device(common_dir).ok() {
+            let message = format!("{name} is on another file system than {}", common_dir.display());
+            return refuse(message, "worktrees are moved by a rename: keep both on one");
+        }
+        let is_inside = |root: &Path| place.starts_with(root) && !place.starts_with(common_dir);
+        if let Some(worktree) = all.worktrees.iter().find(|worktree| is_inside(&worktree.root)) {
+            let message = format!("{name} is inside the checkout {}", worktree.root.display());
+            return refuse(
+                message,
+                "it would show in its `git status`: keep it outside, or in git's directory",
+            );
+        }
+    }
+    Ok(())
+}

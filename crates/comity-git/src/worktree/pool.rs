@@ -1,0 +1,245 @@
+//! Worktrees that are made beforehand, so that the next one is there in a moment.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::commit::CommitId;
+use super::create::{ADD_SETTINGS, CheckedOut};
+use super::disk::Root;
+use super::failure::Failure;
+use super::guard::Guard;
+use super::names::random_suffix;
+use super::proof::{check_pristine, look_at_git};
+use super::record::{Pooled, Record};
+use super::survey::{Except, Survey};
+use super::watch::Watch;
+use super::{Driver, FailureKind};
+use crate::git::Git;
+use crate::worktrees::Worktree;
+
+/// Worktrees that are kept ready.
+const READY_MAX: usize = 16;
+/// Why git must not prune a worktree of the pool.
+pub(super) const READY: &str = "it is ready for the next one";
+/// Behind the name of one that is being brought up to date, and cannot be claimed.
+const BUSY: &str = ".busy";
+
+/// What filling the pool did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Filled {
+    /// Worktrees that are ready now.
+    pub ready: usize,
+    /// How many of them were made for it.
+    pub made: usize,
+    /// How many were brought to a base that had moved.
+    pub updated: usize,
+    /// Those that somebody had touched; they are in the trash under these names, and stay there.
+    pub discarded: Vec<String>,
+}
+
+/// A worktree of the pool.
+#[derive(Clone)]
+pub(super) struct InPool {
+    pub(super) name: String,
+    pub(super) worktree: Worktree,
+    pub(super) record: Pooled,
+}
+
+impl Driver {
+    /// Sees to it that so many worktrees are ready, at what `base` is now. Takes as long as git does.
+    pub fn fill(&self, base: &str, ready: usize) -> Result<Filled, Failure> {
+        let deadline = self.deadline();
+        let _guard = Guard::take(&self.places.pool.join(".lock"), deadline)?;
+        self.check_room()?;
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS);
+        let commit = self.resolve(&git, base)?;
+        let mut filled = Filled::default();
+        for pooled in self.pooled()? {
+            if filled.ready >= ready || pooled.record.commit == commit {
+                filled.ready += 1;
+                continue;
+            }
+            match self.update(&pooled, &commit, deadline)? {
+                Updated::Yes => (filled.updated, filled.ready) = (filled.updated + 1, filled.ready + 1),
+                Updated::Claimed => {}
+                Updated::Discarded(id) => filled.discarded.push(id),
+            }
+        }
+        while filled.ready < ready.min(READY_MAX) {
+            self.make_pooled(&git, &commit, deadline)?;
+            (filled.made, filled.ready) = (filled.made + 1, filled.ready + 1);
+        }
+        self.watch_pool(deadline)?;
+        Ok(filled)
+    }
+
+    /// The worktrees that are ready, by name.
+    pub(super) fn pooled(&self) -> Result<Vec<InPool>, Failure> {
+        let pool = &self.places.pool;
+        let mut names = Vec::new();
+        for entry in fs::read_dir(pool).map_err(Failure::disk(pool))? {
+            names.extend(entry.map_err(Failure::disk(pool))?.file_name().into_string());
+        }
+        names.sort_unstable();
+        Ok(names.into_iter().filter_map(|name| self.pooled_at(name)).collect())
+    }
+
+    fn pooled_at(&self, name: String) -> Option<InPool> {
+        let worktree = self.linked(&self.places.pool.join(&name)).filter(|_| !name.ends_with(BUSY))?;
+        match Record::read(&worktree.git_dir).ok()?? {
+            Record::Pooled(record) => Some(InPool { name, worktree, record }),
+            Record::Making { .. } | Record::Ready(_) => None,
+        }
+    }
+
+    /// Whether nobody has touched a worktree of the pool since it was made.
+    ///
+    /// One that has been watched need not be looked at; but what is in git's directory for it is looked at always.
+    pub(super) fn is_untouched(&self, pooled: &InPool, deadline: Instant) -> bool {
+        let InPool { name, worktree, record } = pooled;
+        let is_watched = || self.watches().get(name).is_some_and(Watch::is_silent);
+        look_at_git(&worktree.git_dir, deadline).is_ok_and(|git| git.seal == record.git)
+            && (is_watched()
+                || look_at_files(worktree, deadline).is_ok_and(|files| files.seal == record.files))
+    }
+
+    fn make_pooled(&self, git: &Git<'_>, commit: &CommitId, deadline: Instant) -> Result<(), Failure> {
+        let path = self.places.pool.join(format!("pool-{}", random_suffix()?));
+        let make = || -> Result<(), Failure> {
+            let add = [
+                "worktree",
+                "add",
+                "--quiet",
+                "--no-checkout",
+                "--detach",
+                "--lock",
+                "--reason",
+                READY,
+                "--",
+            ];
+            git.tell(&[&add[..], &[path.to_str().unwrap_or_default(), commit.as_str()]].concat(), b"")?;
+            let worktree = self.linked(&path).ok_or_else(|| {
+                Failure::git(format!("git made {} and it is not a worktree", path.display()))
+            })?;
+            let files = self.check_out(&worktree, deadline)?;
+            self.record_pooled(&worktree, commit, files, deadline)
+        };
+        make().map_err(|failure| match self.set_aside_path(None, &path, &failure.to_string()) {
+            Ok(None) => failure,
+            Ok(Some(id)) => failure.and(&format!("what there was of it is in the trash as {id}")),
+            Err(error) => failure.and(&format!("what there is of it stays in {}: {error}", path.display())),
+        })
+    }
+
+    /// Seals a worktree that nobody has had, once git says that there is nothing in it but the commit.
+    fn record_pooled(
+        &self,
+        worktree: &Worktree,
+        commit: &CommitId,
+        checked_out: CheckedOut,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let look = || Ok((look_at_files(worktree, deadline)?, look_at_git(&worktree.git_dir, deadline)?));
+        let (files, git) = look().map_err(Failure::disk(&worktree.root))?;
+        files.settle();
+        check_pristine(worktree, commit, deadline)?;
+        let CheckedOut { unfiltered, hooks, .. } = checked_out;
+        let record = Pooled { commit: commit.clone(), files: files.seal, git: git.seal, unfiltered, hooks };
+        Record::Pooled(record).write(&worktree.git_dir)
+    }
+
+    /// Watches the worktrees that are ready, as far as they are not watched yet.
+    fn watch_pool(&self, deadline: Instant) -> Result<(), Failure> {
+        let pooled = self.pooled()?;
+        self.watches().retain(|name, _| pooled.iter().any(|pooled| pooled.name == *name));
+        for InPool { name, worktree, record } in pooled {
+            if self.watches().contains_key(&name) {
+                continue;
+            }
+            let look = || look_at_files(&worktree, deadline).ok().filter(|files| files.seal == record.files);
+            // What changed before the watch began is seen by the second look.
+            let watch = look().and_then(|files| files.watch(&worktree.root)).filter(|_| look().is_some());
+            watch.and_then(|watch| self.watches().insert(name, watch));
+        }
+        Ok(())
+    }
+
+    /// Nobody need watch a worktree that is in the pool no more.
+    pub(super) fn unwatch(&self, name: &str) {
+        self.watches().remove(name);
+    }
+
+    fn watches(&self) -> MutexGuard<'_, HashMap<String, Watch>> {
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings a worktree of the pool to another commit, by a checkout of the difference.
+    fn update(&self, pooled: &InPool, commit: &CommitId, deadline: Instant) -> Result<Updated, Failure> {
+        let Some(busy) = self.hold(pooled)? else { return Ok(Updated::Claimed) };
+        let update = || -> Result<(), Failure> {
+            if !self.is_untouched(&busy, deadline) {
+                return Err(Failure::new(FailureKind::Changed, "somebody changed it in the pool", ""));
+            }
+            self.switch(&busy.worktree, commit, deadline)?;
+            let Pooled { unfiltered, hooks, .. } = busy.record.clone();
+            let files = CheckedOut { unfiltered, hooks, warnings: Vec::new() };
+            self.record_pooled(&busy.worktree, commit, files, deadline)?;
+            let place = self.place(&self.places.pool)?;
+            place.rename(&busy.name, &place, &pooled.name).map_err(Failure::disk(&busy.worktree.root))
+        };
+        match update() {
+            Ok(()) => Ok(Updated::Yes),
+            Err(failure) => match self.set_aside_path(None, &busy.worktree.root, &failure.to_string())? {
+                Some(id) => Ok(Updated::Discarded(id)),
+                None => Err(failure),
+            },
+        }
+    }
+
+    /// Takes a worktree out of the pool for good: it goes to the trash, and stays there.
+    pub(super) fn discard(&self, pooled: &InPool, why: &str) -> Result<(), Failure> {
+        let Some(busy) = self.hold(pooled)? else { return Ok(()) };
+        self.set_aside_path(None, &busy.worktree.root, why).map(drop)
+    }
+
+    /// Renames a worktree of the pool such that nobody can claim it; nothing if somebody has, in this moment.
+    fn hold(&self, pooled: &InPool) -> Result<Option<InPool>, Failure> {
+        let place = self.place(&self.places.pool)?;
+        let name = format!("{}{BUSY}", pooled.name);
+        let worktree = Worktree { root: self.places.pool.join(&name), ..pooled.worktree.clone() };
+        match place.rename(&pooled.name, &place, &name) {
+            Ok(()) => {
+                self.unwatch(&pooled.name);
+                Ok(Some(InPool { name, worktree, record: pooled.record.clone() }))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Failure::disk(&pooled.worktree.root)(error)),
+        }
+    }
+
+    /// Checks out the difference to another commit.
+    pub(super) fn switch(
+        &self,
+        worktree: &Worktree,
+        to: &CommitId,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let git = Git::on(worktree, deadline)?;
+        git.ask("checkout", &["--quiet", "--detach", "--no-recurse-submodules", to.as_str()], &[])?;
+        Ok(())
+    }
+}
+
+enum Updated {
+    Yes,
+    Claimed,
+    Discarded(String),
+}
+
+fn look_at_files(worktree: &Worktree, deadline: Instant) -> std::io::Result<Survey> {
+    Survey::of(&Root::open(&worktree.root)?, &Except::default(), deadline)
+}

@@ -1,0 +1,117 @@
+//! Commits that a worktree alone holds on to.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::kept::{Kept, Why};
+use crate::git::{Git, UnknownState};
+use crate::worktree::names::Branch;
+use crate::worktrees::Worktree;
+
+/// Commits that are looked at; a worktree with more of them is kept.
+const TIPS_MAX: usize = 20_000;
+/// Commits that are named.
+const NAMED_MAX: &str = "--max-count=5";
+/// Refs that each worktree has for itself.
+const OWN_REFS: &[&str] = &["refs/worktree", "refs/bisect", "refs/rewritten"];
+/// Where the latest stash is. It holds commits, but is no place to keep them: stashes are dropped one by one.
+const STASH: &str = "refs/stash";
+
+/// Where a worktree is and has been.
+pub(crate) struct History {
+    /// Every commit that it is or was at.
+    pub(crate) tips: Vec<String>,
+    /// The branch that is checked out, and the one that was made for it.
+    pub(crate) own: Vec<Branch>,
+    /// The same by their whole names.
+    pub(crate) own_refs: Vec<String>,
+    /// Whether the project has stashes.
+    pub(super) has_stashes: bool,
+}
+
+impl History {
+    /// Reads it from the worktree's refs and their logs.
+    pub(crate) fn of(
+        worktree: &Worktree,
+        own: Vec<Branch>,
+        deadline: Instant,
+    ) -> Result<History, UnknownState> {
+        let git = Git::on_refs(worktree, deadline);
+        let branches: Vec<String> = own.iter().map(Branch::full).collect();
+        let mut arguments = vec!["for-each-ref", "--format=%(objectname) %(refname)", STASH];
+        arguments.extend(OWN_REFS.iter().copied().chain(branches.iter().map(String::as_str)));
+        let said = git.tell(&arguments, b"")?;
+        let refs = text(&said.stdout)?;
+        let refs: Vec<(&str, &str)> = refs.lines().filter_map(|line| line.split_once(' ')).collect();
+        let own_refs =
+            refs.iter().filter(|(_, name)| OWN_REFS.iter().any(|dir| Path::new(name).starts_with(dir)));
+        let mut tips: Vec<String> = own_refs.map(|(id, _)| (*id).to_owned()).collect();
+        // A branch that was renamed or deleted has no log to ask for.
+        let limit = format!("--max-count={TIPS_MAX}");
+        let mut arguments = vec!["rev-list", "--ignore-missing", "--walk-reflogs", &limit, "HEAD"];
+        arguments.extend(
+            branches.iter().map(String::as_str).filter(|branch| refs.iter().any(|(_, it)| it == branch)),
+        );
+        tips.extend(text(&git.tell(&arguments, b"")?.stdout)?.lines().map(str::to_owned));
+        tips.extend(
+            text(&git.tell(&["rev-parse", "--verify", "HEAD^{commit}"], b"")?.stdout)?
+                .lines()
+                .map(str::to_owned),
+        );
+        tips.extend(original_head(&worktree.git_dir));
+        tips.sort_unstable();
+        tips.dedup();
+        if tips.len() >= TIPS_MAX {
+            return Err(UnknownState::new(format!("it has been at more than {TIPS_MAX} commits")));
+        }
+        let has_stashes = refs.iter().any(|(_, name)| *name == STASH);
+        Ok(History { tips, own, has_stashes, own_refs: branches.clone() })
+    }
+}
+
+/// Whether the worktree is or was at a commit that no ref holds but its own.
+///
+/// Its own are the branch that is checked out, the one that was made for it, and those that only it can see. Was means
+/// the logs of its refs: an amended or rebased commit is work until somebody says that it is not.
+pub(super) fn work(
+    worktree: &Worktree,
+    history: &History,
+    deadline: Instant,
+) -> Result<Option<Kept>, UnknownState> {
+    let lost = not_kept(worktree, &history.tips, &history.own_refs, deadline)?;
+    Ok(Kept::if_any(Why::Commits, lost))
+}
+
+/// Of some commits and those before them, the latest ones that no ref holds but the given ones and those of worktrees.
+pub(crate) fn not_kept(
+    worktree: &Worktree,
+    tips: &[String],
+    own: &[String],
+    deadline: Instant,
+) -> Result<Vec<String>, UnknownState> {
+    // Commits as they are, without replacements and grafts.
+    let git = Git::on_refs(worktree, deadline)
+        .with_variable("GIT_NO_REPLACE_OBJECTS", "1")
+        .with_variable("GIT_GRAFT_FILE", "/dev/null");
+    let mut input = String::new();
+    tips.iter().for_each(|tip| input.extend([tip.as_str(), "\n"]));
+    let own = own.iter().cloned();
+    let own_refs = OWN_REFS.iter().map(|dir| format!("{dir}/*"));
+    let excluded = own.chain(own_refs).chain([STASH.to_owned()]).map(|name| format!("--exclude={name}"));
+    let excluded: Vec<String> = excluded.collect();
+    let mut arguments = vec!["rev-list", "--ignore-missing", NAMED_MAX, "--stdin", "--not"];
+    arguments.extend(excluded.iter().map(String::as_str));
+    arguments.push("--glob=refs/*");
+    Ok(text(&git.tell(&arguments, input.as_bytes())?.stdout)?.lines().map(str::to_owned).collect())
+}
+
+fn text(said: &[u8]) -> Result<&str, UnknownState> {
+    str::from_utf8(said).map_err(|_| UnknownState::new("git named commits by what is no text"))
+}
+
+/// Where the worktree was before its last large step.
+fn original_head(git_dir: &Path) -> Option<String> {
+    let text = crate::marker::pointer(&git_dir.join("ORIG_HEAD")).ok()??;
+    let text = String::from_utf8(text).ok()?;
+    (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(text)
+}

@@ -1,0 +1,122 @@
+//! Files of a worktree that are in no commit, however git is told to hide them.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::kept::{Kept, Why};
+use super::status::{Entry, Status};
+use crate::git::{Git, UnknownState};
+use crate::worktree::disk::Root;
+use crate::worktree::names::InnerPath;
+use crate::worktree::record::{Link, Ready};
+use crate::worktree::setup::hash_of;
+use crate::worktree::survey::Survey;
+
+/// What in a worktree is in no commit, apart from what we put there ourselves.
+pub(super) fn work(
+    git: &Git<'_>,
+    status: &Status,
+    files: &Survey,
+    ready: &Ready,
+    build_dirs: &[InnerPath],
+) -> Vec<Kept> {
+    let copied = ready.copied.iter().map(|copied| (copied.path.as_path(), copied.hash.as_str())).collect();
+    let ours = Ours { root: &git.worktree().root, files, links: &ready.links, copied, build_dirs };
+    let (mut changed, mut untracked, mut ignored, mut repositories) = (vec![], vec![], vec![], vec![]);
+    for entry in &status.entries {
+        match entry {
+            Entry::Changed(path) => changed.push(shown(path)),
+            Entry::Submodule(path) => repositories.push(shown(path)),
+            Entry::Untracked(path) if ours.is_put_there(path) => {}
+            Entry::Untracked(path) => untracked.push(shown(path)),
+            Entry::Ignored(path) if ours.is_put_there(path) || ours.is_build_dir(path) => {}
+            Entry::Ignored(path) => ignored.push(shown(path)),
+        }
+    }
+    let kept = [
+        Kept::if_any(Why::Modified, changed),
+        Kept::if_any(Why::Untracked, untracked),
+        Kept::if_any(Why::Ignored, ignored),
+        Kept::if_any(Why::Repository, repositories),
+    ];
+    kept.into_iter().flatten().collect()
+}
+
+/// What git does not look at: other repositories, sockets and the like, other file systems.
+pub(super) fn odd_contents(files: &Survey) -> Vec<Kept> {
+    let nested = Kept::if_any(Why::Repository, files.nested.iter().map(|path| shown(path)));
+    let odd = Kept::if_any(Why::Untracked, files.odd.iter().map(|path| shown(path)));
+    [nested, odd].into_iter().flatten().collect()
+}
+
+/// Files with a flag in the index by which git does not look at them; and submodules that have files.
+pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<Kept>, UnknownState> {
+    let said = git.ask("ls-files", &["-v", "-s", "-z"], &[])?;
+    let (mut hidden, mut submodules) = (Vec::new(), Vec::new());
+    for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+        // <flag> SP <mode> SP <object> SP <stage> TAB <path>
+        let tab = line.iter().position(|byte| *byte == b'\t');
+        let (Some(tab), [flag, b' ', mode @ ..]) = (tab, line) else {
+            let line = String::from_utf8_lossy(line);
+            return Err(UnknownState::new(format!("git ls-files said {line:?}, which means nothing to us")));
+        };
+        let path = Path::new(OsStr::from_bytes(&line[tab + 1..]));
+        if mode.starts_with(b"160000 ") && files.has_below(path) {
+            submodules.push(shown(path));
+        }
+        let is_there = || git.worktree().root.join(path).symlink_metadata().is_ok();
+        // What a sparse checkout leaves out is flagged, too; there is nothing of it that could be lost.
+        if flag.is_ascii_lowercase() || (*flag == b'S' && is_there()) {
+            hidden.push(shown(path));
+        }
+    }
+    let kept = [Kept::if_any(Why::Hidden, hidden), Kept::if_any(Why::Repository, submodules)];
+    Ok(kept.into_iter().flatten().collect())
+}
+
+/// What we put into a worktree ourselves.
+struct Ours<'a> {
+    root: &'a Path,
+    files: &'a Survey,
+    links: &'a [Link],
+    /// The hash of each copy.
+    copied: HashMap<&'a Path, &'a str>,
+    build_dirs: &'a [InnerPath],
+}
+
+impl Ours<'_> {
+    /// Whether a file is a copy of ours that nobody changed, or our link; or a directory that has nothing else in it.
+    fn is_put_there(&self, path: &Path) -> bool {
+        if self.is_link(path) || self.is_copy(path) {
+            return true;
+        }
+        let is_dir = path.as_os_str().as_bytes().ends_with(b"/");
+        is_dir && self.files.below(path).all(|file| self.is_copy(file)) && !self.has_odd_below(path)
+    }
+
+    fn is_build_dir(&self, path: &Path) -> bool {
+        let is_dir = path.as_os_str().as_bytes().ends_with(b"/");
+        is_dir && self.build_dirs.iter().any(|dir| dir.as_path() == path)
+    }
+
+    fn is_link(&self, path: &Path) -> bool {
+        let link = self.links.iter().find(|link| link.path.as_path() == path);
+        link.is_some_and(|link| crate::worktree::links::is_ours(self.root, link))
+    }
+
+    fn is_copy(&self, path: &Path) -> bool {
+        let Some(known) = self.copied.get(path) else { return false };
+        let hash = Root::open(self.root).and_then(|root| root.file(path)).and_then(hash_of);
+        hash.is_ok_and(|hash| hash == *known)
+    }
+
+    fn has_odd_below(&self, dir: &Path) -> bool {
+        self.files.odd.iter().chain(&self.files.nested).any(|path| path.starts_with(dir))
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

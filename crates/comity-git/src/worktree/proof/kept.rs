@@ -1,0 +1,102 @@
+//! Why a worktree is kept, in words.
+
+use std::fmt;
+
+/// Examples that are named.
+const SHOWN_MAX: usize = 5;
+
+/// One reason to keep a worktree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kept {
+    /// What was found.
+    pub why: Why,
+    /// Where, or in which words; the first few.
+    pub what: Vec<String>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+/// What speaks against removing a worktree.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Why {
+    /// It is not a worktree that we have made and handed out.
+    NotOurs,
+    /// Somebody says that it is in use.
+    InUse,
+    /// Somebody has locked it.
+    Locked,
+    /// Files are changed, staged, deleted or in conflict.
+    Modified,
+    /// Files are in no commit.
+    Untracked,
+    /// Files are ignored by git, and not ones that we copied and nobody changed.
+    Ignored,
+    /// Files have a flag in the index that hides their changes.
+    Hidden,
+    /// A merge, rebase or the like is not finished, or git is at work.
+    Unfinished,
+    /// Commits are in no branch, tag or remote that stays.
+    Commits,
+    /// Something was stashed there.
+    Stash,
+    /// There is another repository in it, or a submodule.
+    Repository,
+    /// A process is in it.
+    Process,
+    /// It changed while it was looked at, or since.
+    Changed,
+    /// It could not be found out.
+    Unknown,
+}
+
+impl Kept {
+    pub(crate) fn new(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> Kept {
+        let mut kept = Kept { why, what: Vec::new(), count: 0 };
+        for example in what {
+            kept.count += 1;
+            if kept.what.len() < SHOWN_MAX {
+                kept.what.push(example.into());
+            }
+        }
+        kept
+    }
+
+    pub(crate) fn one(why: Why, what: impl Into<String>) -> Kept {
+        Kept::new(why, [what])
+    }
+
+    pub(crate) fn unknown(problem: impl fmt::Display) -> Kept {
+        Kept::one(Why::Unknown, problem.to_string())
+    }
+
+    /// The reason, if there is anything to name.
+    pub(crate) fn if_any(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> Option<Kept> {
+        Some(Kept::new(why, what)).filter(|kept| kept.count > 0)
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self.why {
+            Why::NotOurs => "it is not a worktree that we have made",
+            Why::InUse => "it is in use",
+            Why::Locked => "it is locked",
+            Why::Modified => "changes are in no commit",
+            Why::Untracked => "files are in no commit",
+            Why::Ignored => "ignored files are in no commit",
+            Why::Hidden => "the index hides changes of files",
+            Why::Unfinished => "git has not finished something in it",
+            Why::Commits => "commits are in no other branch, tag or remote",
+            Why::Stash => "something was stashed in it",
+            Why::Repository => "there is another repository in it",
+            Why::Process => "a process is in it",
+            Why::Changed => "it is changing",
+            Why::Unknown => "it could not be found out what is in it",
+        };
+        write!(f, "{words}: {}", self.what.join(", "))?;
+        match self.count - self.what.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}

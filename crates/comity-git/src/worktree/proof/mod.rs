@@ -1,0 +1,212 @@
+//! Proves that no work is in a worktree: that everything in it is in a commit that stays, and nobody is at work.
+//!
+//! Every doubt keeps it: an error, a time-out, an answer that is not understood.
+
+mod build_dirs;
+mod commits;
+mod contents;
+mod kept;
+mod ownership;
+mod processes;
+mod stash;
+mod status;
+mod unfinished;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::Driver;
+use super::commit::CommitId;
+use super::disk::Root;
+use super::failure::Failure;
+use super::names::{Branch, InnerPath};
+use super::record::{Link, RECORD_FILE, Ready};
+use super::survey::{Except, Seal, Survey};
+use super::trash::{FILES, GIT_ENTRY, Proven};
+use super::watch::Watch;
+use crate::git::{Git, UnknownState};
+use crate::worktrees::Worktree;
+
+pub(crate) use commits::{History, not_kept};
+pub use kept::{Kept, Why};
+pub(crate) use processes::processes_in;
+
+/// Settings under which git hides nothing that it could see.
+const HIDE_NOTHING: &[(&str, &str)] = &[
+    ("core.fileMode", "true"),
+    ("core.symlinks", "true"),
+    ("core.ignoreCase", "false"),
+    ("core.trustctime", "true"),
+    ("core.checkStat", "default"),
+    ("status.showUntrackedFiles", "all"),
+];
+
+/// What the caller knows about worktrees.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Directories whose ignored contents are made again by a build.
+    pub build_dirs: &'a [InnerPath],
+    /// Whether somebody who is alive uses the worktree at a path, or will.
+    pub in_use: &'a (dyn Fn(&Path) -> bool + Sync),
+}
+
+/// The proof that a worktree can go, for as long as nothing in it changes.
+pub struct Removable<'a> {
+    pub(super) worktree: Worktree,
+    pub(super) ready: Ready,
+    pub(super) head: CommitId,
+    pub(super) branch: Option<Branch>,
+    /// Directories that a build makes again, and that git ignores as a whole.
+    pub(super) build_dirs: Vec<InnerPath>,
+    pub(super) files: Survey,
+    pub(super) git: Seal,
+    pub(super) rules: Rules<'a>,
+    watch: Option<Watch>,
+}
+
+impl Removable<'_> {
+    /// The worktree that can go.
+    pub fn path(&self) -> &Path {
+        &self.worktree.root
+    }
+}
+
+impl std::fmt::Debug for Removable<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Removable").field("path", &self.worktree.root).field("head", &self.head).finish()
+    }
+}
+
+impl Driver {
+    /// Proves that a worktree of ours holds no work, or gives every reason to keep it.
+    pub fn prove_removable<'a>(&self, path: &Path, rules: Rules<'a>) -> Result<Removable<'a>, Vec<Kept>> {
+        let deadline = self.deadline();
+        let (worktree, ready) = self.owned(path).map_err(|kept| vec![kept])?;
+        let doubt = |error: &dyn std::fmt::Display| vec![Kept::unknown(error)];
+        let git = Git::on(&worktree, deadline).map_err(|error| doubt(&error))?.with_settings(HIDE_NOTHING);
+        let build_dirs = build_dirs::ignored_dirs(&git, rules.build_dirs).map_err(|error| doubt(&error))?;
+        let (files, git_files) =
+            look(&worktree, &ready.links, &build_dirs, deadline).map_err(|error| doubt(&error))?;
+        // From here on a change shows in the times of the file; one before is seen by git, which looks later.
+        files.settle();
+        let watch = files.watch(&worktree.root);
+        let mut kept = Vec::new();
+        if (rules.in_use)(path) {
+            kept.push(Kept::one(Why::InUse, path.display().to_string()));
+        }
+        kept.extend(unfinished::unfinished(&worktree.git_dir));
+        kept.extend(contents::odd_contents(&files));
+        let head = match status::status(&git) {
+            Ok(status) => {
+                kept.extend(contents::work(&git, &status, &files, &ready, &build_dirs));
+                Some((status.head, status.branch))
+            }
+            Err(error) => {
+                kept.push(Kept::unknown(error));
+                None
+            }
+        };
+        kept.extend(contents::hidden(&git, &files).unwrap_or_else(|error| vec![Kept::unknown(error)]));
+        let own = [head.as_ref().and_then(|(_, branch)| branch.clone()), Some(ready.branch.clone())];
+        match History::of(&worktree, own.into_iter().flatten().collect(), deadline) {
+            Ok(history) => {
+                let doubt = |unknown: UnknownState| Some(Kept::unknown(unknown));
+                kept.extend(commits::work(&worktree, &history, deadline).unwrap_or_else(doubt));
+                kept.extend(stash::work(&worktree, &history, deadline).unwrap_or_else(doubt));
+            }
+            Err(unknown) => kept.push(Kept::unknown(unknown)),
+        }
+        kept.extend(processes_in(&worktree.root, &files, ready.made_at));
+        match look(&worktree, &ready.links, &build_dirs, deadline) {
+            Ok((later, git_later)) if later.seal == files.seal && git_later.seal == git_files.seal => {}
+            Ok(_) => kept.push(Kept::one(Why::Changed, "somebody changed it meanwhile")),
+            Err(error) => kept.push(Kept::unknown(error)),
+        }
+        match head {
+            Some((Some(head), branch)) if kept.is_empty() => {
+                let git = git_files.seal;
+                Ok(Removable { worktree, ready, head, branch, build_dirs, files, git, rules, watch })
+            }
+            Some((None, _)) => {
+                kept.push(Kept::unknown("it has no commit"));
+                Err(kept)
+            }
+            Some((Some(_), _)) | None => Err(kept),
+        }
+    }
+
+    /// Whether a worktree is still as it was proven, at the place where it is now.
+    pub(super) fn is_still(&self, proof: &Removable<'_>, deadline: Instant) -> Vec<Kept> {
+        let Removable { worktree, ready, rules, .. } = proof;
+        let mut kept = Vec::new();
+        if (rules.in_use)(&worktree.root) {
+            kept.push(Kept::one(Why::InUse, worktree.root.display().to_string()));
+        }
+        // Our links are left out of the seal only as long as they are ours.
+        let is_silent = proof.watch.as_ref().is_some_and(Watch::is_silent);
+        let is_same = || {
+            is_silent
+                || look_at_files(worktree, &ready.links, &proof.build_dirs, deadline)
+                    .is_ok_and(|it| it.seal == proof.files.seal)
+        };
+        let is_git_same = || look_at_git(&worktree.git_dir, deadline).is_ok_and(|git| git.seal == proof.git);
+        match is_git_same() && is_same() {
+            true => kept.extend(processes_in(&worktree.root, &proof.files, ready.made_at)),
+            false => kept.push(Kept::one(Why::Changed, "it is not as it was when it was proven")),
+        }
+        kept
+    }
+}
+
+/// Looks at all files of a worktree and of its git directory.
+pub(super) fn look(
+    worktree: &Worktree,
+    links: &[Link],
+    build_dirs: &[InnerPath],
+    deadline: Instant,
+) -> std::io::Result<(Survey, Survey)> {
+    Ok((look_at_files(worktree, links, build_dirs, deadline)?, look_at_git(&worktree.git_dir, deadline)?))
+}
+
+/// Left out are our links as far as they are as we made them, and build directories.
+fn look_at_files(
+    worktree: &Worktree,
+    links: &[Link],
+    build_dirs: &[InnerPath],
+    deadline: Instant,
+) -> std::io::Result<Survey> {
+    let links = links.iter().filter(|link| super::links::is_ours(&worktree.root, link));
+    let links = links.map(|link| link.path.as_path().to_owned());
+    let build_dirs = build_dirs.iter().map(|dir| dir.as_path().to_owned());
+    Survey::of(&Root::open(&worktree.root)?, &Except { paths: links.chain(build_dirs).collect() }, deadline)
+}
+
+/// Left out is what we write ourselves.
+pub(super) fn look_at_git(git_dir: &Path, deadline: Instant) -> std::io::Result<Survey> {
+    let except = Except { paths: ["gitdir", "locked", RECORD_FILE].map(PathBuf::from).into() };
+    Survey::of(&Root::open(git_dir)?, &except, deadline)
+}
+
+/// Looks at all files of a worktree that is in the trash, in the same way. Our links are gone from there, or should be.
+pub(super) fn look_in_trash(
+    dir: &Root,
+    proven: &Proven,
+    deadline: Instant,
+) -> std::io::Result<(Survey, Survey)> {
+    let (root, git_dir) = (dir.path().join(FILES), dir.path().join(GIT_ENTRY));
+    look(&Worktree { root, git_dir }, &proven.links, &proven.build_dirs, deadline)
+}
+
+/// Sees to it that a worktree which nobody has had is exactly its commit.
+pub(super) fn check_pristine(
+    worktree: &Worktree,
+    commit: &CommitId,
+    deadline: Instant,
+) -> Result<(), Failure> {
+    let git = Git::on(worktree, deadline)?.with_settings(HIDE_NOTHING);
+    let status = status::status(&git)?;
+    match status.head.as_ref() == Some(commit) && status.entries.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::git(format!("{} is not as it was checked out", worktree.root.display()))),
+    }
+}

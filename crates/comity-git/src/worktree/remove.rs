@@ -1,0 +1,129 @@
+//! Takes a worktree away: a rename into the trash, after a proof that no work is in it.
+
+use std::time::Instant;
+
+use super::Driver;
+use super::failure::Failure;
+use super::links;
+use super::names::random_suffix;
+use super::proof::{Kept, Removable, Why};
+use super::record::Maker;
+use super::save::SAVED;
+use super::step::Step;
+use super::trash::{Entry, FILES, Proven, Reason, Trashed};
+use crate::git::Git;
+use crate::worktrees::Worktree;
+
+impl Driver {
+    /// Takes a worktree away that was proven to hold no work; if it has changed since, it stays, and so does all of it.
+    ///
+    /// Its commit is kept by a ref, its branch goes only because the proof says that another ref holds it all.
+    pub fn remove(&self, proof: Removable<'_>) -> Result<Trashed, Vec<Kept>> {
+        if proof.ready.made_by == Maker::Hook {
+            return Err(vec![Kept::one(
+                Why::NotOurs,
+                "a program of the user's has made it, and has to remove it",
+            )]);
+        }
+        let failed = |failure: Failure| vec![Kept::unknown(failure)];
+        let deadline = self.deadline();
+        let _guard = self.trash_guard(deadline).map_err(failed)?;
+        let entry = self.entry_of(&proof).map_err(failed)?;
+        let Reason::Proven(proven) = &entry.reason else {
+            return Err(vec![Kept::unknown("it is not proven")]);
+        };
+        let dir = self.begin_entry(&entry).map_err(failed)?;
+        self.done(Step::RemovalRecorded);
+        // Git is asked to keep the commit while we look once more at every file.
+        let (saved, kept) = std::thread::scope(|scope| {
+            let saved = scope.spawn(|| self.save_head(proven, deadline));
+            let kept = self.is_still(&proof, deadline);
+            (saved.join().unwrap_or_else(|_| Err(Failure::git("a thread that asked git has died"))), kept)
+        });
+        let kept = match saved {
+            Ok(()) if kept.is_empty() => None,
+            Ok(()) => Some(kept),
+            Err(failure) => Some(failed(failure)),
+        };
+        if let Some(kept) = kept {
+            self.take_back_removal(&entry, proven, deadline).map_err(failed)?;
+            return Err(kept);
+        }
+        self.done(Step::CommitSaved);
+        if let Err(failure) = self.move_all(&proof, &entry, &dir) {
+            self.put_back(&entry).map_err(|error| failed(failure.clone().and(&error.to_string())))?;
+            return Err(failed(failure));
+        }
+        let files = dir.path().join(FILES);
+        for link in &proven.links {
+            links::unlink(&files, link).map_err(failed)?;
+        }
+        self.done(Step::LinksRemoved);
+        self.drop_branch(proven, deadline).map_err(failed)?;
+        self.done(Step::BranchRemoved);
+        Ok(entry.into())
+    }
+
+    fn entry_of(&self, proof: &Removable<'_>) -> Result<Entry, Failure> {
+        let Removable { worktree, ready, head, branch, build_dirs, files, git, .. } = proof;
+        let proven = Proven {
+            head: head.clone(),
+            // The user's own branches stay, even if the worktree ended up on one.
+            branch: branch.clone().filter(|branch| *branch == ready.branch),
+            saved_as: format!("{SAVED}/{}-{}", ready.slug, random_suffix()?),
+            links: ready.links.clone(),
+            build_dirs: build_dirs.clone(),
+            files: files.seal.clone(),
+            git: git.clone(),
+        };
+        let reason = Reason::Proven(proven);
+        self.new_entry(Some(&ready.slug), &worktree.root, Some(&worktree.git_dir), reason)
+    }
+
+    fn save_head(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+        let project = self.project();
+        let head = proven.head.as_str();
+        Git::on_refs(&project, deadline)
+            .tell(&["update-ref", &proven.saved_as, head, &"0".repeat(head.len())], b"")?;
+        Ok(())
+    }
+
+    fn move_all(&self, proof: &Removable<'_>, entry: &Entry, dir: &super::disk::Root) -> Result<(), Failure> {
+        let Worktree { root, git_dir } = &proof.worktree;
+        self.lock_git_entry(git_dir)?;
+        self.done(Step::Locked);
+        self.move_files(dir, root)?;
+        self.done(Step::FilesMoved);
+        if let Some(name) = &entry.git_entry {
+            self.move_git_entry(dir, name)?;
+        }
+        self.done(Step::EntryMoved);
+        Ok(())
+    }
+
+    /// Nothing was moved yet: only what was made for the removal goes.
+    fn take_back_removal(&self, entry: &Entry, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+        self.end_entry(entry)?;
+        self.drop_saved(proven, deadline)
+    }
+
+    /// Removes the ref that keeps the commit of a worktree which is there again.
+    pub(super) fn drop_saved(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline);
+        if !git.run(&["rev-parse", "--verify", "--quiet", &proven.saved_as], b"")?.status.success() {
+            return Ok(());
+        }
+        git.tell(&["update-ref", "-d", &proven.saved_as, proven.head.as_str()], b"")?;
+        Ok(())
+    }
+
+    /// Removes the branch, if it is still at the commit that was proven to be in another ref.
+    fn drop_branch(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+        let Some(branch) = &proven.branch else { return Ok(()) };
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline);
+        git.tell(&["update-ref", "-d", &branch.full(), proven.head.as_str()], b"")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Brings a worktree back from the trash, with all that it had.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::claim::tell_git_where;
+use super::disk::Root;
+use super::failure::{Failure, FailureKind};
+use super::names::Branch;
+use super::trash::{Entry, FILES, GIT_ENTRY, Proven, Reason};
+use super::{Driver, links};
+use crate::git::Git;
+use crate::worktrees::Worktree;
+
+/// Names that are tried for git's entry if its own is taken.
+const NAMES_MAX: usize = 1_000;
+
+/// A worktree that is back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Restored {
+    /// Where it is, and was.
+    pub path: PathBuf,
+    /// The branch that is checked out; nothing if somebody else has it by now, and its commit is checked out instead.
+    pub branch: Option<Branch>,
+}
+
+impl Driver {
+    /// Brings something back from the trash to where it was. It can be asked for again if it was interrupted.
+    pub fn restore(&self, id: &str) -> Result<Restored, Failure> {
+        let _guard = self.trash_guard(self.deadline())?;
+        let (_, entry) = self.trash_entry(id)?;
+        if entry.id != id {
+            let message = format!("{id} is being deleted");
+            return Err(Failure::new(FailureKind::Changed, message, "its commit may still be kept by a ref"));
+        }
+        self.put_back(&entry)
+    }
+
+    /// Undoes every step of a removal that was done.
+    pub(super) fn put_back(&self, entry: &Entry) -> Result<Restored, Failure> {
+        let deadline = self.deadline();
+        let (dir, _) = self.trash_entry(&entry.id)?;
+        let has = |name: &str| dir.kind(Path::new(name)).is_ok_and(|kind| kind.is_some());
+        let (place, name) = self.place_of(&entry.path)?;
+        let is_taken = place.kind(Path::new(&name)).map_err(Failure::disk(&entry.path))?.is_some();
+        if has(FILES) && is_taken {
+            let message = format!("{} is there already", entry.path.display());
+            return Err(Failure::new(FailureKind::Taken, message, "move it away first"));
+        }
+        let mut entry = entry.clone();
+        if has(GIT_ENTRY) {
+            self.put_back_git_entry(&dir, &mut entry)?;
+        }
+        if has(FILES) {
+            dir.rename(FILES, &place, &name).map_err(Failure::disk(&entry.path))?;
+        }
+        let git_dir = entry.git_entry.as_ref().map(|name| self.common_dir.join("worktrees").join(name));
+        let worktree = git_dir.map(|git_dir| Worktree { root: entry.path.clone(), git_dir });
+        if let Some(worktree) = worktree.as_ref().filter(|worktree| worktree.root.is_dir()) {
+            tell_git_where(worktree)?;
+            point_at(worktree)?;
+        }
+        let branch = match (&entry.reason, &worktree) {
+            (Reason::Proven(proven), Some(worktree)) => self.put_back_refs(proven, worktree, deadline)?,
+            (Reason::Proven(_) | Reason::SetAside { .. }, _) => None,
+        };
+        if let Some(worktree) = &worktree {
+            self.unlock_git_entry(&worktree.git_dir)?;
+        }
+        self.end_entry(&entry)?;
+        Ok(Restored { path: entry.path, branch })
+    }
+
+    /// Moves git's entry back, under another name if somebody has its own by now.
+    fn put_back_git_entry(&self, dir: &Root, entry: &mut Entry) -> Result<(), Failure> {
+        let all = self.common_dir.join("worktrees");
+        std::fs::create_dir_all(&all).map_err(Failure::disk(&all))?;
+        let all = self.place(&all)?;
+        let own = entry.git_entry.clone().unwrap_or_else(|| "worktree".to_owned());
+        let other = |number: usize| if number == 0 { own.clone() } else { format!("{own}{number}") };
+        let is_free = |name: &String| all.kind(Path::new(name)).is_ok_and(|kind| kind.is_none());
+        let name = (0..NAMES_MAX).map(other).find(is_free);
+        let name = name.ok_or_else(|| Failure::git(format!("git has entries of all names like {own}")))?;
+        // Written down first: an interrupted restoration has to find it again.
+        entry.git_entry = Some(name.clone());
+        self.write_entry(dir, entry)?;
+        dir.rename(GIT_ENTRY, &all, &name).map_err(Failure::disk(&all.path().join(&name)))
+    }
+
+    /// Brings the branch and the links back.
+    fn put_back_refs(
+        &self,
+        proven: &Proven,
+        worktree: &Worktree,
+        deadline: Instant,
+    ) -> Result<Option<Branch>, Failure> {
+        let git = Git::on_refs(worktree, deadline);
+        let head = proven.head.as_str();
+        let mut branch = proven.branch.clone();
+        if let Some(full) = branch.as_ref().map(Branch::full) {
+            let now = git.run(&["rev-parse", "--verify", "--quiet", &full], b"")?;
+            let is_elsewhere = match &branch {
+                Some(branch) => self.checkouts_of(&git, branch)?.iter().any(|path| *path != worktree.root),
+                None => false,
+            };
+            match now.status.success() {
+                true if !is_elsewhere && String::from_utf8_lossy(&now.stdout).trim_end() == head => {}
+                true => {
+                    git.tell(&["update-ref", "--no-deref", "-m", "restored", "HEAD", head], b"")?;
+                    branch = None;
+                }
+                false => {
+                    // Asked of the project: asked of the worktree, git would note it in the log of its HEAD.
+                    let project = self.project();
+                    let git = Git::on_refs(&project, deadline);
+                    let arguments = [
+                        "update-ref",
+                        "--create-reflog",
+                        "-m",
+                        "restored",
+                        &full,
+                        head,
+                        &"0".repeat(head.len()),
+                    ];
+                    git.tell(&arguments, b"")?;
+                }
+            }
+        }
+        for link in &proven.links {
+            links::link_again(&worktree.root, link)?;
+        }
+        self.drop_saved(proven, deadline)?;
+        Ok(branch)
+    }
+}
+
+/// Lets the `.git` of a worktree name git's entry for it, if that has another name now.
+fn point_at(worktree: &Worktree) -> Result<(), Failure> {
+    let marker = worktree.root.join(".git");
+    let line = [b"gitdir: ", worktree.git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    let write = || -> std::io::Result<()> {
+        let root = Root::open(&worktree.root)?;
+        let is_there = root.read(Path::new(".git"), line.len() as u64 * 2)?;
+        if is_there.is_some_and(|text| text == line) { Ok(()) } else { root.write(".git", &line) }
+    };
+    write().map_err(Failure::disk(&marker))
+}

@@ -1,0 +1,136 @@
+//! Moves what is in the way into the trash without a proof. It is never deleted there.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::commit::Base;
+use super::failure::{Failure, FailureKind};
+use super::leftovers::Leftover;
+use super::names::Branch;
+use super::proof::not_kept;
+use super::record::Record;
+use super::slug::Slug;
+use super::trash::Reason;
+use super::{Driver, save};
+use crate::git::Git;
+use crate::marker::pointer;
+use crate::worktrees::Worktree;
+
+impl Driver {
+    /// Moves what a crash has left into the trash, where it stays until somebody restores or deletes it by hand.
+    ///
+    /// Gives its name there; nothing if it was an empty directory, which is gone. Commits and staged contents that only
+    /// git's entry for it holds are kept by refs first.
+    pub fn set_aside(&self, leftover: &Leftover) -> Result<Option<String>, Failure> {
+        let still = self.leftovers()?.contains(leftover);
+        let gone = || Failure::new(FailureKind::Changed, "it is not as it was", "look again");
+        let (path, git_dir) = match leftover {
+            _ if !still => return Err(gone()),
+            Leftover::HalfMade { path, .. }
+            | Leftover::NoGitEntry { path }
+            | Leftover::NoFiles { path, .. } => (path, self.git_dir_of(path)?),
+            Leftover::HalfRemoved { id, .. } => {
+                let message = format!("{id} is in the trash already, in part");
+                return Err(Failure::new(FailureKind::BadPlace, message, "restore it"));
+            }
+            Leftover::Unknown { path } => {
+                let message = format!("{} is not ours", path.display());
+                return Err(Failure::new(
+                    FailureKind::BadPlace,
+                    message,
+                    "look at it, and move it away by hand",
+                ));
+            }
+        };
+        let begun = match &git_dir {
+            Some(git_dir) => {
+                save::keep_everything(self, path, git_dir)?;
+                Record::read(git_dir).ok().flatten()
+            }
+            None => None,
+        };
+        let id = self.set_aside_path(None, path, &leftover.to_string())?;
+        if let Some(Record::Making { branch, base, .. }) = begun {
+            self.drop_unused(&branch, &base)?;
+        }
+        Ok(id)
+    }
+
+    /// Removes the branch of a worktree that nobody got, if it is at its base still and other refs hold that.
+    fn drop_unused(&self, branch: &Branch, base: &Base) -> Result<(), Failure> {
+        let (project, full, commit) = (self.project(), branch.full(), base.commit.as_str());
+        let git = Git::on_refs(&project, self.deadline());
+        let now = git.run(&["rev-parse", "--verify", "--quiet", &full], b"")?;
+        let is_at_base = String::from_utf8_lossy(&now.stdout).trim_end() == commit;
+        let lost = not_kept(&project, &[commit.to_owned()], std::slice::from_ref(&full), self.deadline())?;
+        if is_at_base && lost.is_empty() {
+            git.tell(&["update-ref", "-d", &full, commit], b"")?;
+        }
+        Ok(())
+    }
+
+    /// Moves a worktree, or what there is of one, into the trash; gives its name there, or nothing if nothing is there.
+    pub(super) fn set_aside_path(
+        &self,
+        slug: Option<&Slug>,
+        path: &Path,
+        why: &str,
+    ) -> Result<Option<String>, Failure> {
+        let _guard = self.trash_guard(self.deadline())?;
+        let (place, name) = self.place_of(path)?;
+        let git_dir = self.git_dir_of(path)?;
+        let has_files = match place.kind(Path::new(&name)).map_err(Failure::disk(path))? {
+            None => false,
+            // Removes it only if nothing is in it.
+            Some(FileType::Directory) => place.remove_empty(&name).is_err(),
+            Some(_) => {
+                let message = format!("{} is no directory", path.display());
+                return Err(Failure::new(
+                    FailureKind::BadPlace,
+                    message,
+                    "look at it, and move it away by hand",
+                ));
+            }
+        };
+        if !has_files && git_dir.is_none() {
+            return Ok(None);
+        }
+        let reason = Reason::SetAside { message: why.to_owned() };
+        let entry = self.new_entry(slug, path, git_dir.as_deref(), reason)?;
+        let dir = self.begin_entry(&entry)?;
+        if let Some(git_dir) = git_dir.filter(|git_dir| !git_dir.join("locked").exists()) {
+            self.lock_git_entry(&git_dir)?;
+        }
+        if has_files {
+            self.move_files(&dir, path)?;
+        }
+        if let Some(name) = &entry.git_entry {
+            self.move_git_entry(&dir, name)?;
+        }
+        Ok(Some(entry.id))
+    }
+
+    /// Whether a worktree is the one that git's entry for it means, or was moved from there; a copy is not.
+    pub(super) fn has_moved_here(&self, worktree: &Worktree) -> bool {
+        let Ok(Some(says)) = pointer(&worktree.git_dir.join("gitdir")) else { return false };
+        let says = worktree.git_dir.join(OsStr::from_bytes(&says));
+        let Some(other) = says.parent().filter(|other| *other != worktree.root) else { return true };
+        self.linked(other).is_none_or(|other| other.git_dir != worktree.git_dir)
+    }
+
+    /// Git's entry for a worktree: where its `.git` leads, or the one that says that it is there.
+    fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
+        if let Some(worktree) = self.linked(path).filter(|worktree| self.has_moved_here(worktree)) {
+            return Ok(Some(worktree.git_dir));
+        }
+        let entries = self.entries_for(path)?;
+        match entries.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.clone())),
+            [_, _, ..] => Err(Failure::git(format!("git has several entries for {}", path.display()))),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The steps of long acts, for whoever wants to follow them.
+
+/// A step that was just done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The folder of a new worktree is reserved.
+    Reserved,
+    /// The branch of a new worktree exists.
+    BranchMade,
+    /// Git knows the new worktree; it has no files yet.
+    Added,
+    /// It is written down that the worktree is being made.
+    Recorded,
+    /// The files are there.
+    CheckedOut,
+    /// A worktree of the pool has moved to its new place.
+    Claimed,
+    /// Settings are copied and directories linked.
+    SetUp,
+    /// It is written down that the worktree is somebody's.
+    Made,
+    /// It is written down that the worktree goes to the trash.
+    RemovalRecorded,
+    /// The commit of a worktree that goes is kept by a ref.
+    CommitSaved,
+    /// Git is told to leave its entry for the worktree alone.
+    Locked,
+    /// The files are in the trash.
+    FilesMoved,
+    /// Git's entry for the worktree is in the trash.
+    EntryMoved,
+    /// Our links are gone.
+    LinksRemoved,
+    /// The merged branch is gone.
+    BranchRemoved,
+}

@@ -1,0 +1,218 @@
+//! The trash: worktrees that were taken away, each with what is needed to bring it back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::commit::CommitId;
+use super::disk::Root;
+use super::failure::{Failure, FailureKind};
+use super::guard::Guard;
+use super::names::{Branch, InnerPath, random_suffix};
+use super::record::{Link, decode, encode};
+use super::slug::Slug;
+use super::survey::Seal;
+use super::{Driver, seconds};
+
+/// What is written down about an entry.
+pub(super) const ENTRY_FILE: &str = "entry.json";
+/// The files of the worktree.
+pub(super) const FILES: &str = "files";
+/// Git's entry for the worktree.
+pub(super) const GIT_ENTRY: &str = "git";
+/// Behind the name of an entry that is being emptied.
+pub(super) const PURGING: &str = ".purging";
+/// Bytes of what is written down.
+const ENTRY_BYTES_MAX: u64 = 8 << 20;
+/// Things that were set aside without a proof; with more of them nothing new is made until somebody looks at them.
+const SET_ASIDE_MAX: usize = 64;
+
+/// Something in the trash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trashed {
+    /// Its name in the trash.
+    pub id: String,
+    /// The worktree's name, if it had one.
+    pub slug: Option<Slug>,
+    /// Where it was.
+    pub path: PathBuf,
+    /// When it was taken away.
+    pub removed_at: SystemTime,
+    /// Why it was set aside without a proof that it holds no work; such a one is never deleted.
+    pub set_aside: Option<String>,
+}
+
+/// What is written down about something in the trash.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) slug: Option<Slug>,
+    /// Where the files were.
+    pub(super) path: PathBuf,
+    /// The name of git's entry.
+    pub(super) git_entry: Option<String>,
+    /// In seconds since 1970.
+    pub(super) removed_at: u64,
+    pub(super) reason: Reason,
+}
+
+/// Why something is in the trash.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Reason {
+    /// Every proof held: there is no work in it.
+    Proven(Proven),
+    /// It was in the way; nobody knows what is in it.
+    SetAside { message: String },
+}
+
+/// What was proven, and what brings it back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Proven {
+    pub(super) head: CommitId,
+    /// The branch that goes with it.
+    pub(super) branch: Option<Branch>,
+    /// The ref that keeps its commit.
+    pub(super) saved_as: String,
+    pub(super) links: Vec<Link>,
+    pub(super) build_dirs: Vec<InnerPath>,
+    pub(super) files: Seal,
+    pub(super) git: Seal,
+}
+
+impl From<Entry> for Trashed {
+    fn from(entry: Entry) -> Trashed {
+        let set_aside = match entry.reason {
+            Reason::Proven(_) => None,
+            Reason::SetAside { message } => Some(message),
+        };
+        let removed_at = UNIX_EPOCH + Duration::from_secs(entry.removed_at);
+        Trashed { id: entry.id, slug: entry.slug, path: entry.path, removed_at, set_aside }
+    }
+}
+
+impl Driver {
+    /// What is in the trash, the oldest first. What is not ours is left out.
+    pub fn trashed(&self) -> Result<Vec<Trashed>, Failure> {
+        let mut all = Vec::new();
+        for id in self.trash_names()? {
+            let Ok((_, entry)) = self.trash_entry(&id) else { continue };
+            all.push(Trashed::from(entry));
+        }
+        all.sort_by(|a, b| (a.removed_at, &a.id).cmp(&(b.removed_at, &b.id)));
+        Ok(all)
+    }
+
+    /// Sees to it that the trash does not fill up with what nobody looks at.
+    pub(super) fn check_room(&self) -> Result<(), Failure> {
+        let set_aside = self.trashed()?.iter().filter(|trashed| trashed.set_aside.is_some()).count();
+        if set_aside < SET_ASIDE_MAX {
+            return Ok(());
+        }
+        let message = format!("{set_aside} things were set aside in {}", self.places.trash.display());
+        Err(Failure::new(FailureKind::Busy, message, "look at them, and delete what is not needed"))
+    }
+
+    /// The names in the trash, those of ours aside that begin with a dot.
+    pub(super) fn trash_names(&self) -> Result<Vec<String>, Failure> {
+        let trash = &self.places.trash;
+        let mut names = Vec::new();
+        for entry in fs::read_dir(trash).map_err(Failure::disk(trash))? {
+            names.extend(entry.map_err(Failure::disk(trash))?.file_name().into_string());
+        }
+        names.retain(|name| !name.starts_with('.'));
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// One at a time changes the trash.
+    pub(super) fn trash_guard(&self, deadline: Instant) -> Result<Guard, Failure> {
+        Guard::take(&self.places.trash.join(".lock"), deadline)
+    }
+
+    /// An entry with what is written down about it.
+    pub(super) fn trash_entry(&self, id: &str) -> Result<(Root, Entry), Failure> {
+        let no = |problem: String| {
+            Failure::new(
+                FailureKind::NotFound,
+                format!("{id:?} in the trash: {problem}"),
+                "look at what is there",
+            )
+        };
+        let place = self.place(&self.places.trash)?;
+        let dir = place.dir(Path::new(id)).map_err(|error| no(error.to_string()))?;
+        let bytes =
+            dir.read(Path::new(ENTRY_FILE), ENTRY_BYTES_MAX).map_err(|error| no(error.to_string()))?;
+        let bytes = bytes.ok_or_else(|| no("nothing is written down about it".into()))?;
+        let entry: Entry = decode(&bytes).map_err(|error| no(error.to_string()))?;
+        match entry.id == id.strip_suffix(PURGING).unwrap_or(id) {
+            true => Ok((dir, entry)),
+            false => Err(no(format!("it says that it is {:?}", entry.id))),
+        }
+    }
+
+    /// A new entry, not written down yet.
+    pub(super) fn new_entry(
+        &self,
+        slug: Option<&Slug>,
+        path: &Path,
+        git_dir: Option<&Path>,
+        reason: Reason,
+    ) -> Result<Entry, Failure> {
+        let folder = path.file_name().and_then(|name| name.to_str()).unwrap_or("worktree");
+        Ok(Entry {
+            id: format!("{folder}-{}", random_suffix()?),
+            slug: slug.cloned(),
+            path: path.to_owned(),
+            git_entry: git_dir.and_then(|dir| Some(dir.file_name()?.to_str()?.to_owned())),
+            removed_at: seconds(SystemTime::now()),
+            reason,
+        })
+    }
+
+    /// Makes the directory of an entry and writes the entry down, for good.
+    pub(super) fn begin_entry(&self, entry: &Entry) -> Result<Root, Failure> {
+        let place = self.place(&self.places.trash)?;
+        place.make_dir(&entry.id).map_err(Failure::disk(place.path()))?;
+        let dir = place.dir(Path::new(&entry.id)).map_err(Failure::disk(place.path()))?;
+        self.write_entry(&dir, entry)?;
+        place.sync().map_err(Failure::disk(place.path()))?;
+        Ok(dir)
+    }
+
+    pub(super) fn write_entry(&self, dir: &Root, entry: &Entry) -> Result<(), Failure> {
+        let write = || dir.write(ENTRY_FILE, &encode(entry)?);
+        write().map_err(Failure::disk(&dir.path().join(ENTRY_FILE)))
+    }
+
+    /// Removes an entry that has nothing in it any more but what is written down.
+    pub(super) fn end_entry(&self, entry: &Entry) -> Result<(), Failure> {
+        let place = self.place(&self.places.trash)?;
+        let dir = place.dir(Path::new(&entry.id)).map_err(Failure::disk(place.path()))?;
+        dir.unlink(ENTRY_FILE).map_err(Failure::disk(dir.path()))?;
+        place.remove_empty(&entry.id).map_err(Failure::disk(dir.path()))
+    }
+
+    /// Moves the files of a worktree into an entry.
+    pub(super) fn move_files(&self, dir: &Root, path: &Path) -> Result<(), Failure> {
+        let (place, name) = self.place_of(path)?;
+        place.rename(&name, dir, FILES).map_err(Failure::disk(path))
+    }
+
+    /// The place that a worktree is in, and its name there: always a direct child, never by a link.
+    pub(super) fn place_of(&self, path: &Path) -> Result<(Root, String), Failure> {
+        let no = || {
+            let message = format!("{} is not where our worktrees are", path.display());
+            Failure::new(FailureKind::BadPlace, message, "")
+        };
+        let (parent, name) = (path.parent().ok_or_else(no)?, path.file_name().ok_or_else(no)?);
+        if ![&self.places.worktrees, &self.places.pool].iter().any(|place| place.as_path() == parent) {
+            return Err(no());
+        }
+        Ok((self.place(parent)?, name.to_str().ok_or_else(no)?.to_owned()))
+    }
+}

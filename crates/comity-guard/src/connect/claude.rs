@@ -1,0 +1,37 @@
+//! Claude Code: hooks in `settings.json`, servers in `.claude.json`.
+
+use super::hooks::Hook;
+use super::piece::Piece;
+use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
+
+const WRITING: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
+const TOUCHING: &str = "Write|Edit|MultiEdit|NotebookEdit|Read|Bash";
+
+pub(super) fn hooks(line: &str) -> Vec<Hook> {
+    let handler = |gate: Option<(&'static str, Piece)>| {
+        let mut members = vec![
+            ("type", Piece::text("command")),
+            ("command", Piece::text(line)),
+            ("timeout", Piece::Number(HOOK_SECONDS_MAX)),
+        ];
+        members.extend(gate);
+        Piece::Members(members)
+    };
+    vec![
+        // Without it, a hook that is missing or too slow lets everything pass.
+        Hook::group("PreToolUse", Some(WRITING), handler(Some(("onFailure", Piece::text("block"))))),
+        Hook::group("PostToolUse", Some(TOUCHING), handler(None)),
+        Hook::group("SessionStart", None, handler(None)),
+        Hook::group("UserPromptSubmit", None, handler(None)),
+    ]
+}
+
+pub(super) fn server(comity: &str) -> Piece {
+    Piece::Members(vec![
+        ("type", Piece::text("stdio")),
+        ("command", Piece::text(comity)),
+        ("args", Piece::texts(&SERVER_ARGUMENTS)),
+        // Otherwise the model has to search for the tools before it can use them.
+        ("alwaysLoad", Piece::Flag(true)),
+    ])
+}

@@ -1,0 +1,43 @@
+//! What the guard cannot close in each program, in words for its users.
+
+use crate::dialect::Dialect;
+
+/// The ways around the guard that a program leaves open.
+pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::ClaudeCode => &[
+            "Claude Code before 2.1.295 ignores \"onFailure\": there a hook that is missing, fails or takes \
+             too long lets the call pass.",
+            "Some versions of Claude Code do not run hooks for subagents.",
+            SHELL,
+            MCP,
+        ],
+        Dialect::Codex => &[
+            "Codex runs hooks only after they were trusted in /hooks, and says nothing of those that it \
+             leaves out; a changed hook has to be trusted again.",
+            "A hook that is missing, fails or takes too long lets the call pass.",
+            "Tools that are called in code mode do not ask hooks.",
+            SHELL,
+            MCP,
+        ],
+        Dialect::GeminiCli => &["A hook that fails or takes too long lets the call pass.", SHELL, MCP],
+        Dialect::CopilotCli => &["A hook that takes too long lets the call pass.", SHELL, MCP],
+        Dialect::Cursor => &[
+            "Versions of Cursor that do not know \"failClosed\" let the call pass when a hook is missing, \
+             fails or takes too long.",
+            "What Cursor does was read in its documentation, not tried.",
+            SHELL,
+            MCP,
+        ],
+        Dialect::OpenCode => &[
+            "The guard is a plugin: OpenCode asks nobody if it is started without plugins or cannot load it.",
+            "Some versions of OpenCode do not ask plugins about tools that its batch tool calls.",
+            SHELL,
+            MCP,
+        ],
+    }
+}
+
+const SHELL: &str = "Shell commands are judged as far as they can be read; a program that a command starts \
+                     may write what no reader of the command sees.";
+const MCP: &str = "Tools of other MCP servers that write files are not asked about.";

@@ -1,0 +1,210 @@
+//! Edits the text of a JSON file in place: what is not touched stays as it is, byte for byte.
+//!
+//! What we put into an object or a list that was empty has to leave it there when it goes again, while one
+//! that we made has to go, too. A space behind the opening bracket tells the two apart: we write it into
+//! containers that were there, and never into our own.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Problem;
+use super::piece::{Layout, Piece, key_part};
+use super::scan::{Container, Item, Type, is_blank, skip_blank};
+
+/// The indentation of files that have none.
+const UNIT: &str = "  ";
+
+/// A JSON object as text.
+pub(super) struct Document {
+    text: String,
+    newline: &'static str,
+    unit: String,
+    /// Whether the text has no line breaks and shall get none.
+    is_one_line: bool,
+    state: State,
+}
+
+#[derive(PartialEq, Eq)]
+enum State {
+    /// There is no file yet.
+    New,
+    /// There is something in it.
+    Filled,
+    /// Everything in it was ours and is gone.
+    Gone,
+}
+
+impl Document {
+    /// A file that does not exist yet.
+    pub(super) fn new() -> Document {
+        Document {
+            text: "{}\n".to_owned(),
+            newline: "\n",
+            unit: UNIT.to_owned(),
+            is_one_line: false,
+            state: State::New,
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Document, Problem> {
+        serde_json::from_str::<&RawValue>(text).map_err(|error| not_json(&error))?;
+        let mut document = Document { text: text.to_owned(), state: State::Filled, ..Document::new() };
+        if Type::at(text, document.root_start()) != Type::Object {
+            return Err(Problem::new(
+                "the file is JSON, but no object",
+                "make it an object, or move it away",
+            ));
+        }
+        if text.contains("\r\n") {
+            document.newline = "\r\n";
+        }
+        let root = document.root();
+        document.is_one_line = !root.items.is_empty() && !text.trim().contains('\n');
+        let indent = root.items.first().and_then(|first| document.indent_of(first)).unwrap_or_default();
+        if !indent.is_empty() {
+            document.unit = indent.to_owned();
+        }
+        Ok(document)
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The text, unless everything in it was ours.
+    pub(super) fn into_text_if_any(self) -> Option<String> {
+        (self.state != State::Gone).then_some(self.text)
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.state == State::Gone
+    }
+
+    pub(super) fn root(&self) -> Container {
+        Container::at(&self.text, self.root_start())
+    }
+
+    /// The items of an item that is an object or a list.
+    pub(super) fn inside(&self, item: &Item) -> Container {
+        Container::at(&self.text, item.value.start)
+    }
+
+    pub(super) fn type_of(&self, item: &Item) -> Type {
+        Type::at(&self.text, item.value.start)
+    }
+
+    pub(super) fn raw<'a>(&'a self, item: &Item) -> &'a str {
+        &self.text[item.value.clone()]
+    }
+
+    /// The value of an item; none if it is JSON that has no value, such as half of a surrogate pair.
+    pub(super) fn value(&self, item: &Item) -> Option<Value> {
+        serde_json::from_str(self.raw(item)).ok()
+    }
+
+    /// Puts an item behind all others.
+    pub(super) fn append(&mut self, container: &Container, key: Option<&'static str>, piece: &Piece) {
+        let Some(last) = container.items.last() else { return self.fill(container, key, piece) };
+        let (lead, indent) = (self.lead(last), self.indent_of(last));
+        let separator = match indent {
+            Some(indent) => format!(",{}{indent}", self.newline),
+            None => format!(",{lead}"),
+        };
+        let text = self.render(key, piece, indent);
+        self.text.insert_str(last.value.end, &format!("{separator}{text}"));
+    }
+
+    /// Puts the first item into an empty container.
+    fn fill(&mut self, container: &Container, key: Option<&'static str>, piece: &Piece) {
+        // Without the space we would take the container for ours when it is emptied.
+        let mark = if self.state == State::New { "" } else { " " };
+        self.state = State::Filled;
+        if self.is_one_line {
+            let text = self.render(key, piece, None);
+            return self.text.insert_str(container.close, &format!("{mark}{text}"));
+        }
+        let outer = self.line_indent(container.open);
+        let inner = format!("{outer}{}", self.unit);
+        let text = self.render(key, piece, Some(&inner));
+        let newline = self.newline;
+        let filling = format!("{mark}{newline}{inner}{text}{newline}{outer}");
+        self.text.insert_str(container.close, &filling);
+    }
+
+    /// Puts another value in the place of an item's.
+    pub(super) fn replace(&mut self, item: &Item, piece: &Piece) {
+        let text = self.render(None, piece, self.indent_of(item));
+        self.text.replace_range(item.value.clone(), &text);
+    }
+
+    /// Takes away the item at the end of this path of positions, and containers that we had made for it.
+    pub(super) fn remove(&mut self, path: &[usize]) {
+        let Some((position, above)) = path.split_last() else {
+            self.state = State::Gone;
+            return;
+        };
+        let mut container = self.root();
+        for step in above {
+            container = self.inside(&container.items[*step]);
+        }
+        let item = &container.items[*position];
+        if let Some(before) = position.checked_sub(1) {
+            return self.text.replace_range(container.items[before].value.end..item.value.end, "");
+        }
+        if let Some(next) = container.items.get(1) {
+            return self.text.replace_range(item.start..next.start, "");
+        }
+        match self.emptiness_before(item) {
+            Some(blank) => {
+                let blank = blank.to_owned();
+                self.text.replace_range(container.open + 1..container.close, &blank);
+            }
+            None => self.remove(above),
+        }
+    }
+
+    /// What stood between the brackets before the first item came in; none if we made the brackets.
+    fn emptiness_before(&self, item: &Item) -> Option<&str> {
+        let lead = self.lead(item);
+        let rest = lead.rfind('\n').map_or(lead, |newline| &lead[..newline]);
+        rest.strip_suffix('\r').unwrap_or(rest).strip_suffix(' ')
+    }
+
+    fn render(&self, key: Option<&str>, piece: &Piece, indent: Option<&str>) -> String {
+        let layout = match indent {
+            Some(indent) => Layout::Lines { indent, unit: &self.unit, newline: self.newline },
+            None => Layout::OneLine,
+        };
+        let key = key.map(|key| key_part(key, layout)).unwrap_or_default();
+        format!("{key}{}", piece.render(layout))
+    }
+
+    /// The white space before an item.
+    fn lead(&self, item: &Item) -> &str {
+        let before = &self.text[..item.start];
+        &before[before.trim_end_matches(is_blank).len()..]
+    }
+
+    /// The indentation of an item that begins a line.
+    fn indent_of(&self, item: &Item) -> Option<&str> {
+        let lead = self.lead(item);
+        lead.rfind('\n').map(|newline| &lead[newline + 1..])
+    }
+
+    fn line_indent(&self, at: usize) -> &str {
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = &self.text[start..at];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+
+    fn root_start(&self) -> usize {
+        skip_blank(&self.text, 0)
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> Problem {
+    Problem::new(
+        format!("the file is no plain JSON: {error}"),
+        "take out comments and trailing commas, which an edit could lose, or connect by hand",
+    )
+}

@@ -1,0 +1,55 @@
+//! The command line that runs our hook, and how it is known again.
+
+use crate::dialect::Dialect;
+
+/// The file name of the hook program, by which our entries are known.
+pub(super) const HOOK_PROGRAM: &str = "comity-hook";
+
+/// The line for a shell; `exec` spares it a process.
+pub(super) fn hook_line(hook: &str, dialect: Dialect) -> String {
+    format!("exec '{}' {}", hook.replace('\'', r"'\''"), dialect.name())
+}
+
+/// Whether a line runs our hook.
+pub(super) fn is_hook_line(line: &str) -> bool {
+    let mut words = Words(line);
+    let first = words.next();
+    let program = if first.as_deref() == Some("exec") { words.next() } else { first };
+    program.is_some_and(|program| is_our_program(&program))
+}
+
+/// Whether a path is that of our hook.
+pub(super) fn is_our_program(path: &str) -> bool {
+    path.rsplit('/').next() == Some(HOOK_PROGRAM)
+}
+
+/// The words of a line as a shell reads them, as far as quotes go.
+struct Words<'a>(&'a str);
+
+impl Iterator for Words<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        self.0 = self.0.trim_start();
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut word = String::new();
+        let mut quote = None;
+        let mut chars = self.0.char_indices();
+        while let Some((at, c)) = chars.next() {
+            match (quote, c) {
+                (None, c) if c.is_whitespace() => {
+                    self.0 = &self.0[at..];
+                    return Some(word);
+                }
+                (None, '\'' | '"') => quote = Some(c),
+                (Some(open), c) if c == open => quote = None,
+                (None | Some('"'), '\\') => word.extend(chars.next().map(|(_, escaped)| escaped)),
+                (_, c) => word.push(c),
+            }
+        }
+        self.0 = "";
+        Some(word)
+    }
+}

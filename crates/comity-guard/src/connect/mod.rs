@@ -1,0 +1,218 @@
+//! Edits the settings of agent programs such that they ask our hook and know our tools, and back.
+//!
+//! Text goes in and text comes out; whoever calls reads and writes the files. What is not ours stays as it
+//! was, byte for byte, and a text that cannot be edited like that is refused.
+
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod gaps;
+mod gemini;
+mod hooks;
+mod json;
+mod line;
+mod opencode;
+mod piece;
+mod places;
+mod problem;
+mod scan;
+mod servers;
+mod toml;
+
+pub use gaps::gaps;
+pub use places::{Base, Kind, Place, places};
+pub use problem::Problem;
+
+use crate::dialect::Dialect;
+use hooks::Hook;
+use json::Document;
+use piece::Piece;
+
+/// The name of our MCP server.
+const SERVER: &str = "comity";
+/// The arguments that make our program an MCP server.
+const SERVER_ARGUMENTS: [&str; 1] = ["mcp"];
+/// How long a program waits for our hook.
+const HOOK_SECONDS_MAX: u64 = 10;
+/// The longest text that is edited.
+const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The programs that are connected, by their absolute paths.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Connection {
+    /// `comity-hook`.
+    pub hook: String,
+    /// `comity`.
+    pub comity: String,
+}
+
+/// Whether a file has what it should have of ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Connected {
+    /// All of it, as it would be written now.
+    Yes,
+    /// Something of ours, but not as it would be written now: another path, or an older form.
+    Otherwise,
+    /// Nothing, or nothing that can be read.
+    No,
+}
+
+/// The text of a program's file with our things in it. An empty text is like none.
+pub fn connect(
+    dialect: Dialect,
+    kind: Kind,
+    existing: Option<&str>,
+    connection: &Connection,
+) -> Result<String, Problem> {
+    check_place(dialect, kind)?;
+    connection.check()?;
+    let existing = existing.filter(|text| !text.trim().is_empty());
+    check_length(existing.unwrap_or_default())?;
+    match (dialect, kind) {
+        (_, Kind::Plugin) => opencode::connect_plugin(existing, connection),
+        (Dialect::Codex, Kind::Mcp) => toml::connect(existing.unwrap_or_default(), connection),
+        (_, Kind::Hooks | Kind::Mcp | Kind::HooksAndMcp) => {
+            let mut document = existing.map_or_else(|| Ok(Document::new()), Document::parse)?;
+            if kind.has_hooks() {
+                hooks::connect(&mut document, &wanted_hooks(dialect, connection), is_versioned(dialect))?;
+            }
+            if kind.has_servers() {
+                servers::connect(&mut document, servers_member(dialect), &server(dialect, connection))?;
+            }
+            Ok(document.into_text())
+        }
+    }
+}
+
+/// The text of a program's file without our things; none if there is nothing else in it.
+///
+/// After [`connect`] it is the text from before, byte for byte.
+pub fn disconnect(dialect: Dialect, kind: Kind, text: &str) -> Result<Option<String>, Problem> {
+    check_place(dialect, kind)?;
+    check_length(text)?;
+    if text.trim().is_empty() {
+        return Ok(Some(text.to_owned()));
+    }
+    match (dialect, kind) {
+        (_, Kind::Plugin) => Ok((!opencode::is_our_plugin(text)).then(|| text.to_owned())),
+        (Dialect::Codex, Kind::Mcp) => toml::disconnect(text),
+        (_, Kind::Hooks | Kind::Mcp | Kind::HooksAndMcp) => {
+            let mut document = Document::parse(text)?;
+            if kind.has_hooks() {
+                hooks::disconnect(&mut document, is_versioned(dialect))?;
+            }
+            if kind.has_servers() {
+                servers::disconnect(&mut document, servers_member(dialect))?;
+            }
+            Ok(document.into_text_if_any())
+        }
+    }
+}
+
+/// Whether a text has our things in it as [`connect`] would put them there.
+pub fn is_connected(dialect: Dialect, kind: Kind, text: &str, connection: &Connection) -> Connected {
+    if connect(dialect, kind, Some(text), connection).is_ok_and(|connected| connected == text) {
+        return Connected::Yes;
+    }
+    match disconnect(dialect, kind, text) {
+        Ok(Some(without)) if without == text => Connected::No,
+        Ok(_) => Connected::Otherwise,
+        Err(_) => Connected::No,
+    }
+}
+
+impl Kind {
+    fn has_hooks(self) -> bool {
+        matches!(self, Kind::Hooks | Kind::HooksAndMcp)
+    }
+
+    fn has_servers(self) -> bool {
+        matches!(self, Kind::Mcp | Kind::HooksAndMcp)
+    }
+}
+
+impl Connection {
+    fn check(&self) -> Result<(), Problem> {
+        for path in [&self.hook, &self.comity] {
+            if !path.starts_with('/') {
+                return Err(Problem::new(
+                    format!("{path:?} is no absolute path"),
+                    "give the whole path of the program: agents run it from other folders",
+                ));
+            }
+            if path.chars().any(char::is_control) {
+                return Err(Problem::new(
+                    format!("the path {path:?} has control characters in it"),
+                    "install the program in a folder with a plain name",
+                ));
+            }
+        }
+        if !line::is_our_program(&self.hook) {
+            return Err(Problem::new(
+                format!("{:?} is not called {}", self.hook, line::HOOK_PROGRAM),
+                "give the hook program its own name: by that it is found again when it is removed",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn check_place(dialect: Dialect, kind: Kind) -> Result<(), Problem> {
+    if places(dialect).iter().any(|place| place.kind == kind) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        format!("{dialect} has no file of the kind {kind:?}"),
+        "ask for one of the places that it has",
+    ))
+}
+
+fn check_length(text: &str) -> Result<(), Problem> {
+    if text.len() <= TEXT_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Problem::new(
+        format!("the file has {} bytes; the limit is {TEXT_BYTES_MAX}", text.len()),
+        "look at what fills it; settings are short",
+    ))
+}
+
+fn wanted_hooks(dialect: Dialect, connection: &Connection) -> Vec<Hook> {
+    let line = line::hook_line(&connection.hook, dialect);
+    match dialect {
+        Dialect::ClaudeCode => claude::hooks(&line),
+        Dialect::Codex => codex::hooks(&line),
+        Dialect::GeminiCli => gemini::hooks(&line),
+        Dialect::CopilotCli => copilot::hooks(&line),
+        Dialect::Cursor => cursor::hooks(&line),
+        Dialect::OpenCode => Vec::new(),
+    }
+}
+
+/// Whether the file with the hooks says of which version it is.
+fn is_versioned(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::CopilotCli | Dialect::Cursor => true,
+        Dialect::ClaudeCode | Dialect::Codex | Dialect::GeminiCli | Dialect::OpenCode => false,
+    }
+}
+
+/// The member that holds the MCP servers.
+fn servers_member(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::OpenCode => "mcp",
+        Dialect::Codex => "mcp_servers",
+        Dialect::ClaudeCode | Dialect::GeminiCli | Dialect::CopilotCli | Dialect::Cursor => "mcpServers",
+    }
+}
+
+fn server(dialect: Dialect, connection: &Connection) -> Piece {
+    let comity = connection.comity.as_str();
+    match dialect {
+        Dialect::ClaudeCode => claude::server(comity),
+        Dialect::CopilotCli => copilot::server(comity),
+        Dialect::OpenCode => opencode::server(comity),
+        Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor => servers::plain(comity),
+    }
+}

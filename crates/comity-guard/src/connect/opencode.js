@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+
+// Enough for every reason; a program gone wrong must not fill the memory.
+const ANSWER_CHARS_MAX = 65536;
+const FAULT = "so this was not allowed; see: comity doctor";
+
+// What the hook program says to a call: nothing but its exit code 0 lets the call pass.
+function ask(call) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(HOOK, [DIALECT], { stdio: ["pipe", "pipe", "pipe"] });
+    let stdout = "";
+    let stderr = "";
+    const refuse = (reason) => {
+      clearTimeout(timer);
+      reject(new Error(reason));
+    };
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      refuse(`Comity's hook took longer than ${ANSWER_MS_MAX} ms, ${FAULT}`);
+    }, ANSWER_MS_MAX);
+    child.on("error", (error) => {
+      refuse(`Comity's hook cannot be run (${error.message}), ${FAULT}`);
+    });
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout = (stdout + text).slice(0, ANSWER_CHARS_MAX);
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr = (stderr + text).slice(0, ANSWER_CHARS_MAX);
+    });
+    child.on("close", (code, signal) => {
+      if (code === 0) {
+        clearTimeout(timer);
+        resolve(stdout);
+        return;
+      }
+      const failed = `Comity's hook failed (${signal ?? `exit code ${code}`}), ${FAULT}`;
+      refuse(stderr.trim() || (code === 2 ? "refused by Comity" : failed));
+    });
+    // A hook that answers without reading everything closes the pipe: its answer counts.
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify(call));
+  });
+}
+
+// What the model shall know besides, if the hook said such a thing.
+function contextOf(stdout) {
+  try {
+    const { context } = JSON.parse(stdout);
+    return typeof context === "string" ? context : "";
+  } catch {
+    return "";
+  }
+}
+
+export const Comity = async ({ directory }) => {
+  const call = (event, input, args) => ({
+    event,
+    session: input.sessionID,
+    call: input.callID,
+    tool: input.tool,
+    args,
+    cwd: directory,
+  });
+  return {
+    "tool.execute.before": async (input, output) => {
+      await ask(call("tool.execute.before", input, output?.args));
+    },
+    "tool.execute.after": async (input, output) => {
+      // It has happened: there is nothing left to refuse.
+      try {
+        const context = contextOf(await ask(call("tool.execute.after", input, input.args)));
+        if (context && typeof output?.output === "string") output.output += `\n\n${context}`;
+      } catch {}
+    },
+  };
+};

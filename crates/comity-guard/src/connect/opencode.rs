@@ -1,0 +1,40 @@
+//! OpenCode: servers in `opencode.json`; in place of hooks it has plugins, so ours runs the hook program.
+
+use super::piece::{Piece, quoted};
+use super::{Connection, HOOK_SECONDS_MAX, Problem, SERVER_ARGUMENTS};
+use crate::dialect::Dialect;
+
+/// By its first line a plugin is known to be ours.
+const FIRST_LINE: &str =
+    "// Comity's guard for OpenCode, written by `comity init`: changes in here are lost.";
+/// What follows upon the programs and limits.
+const SOURCE: &str = include_str!("opencode.js");
+
+pub(super) fn server(comity: &str) -> Piece {
+    let command: Vec<&str> = [comity].into_iter().chain(SERVER_ARGUMENTS).collect();
+    Piece::Members(vec![
+        ("type", Piece::text("local")),
+        ("command", Piece::texts(&command)),
+        ("enabled", Piece::Flag(true)),
+    ])
+}
+
+pub(super) fn connect_plugin(existing: Option<&str>, connection: &Connection) -> Result<String, Problem> {
+    if existing.is_some_and(|text| !is_our_plugin(text)) {
+        return Err(Problem::new(
+            "a plugin of somebody else has the name of ours",
+            "give that plugin another name",
+        ));
+    }
+    let hook = quoted(&connection.hook);
+    let dialect = quoted(Dialect::OpenCode.name());
+    let milliseconds = HOOK_SECONDS_MAX * 1_000;
+    Ok(format!(
+        "{FIRST_LINE}\nconst HOOK = {hook};\nconst DIALECT = {dialect};\n\
+         const ANSWER_MS_MAX = {milliseconds};\n\n{SOURCE}"
+    ))
+}
+
+pub(super) fn is_our_plugin(text: &str) -> bool {
+    text.lines().next() == Some(FIRST_LINE)
+}

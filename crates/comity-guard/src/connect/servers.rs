@@ -1,0 +1,44 @@
+//! Our MCP server among those of others, in files that are JSON.
+
+use super::json::Document;
+use super::piece::Piece;
+use super::scan::Type;
+use super::{Problem, SERVER, SERVER_ARGUMENTS};
+
+/// A server for programs that need no more than a command.
+pub(super) fn plain(comity: &str) -> Piece {
+    Piece::Members(vec![("command", Piece::text(comity)), ("args", Piece::texts(&SERVER_ARGUMENTS))])
+}
+
+pub(super) fn connect(document: &mut Document, member: &'static str, server: &Piece) -> Result<(), Problem> {
+    let root = document.root();
+    let Some(servers_at) = root.position(member)? else {
+        document.append(&root, Some(member), &Piece::Members(vec![(SERVER, server.clone())]));
+        return Ok(());
+    };
+    if document.type_of(&root.items[servers_at]) != Type::Object {
+        return Err(Problem::wrong_type(member, "an object"));
+    }
+    let servers = document.inside(&root.items[servers_at]);
+    match servers.position(SERVER)?.map(|at| &servers.items[at]) {
+        Some(item) if document.value(item) == Some(server.value()) => {}
+        Some(item) => document.replace(item, server),
+        None => document.append(&servers, Some(SERVER), server),
+    }
+    Ok(())
+}
+
+pub(super) fn disconnect(document: &mut Document, member: &str) -> Result<(), Problem> {
+    if document.is_gone() {
+        return Ok(());
+    }
+    let root = document.root();
+    let Some(servers_at) = root.position(member)? else { return Ok(()) };
+    if document.type_of(&root.items[servers_at]) != Type::Object {
+        return Ok(());
+    }
+    if let Some(at) = document.inside(&root.items[servers_at]).position(SERVER)? {
+        document.remove(&[servers_at, at]);
+    }
+    Ok(())
+}

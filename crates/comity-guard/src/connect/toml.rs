@@ -1,0 +1,169 @@
+//! Our MCP server in the TOML of Codex. Only lines of ours come and go: comments and all else stay.
+
+use std::ops::Range;
+
+use toml_edit::{Array, Document, Item, Table, TomlError, Value};
+
+use super::{Connection, Problem, SERVER, SERVER_ARGUMENTS};
+
+const SERVERS: &str = "mcp_servers";
+
+pub(super) fn connect(text: &str, connection: &Connection) -> Result<String, Problem> {
+    let document = parse(text)?;
+    let text = match comity(&document)? {
+        None => appended(text, &connection.comity),
+        Some(_) => {
+            let arguments: Array = SERVER_ARGUMENTS.into_iter().collect();
+            let text = with_value(text, "args", &Value::from(arguments))?;
+            with_value(&text, "command", &Value::from(connection.comity.as_str()))?
+        }
+    };
+    // Some forms of TOML cannot be added to, such as a table in braces.
+    parse(&text).map_err(|_| other_form())?;
+    Ok(text)
+}
+
+pub(super) fn disconnect(text: &str) -> Result<Option<String>, Problem> {
+    let mut text = text.to_owned();
+    while let Some(block) = first_block(&text)? {
+        text.replace_range(block, "");
+    }
+    Ok((!text.is_empty()).then_some(text))
+}
+
+fn parse(text: &str) -> Result<Document<&str>, Problem> {
+    Document::parse(text).map_err(|error: TomlError| {
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Problem::new(format!("the file is no TOML (line {line})"), "mend it; Codex cannot read it either")
+    })
+}
+
+/// Our server, if it has a header of its own.
+fn comity<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, Problem> {
+    Ok(comity_or_below(document)?.filter(|table| !table.is_implicit()))
+}
+
+/// Our server, also if only tables below it have headers.
+fn comity_or_below<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, Problem> {
+    let Some(servers) = document.get(SERVERS) else { return Ok(None) };
+    let Some(servers) = servers.as_table_like() else {
+        return Err(Problem::wrong_type(SERVERS, "a table"));
+    };
+    let Some(server) = servers.get(SERVER) else { return Ok(None) };
+    match server {
+        Item::Table(table) if !table.is_dotted() => Ok(Some(table)),
+        Item::Table(_) | Item::Value(_) | Item::ArrayOfTables(_) | Item::None => Err(other_form()),
+    }
+}
+
+fn other_form() -> Problem {
+    Problem::new(
+        format!("\"{SERVERS}\" is written in a form that cannot be edited"),
+        format!("give every server a header of its own, such as [{SERVERS}.{SERVER}]"),
+    )
+}
+
+/// The text with our server at its end. A last line without an end stays one.
+fn appended(text: &str, comity: &str) -> String {
+    let newline = newline(text);
+    let arguments: Array = SERVER_ARGUMENTS.into_iter().collect();
+    let lines = [
+        format!("[{SERVERS}.{SERVER}]"),
+        format!("command = {}", Value::from(comity)),
+        format!("args = {}", Value::from(arguments)),
+    ];
+    let block = lines.join(newline);
+    if text.is_empty() {
+        format!("{block}{newline}")
+    } else if text.ends_with('\n') {
+        format!("{text}{newline}{block}{newline}")
+    } else {
+        format!("{text}{newline}{newline}{block}")
+    }
+}
+
+/// The text with a value of our server as it should be.
+fn with_value(text: &str, key: &str, wanted: &Value) -> Result<String, Problem> {
+    let document = parse(text)?;
+    let Some(table) = comity(&document)? else { return Err(other_form()) };
+    let span = match table.get(key) {
+        Some(Item::Value(value)) if same(value, wanted) => return Ok(text.to_owned()),
+        Some(item) => item.as_value().and_then(Value::span),
+        None => {
+            let at = line_end(text, table.span().ok_or_else(other_form)?.end);
+            let (before, newline) = (&text[..at], newline(text));
+            let gap = if before.ends_with('\n') { "" } else { newline };
+            let end = if gap.is_empty() { newline } else { "" };
+            return Ok(format!("{before}{gap}{key} = {wanted}{end}{}", &text[at..]));
+        }
+    };
+    let mut changed = text.to_owned();
+    changed.replace_range(span.ok_or_else(other_form)?, wanted.to_string().trim());
+    Ok(changed)
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => one.value() == other.value(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        _ => false,
+    }
+}
+
+/// The lines of the first table that is our server or below it, with the empty line before them.
+fn first_block(text: &str) -> Result<Option<Range<usize>>, Problem> {
+    let document = parse(text)?;
+    let Some(server) = comity_or_below(&document)? else { return Ok(None) };
+    let table = first_with_header(server)?;
+    let header = table.span().ok_or_else(other_form)?;
+    let start = text[..header.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = line_end(text, last_value_end(table).unwrap_or(header.end).max(header.end));
+    let mut before = &text[..start];
+    // The last line of the file had no end before ours came.
+    if end == text.len() && !text.ends_with('\n') {
+        before = without_newline(before);
+    }
+    let above = without_newline(before);
+    if above.is_empty() || above.ends_with('\n') || end == text.len() && !text.ends_with('\n') {
+        before = above;
+    }
+    Ok(Some(before.len()..end))
+}
+
+fn first_with_header(table: &Table) -> Result<&Table, Problem> {
+    if !table.is_implicit() {
+        return Ok(table);
+    }
+    let below = table.iter().find_map(|(_, item)| match item {
+        Item::Table(table) => Some(table),
+        Item::None | Item::Value(_) | Item::ArrayOfTables(_) => None,
+    });
+    first_with_header(below.ok_or_else(other_form)?)
+}
+
+/// Where the last value ends that stands below a table's own header.
+fn last_value_end(table: &Table) -> Option<usize> {
+    let ends = table.iter().filter_map(|(_, item)| match item {
+        Item::Value(value) => Some(value.span()?.end),
+        Item::Table(table) if table.is_dotted() => last_value_end(table),
+        Item::Table(_) | Item::None | Item::ArrayOfTables(_) => None,
+    });
+    ends.max()
+}
+
+fn newline(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+fn without_newline(text: &str) -> &str {
+    let shorter = text.strip_suffix('\n').unwrap_or(text);
+    shorter.strip_suffix('\r').unwrap_or(shorter)
+}
+
+/// Where the line ends, its break included.
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
+}

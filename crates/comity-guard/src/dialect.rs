@@ -1,0 +1,73 @@
+//! The agent programs whose hooks we speak.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An agent program, and the way it talks to hooks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Dialect {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    GeminiCli,
+    /// Copilot CLI.
+    CopilotCli,
+    /// Cursor, its editor and its command line.
+    Cursor,
+    /// OpenCode, through our plugin.
+    OpenCode,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Dialect; 6] = [
+        Dialect::ClaudeCode,
+        Dialect::Codex,
+        Dialect::GeminiCli,
+        Dialect::CopilotCli,
+        Dialect::Cursor,
+        Dialect::OpenCode,
+    ];
+
+    /// The word for it on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::ClaudeCode => "claude",
+            Dialect::Codex => "codex",
+            Dialect::GeminiCli => "gemini",
+            Dialect::CopilotCli => "copilot",
+            Dialect::Cursor => "cursor",
+            Dialect::OpenCode => "opencode",
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A word that names no agent program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownDialect(pub String);
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+        write!(f, "\"{}\" is no agent program; known are {}", self.0, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownDialect {}
+
+impl FromStr for Dialect {
+    type Err = UnknownDialect;
+
+    fn from_str(name: &str) -> Result<Dialect, UnknownDialect> {
+        let known = Dialect::ALL.into_iter().find(|dialect| dialect.name() == name);
+        known.ok_or_else(|| UnknownDialect(name.to_owned()))
+    }
+}

@@ -1,0 +1,26 @@
+//! The bounds: what is longer, deeper or more is not read, and said to be unknown.
+
+/// Bytes of one payload; it holds whole files.
+pub const PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of one command line; Linux gives a program no argument longer than half of it.
+pub const COMMAND_BYTES_MAX: usize = 256 * 1024;
+/// Commands within commands: substitutions, groups, and lines that are given to another shell.
+pub const NESTING_MAX: usize = 32;
+/// The same over all lines that are given to other shells, and programs that start programs.
+pub const WALK_NESTING_MAX: usize = 64;
+/// Writes and reads that one call may have.
+pub const EFFECTS_MAX: usize = 1_000;
+/// Words that the braces of one word may stand for.
+pub const BRACE_WORDS_MAX: usize = 64;
+/// Characters of one word with braces; no path is longer.
+pub const BRACE_CHARS_MAX: usize = 4_096;
+/// Characters of one bracket class of a glob.
+pub const CLASS_CHARS_MAX: usize = 256;
+/// Bytes of additional context: Claude Code cuts at 10,000 characters, Copilot CLI at 10 KB.
+pub const CONTEXT_BYTES_MAX: usize = 10_000;
+/// Bytes of the reason of a refusal.
+pub const REASON_BYTES_MAX: usize = 10_000;
+/// Bytes of one configuration file.
+pub const CONFIGURATION_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Containers within containers of one configuration file.
+pub const CONFIGURATION_DEPTH_MAX: usize = 100;

@@ -1,0 +1,110 @@
+//! What an agent program tells its hook: which call it is about to make, or has made.
+
+mod fields;
+mod recognise;
+mod tools;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::effects::Effects;
+use crate::limits::PAYLOAD_BYTES_MAX;
+use fields::Fields;
+
+/// When a hook is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// Before a tool runs: it can be kept from running.
+    BeforeTool,
+    /// After a tool has run.
+    AfterTool,
+    /// A session begins.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// The user has said something.
+    UserPrompt,
+    /// The agent is done, for now.
+    Stop,
+    /// Something else, which is let pass.
+    Other,
+}
+
+/// One call of a hook, as it was understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HookCall {
+    /// Which program calls.
+    pub dialect: Dialect,
+    /// When.
+    pub event: Event,
+    /// The program's own name for the event, which some answers have to repeat.
+    pub event_name: String,
+    /// The session that the program gave itself.
+    pub session: Option<String>,
+    /// The agent within the session, if the program has several.
+    pub agent_within: Option<String>,
+    /// Where the call runs.
+    pub cwd: Option<String>,
+    /// The tool's name.
+    pub tool: Option<String>,
+    /// What it does to files.
+    pub effects: Effects,
+}
+
+/// A payload that cannot be understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadPayload(pub String);
+
+impl fmt::Display for BadPayload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "what the agent program sent cannot be understood: {}", self.0)
+    }
+}
+
+impl std::error::Error for BadPayload {}
+
+impl HookCall {
+    /// Reads a payload. Without a name the program is recognised by the fields that only it has.
+    pub fn parse(dialect: Option<Dialect>, payload: &[u8]) -> Result<HookCall, BadPayload> {
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            return Err(BadPayload(format!("it has more than {PAYLOAD_BYTES_MAX} bytes")));
+        }
+        let value: Value = serde_json::from_slice(payload).map_err(|error| BadPayload(error.to_string()))?;
+        let Value::Object(object) = &value else { return Err(BadPayload("it is no object".into())) };
+        let fields = Fields(object);
+        let dialect = match dialect {
+            Some(dialect) => dialect,
+            None => recognise::dialect(&fields)
+                .ok_or_else(|| BadPayload("nothing in it tells which program it is from".into()))?,
+        };
+        let (event, event_name) = recognise::event(dialect, &fields)?;
+        let tool = fields.text(&["tool_name", "toolName", "tool"]).map(str::to_owned);
+        let cwd = fields.text(&["cwd", "working_directory", "workingDirectory"]).map(str::to_owned);
+        let effects = match event {
+            Event::BeforeTool | Event::AfterTool => {
+                tools::effects(dialect, &event_name, tool.as_deref(), &fields)
+            }
+            Event::SessionStart | Event::SessionEnd | Event::UserPrompt | Event::Stop | Event::Other => {
+                Effects::default()
+            }
+        };
+        let session = fields.text(&["session_id", "sessionId", "session", "sessionID", "conversation_id"]);
+        Ok(HookCall {
+            dialect,
+            event,
+            event_name,
+            session: session.map(str::to_owned),
+            agent_within: fields.text(&["agent_id", "agentId"]).map(str::to_owned),
+            cwd,
+            tool,
+            effects,
+        })
+    }
+
+    /// Whether the program shows its model what a hook adds to this event.
+    pub fn takes_context(&self) -> bool {
+        crate::verdict::takes_context(self.dialect, self.event)
+    }
+}

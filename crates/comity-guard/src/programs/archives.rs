@@ -1,0 +1,246 @@
+//! Programs that unpack, mirror or fetch: `tar`, `unzip`, `rsync`, `curl`, `wget`.
+
+use super::arguments::Argument;
+use super::feed::Feed;
+use super::options::{FLAGS_ONLY, Options, read};
+use super::walk::Walk;
+use crate::effects::How;
+
+pub(super) fn tar(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+    const TAR: Options = Options {
+        short: "fCbgHIKLNTVX",
+        long: &[
+            "file",
+            "directory",
+            "exclude",
+            "files-from",
+            "exclude-from",
+            "transform",
+            "strip-components",
+        ],
+    };
+    let arguments = dashed(arguments, TAR.short);
+    let given = read(&arguments, &TAR);
+    let extracts = given.has(&["x", "extract", "get"]) && !given.has(&["O", "to-stdout"]);
+    let here = Argument::Plain(".".to_owned());
+    if extracts {
+        walk.writes_below(given.value(&["C", "directory"]).unwrap_or(&here), How::Whole);
+    }
+    let packs = given.has(&["c", "create", "r", "append", "u", "update", "A", "delete"]);
+    if let Some(archive) = given.value(&["f", "file"]).filter(|archive| packs && !archive.is("-")) {
+        walk.writes(archive, if given.has(&["c", "create"]) { How::Whole } else { How::Edit });
+    }
+}
+
+/// The old way to write options is a first word without a dash; the values follow in the order of its letters.
+fn dashed(arguments: &[Argument], with_value: &str) -> Vec<Argument> {
+    let Some((Argument::Plain(letters), rest)) = arguments.split_first() else { return arguments.to_vec() };
+    if letters.starts_with('-') {
+        return arguments.to_vec();
+    }
+    let mut rest = rest.iter().cloned();
+    let mut dashed = Vec::new();
+    for letter in letters.chars() {
+        dashed.push(Argument::Plain(format!("-{letter}")));
+        dashed.extend(with_value.contains(letter).then(|| rest.next()).flatten());
+    }
+    dashed.extend(rest);
+    dashed
+}
+
+pub(super) fn unzip(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+    let given = read(arguments, &Options { short: "dPx", long: &[] });
+    if given.has(&["l", "t", "p", "v", "Z", "c"]) {
+        return;
+    }
+    let here = Argument::Plain(".".to_owned());
+    walk.writes_below(given.value(&["d"]).unwrap_or(&here), How::Whole);
+}
+
+pub(super) fn zip(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+    let given = read(arguments, &Options { short: "bntxi", long: &[] });
+    if let Some(archive) = given.operands.first().filter(|archive| !archive.is("-")) {
+        walk.writes(archive, How::Edit);
+    }
+}
+
+/// `rsync`, and `scp`, whose last operand is where everything goes.
+pub(super) fn rsync(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
+    const RSYNC: Options = Options {
+        short: "eBTfM",
+        long: &[
+            "rsh",
+            "exclude",
+            "include",
+            "exclude-from",
+            "include-from",
+            "files-from",
+            "filter",
+            "temp-dir",
+        ],
+    };
+    const SCP: Options = Options { short: "cFiJloPSX", long: &[] };
+    let given = read(arguments, if name == "scp" { &SCP } else { &RSYNC });
+    let [sources @ .., to] = &given.operands[..] else { return };
+    if given.has(&["n", "dry-run", "list-only"]) || sources.is_empty() {
+        return;
+    }
+    if !is_remote(to) {
+        walk.writes_below(to, How::Whole);
+    }
+    if given.has(&["remove-source-files"]) {
+        for source in sources.iter().filter(|source| !is_remote(source)) {
+            walk.writes_below(source, How::Delete);
+        }
+    }
+}
+
+/// Whether a path is one of another machine: a colon before any slash.
+fn is_remote(path: &Argument) -> bool {
+    let path = path.shown();
+    let name = path.split('/').next().unwrap_or_default();
+    name.contains(':')
+}
+
+pub(super) fn curl(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+    const CURL: Options = Options {
+        short: "oDcbdeuAHXTFmxrEtwyYzCK",
+        long: &[
+            "output",
+            "output-dir",
+            "dump-header",
+            "cookie-jar",
+            "cookie",
+            "data",
+            "data-raw",
+            "data-binary",
+            "data-urlencode",
+            "json",
+            "header",
+            "request",
+            "user",
+            "user-agent",
+            "referer",
+            "form",
+            "max-time",
+            "connect-timeout",
+            "proxy",
+            "url",
+            "upload-file",
+            "write-out",
+            "retry",
+            "cacert",
+            "cert",
+            "key",
+            "config",
+            "range",
+            "resolve",
+            "trace",
+            "trace-ascii",
+            "stderr",
+        ],
+    };
+    let given = read(arguments, &CURL);
+    walk.apart(|walk| {
+        if let Some(directory) = given.value(&["output-dir"]) {
+            walk.base = walk.base.enter(directory);
+        }
+        for (name, value) in &given.options {
+            let writes =
+                ["o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr"];
+            if let Some(file) = value.as_ref().filter(|file| writes.contains(name) && !file.is("-")) {
+                walk.writes(file, How::Whole);
+            }
+        }
+        if given.has(&["O", "remote-name", "remote-name-all"]) {
+            let urls = given.value(&["url"]).into_iter().chain(given.operands.iter().copied());
+            urls.for_each(|url| walk.writes(&url_name(url), How::Whole));
+        }
+    });
+}
+
+pub(super) fn wget(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+    const WGET: Options = Options {
+        short: "OPoaeitTwQUlARDIX",
+        long: &[
+            "output-document",
+            "directory-prefix",
+            "output-file",
+            "append-output",
+            "header",
+            "user-agent",
+            "tries",
+            "timeout",
+            "post-data",
+            "user",
+            "password",
+        ],
+    };
+    let given = read(arguments, &WGET);
+    for log in ["o", "output-file", "a", "append-output"].iter().filter_map(|name| given.value(&[name])) {
+        walk.writes(log, How::Append);
+    }
+    if given.has(&["spider"]) {
+        return;
+    }
+    if let Some(document) = given.value(&["O", "output-document"]) {
+        if !document.is("-") {
+            walk.writes(document, How::Whole);
+        }
+        return;
+    }
+    walk.apart(|walk| {
+        if let Some(directory) = given.value(&["P", "directory-prefix"]) {
+            walk.base = walk.base.enter(directory);
+        }
+        if given.has(&["r", "recursive", "m", "mirror", "p", "page-requisites"]) {
+            return walk.writes_below(&Argument::Plain(".".to_owned()), How::Whole);
+        }
+        given.operands.iter().for_each(|url| walk.writes(&url_name(url), How::Whole));
+    });
+}
+
+/// The file that something fetched is put to: the last name of its address.
+fn url_name(url: &Argument) -> Argument {
+    // An address with `?` looks like a glob.
+    let (Argument::Plain(text) | Argument::Glob(text)) = url else {
+        return Argument::Unclear(url.shown().to_owned());
+    };
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    match path.split_once('/').and_then(|(_, path)| path.rsplit('/').next()) {
+        Some(name) if !name.is_empty() => Argument::Plain(name.to_owned()),
+        _ => Argument::Plain("index.html".to_owned()),
+    }
+}
+
+/// `gzip` and its kin, which put a file in the place of another.
+pub(super) fn gzip(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
+    let given = read(arguments, &FLAGS_ONLY);
+    if given.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]) {
+        return;
+    }
+    let unpacks = name.starts_with("un") || name == "gunzip" || given.has(&["d", "decompress", "uncompress"]);
+    for operand in &given.operands {
+        if !given.has(&["k", "keep"]) {
+            walk.writes(operand, How::Delete);
+        }
+        let made = match (operand.plain(), unpacks) {
+            (Some(path), true) => path.rsplit_once('.').map(|(stem, _)| stem.to_owned()),
+            (Some(path), false) => Some(format!("{path}.{}", ending(name))),
+            (None, _) => None,
+        };
+        if let Some(made) = made {
+            walk.writes(&Argument::Plain(made), How::Create);
+        }
+    }
+}
+
+fn ending(name: &str) -> &'static str {
+    match name {
+        "bzip2" => "bz2",
+        "xz" => "xz",
+        "zstd" => "zst",
+        _ => "gz",
+    }
+}

@@ -1,0 +1,117 @@
+//! Where relative paths begin.
+
+use super::arguments::{Argument, as_glob};
+use crate::effects::Target;
+
+/// Where a call starts, as far as that is needed to name files.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// The directory in which the command runs, from where the call starts; empty if it is the same.
+    pub directory: String,
+    /// What `~` stands for, if that is known.
+    pub home: Option<String>,
+}
+
+/// The directory that a command runs in, from where the call starts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Base {
+    /// There; empty for the start.
+    At(String),
+    /// Nobody knows where.
+    Lost,
+}
+
+impl Base {
+    /// Where `cd` to this directory leads. A shell goes up by the name of the directory, not by what it is.
+    pub(crate) fn enter(&self, directory: &Argument) -> Base {
+        let (Base::At(from), Some(to)) = (self, directory.plain()) else {
+            return match directory.plain().filter(|to| to.starts_with('/')) {
+                Some(to) => Base::At(to.to_owned()),
+                None => Base::Lost,
+            };
+        };
+        if to.is_empty() {
+            return self.clone();
+        }
+        let (root, mut names) = match to.starts_with('/') {
+            true => ("/", Vec::new()),
+            false if from.starts_with('/') => ("/", from.split('/').collect()),
+            false => ("", from.split('/').collect::<Vec<_>>()),
+        };
+        names.retain(|name| !name.is_empty());
+        for name in to.split('/') {
+            match name {
+                "" | "." => {}
+                ".." if names.last().is_some_and(|last| *last != "..") => {
+                    names.pop();
+                }
+                ".." if root == "/" => {}
+                name => names.push(name),
+            }
+        }
+        Base::At(format!("{root}{}", names.join("/")))
+    }
+
+    /// A path seen from here.
+    pub(crate) fn path(&self, path: &str) -> Option<String> {
+        match self {
+            _ if path.starts_with('/') => Some(path.to_owned()),
+            Base::Lost => None,
+            Base::At(base) if base.is_empty() => Some(path.to_owned()),
+            Base::At(base) => Some(format!("{}/{path}", base.trim_end_matches('/'))),
+        }
+    }
+
+    /// The directory itself, `.` for the start.
+    pub(crate) fn here(&self) -> Option<String> {
+        match self {
+            Base::At(base) if base.is_empty() => Some(".".to_owned()),
+            Base::At(base) => Some(base.clone()),
+            Base::Lost => None,
+        }
+    }
+
+    /// What an argument that names files means here; nothing for a pipe.
+    pub(crate) fn targets(&self, argument: &Argument) -> Vec<Target> {
+        match argument {
+            Argument::Plain(path) => {
+                vec![self.path(path).map_or_else(|| Target::Unclear(path.clone()), Target::Path)]
+            }
+            Argument::Glob(glob) => vec![self.glob(glob)],
+            Argument::Unclear(text) => vec![Target::Unclear(text.clone())],
+            Argument::Pipe => Vec::new(),
+            Argument::Found(targets) => targets.clone(),
+        }
+    }
+
+    /// What a glob means here.
+    pub(crate) fn glob(&self, glob: &str) -> Target {
+        match self {
+            _ if glob.starts_with('/') => Target::Glob(glob.to_owned()),
+            Base::Lost => Target::Unclear(glob.to_owned()),
+            Base::At(base) if base.is_empty() => Target::Glob(glob.to_owned()),
+            Base::At(base) => Target::Glob(format!("{}/{glob}", as_glob(base.trim_end_matches('/')))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_entered_by_name() {
+        let check = |steps: &[&str], expected: &str| {
+            let start = Base::At(String::new());
+            let end = steps.iter().fold(start, |base, step| base.enter(&Argument::Plain((*step).to_owned())));
+            assert_eq!(end, Base::At(expected.to_owned()), "{steps:?}");
+        };
+        check(&["a"], "a");
+        check(&["a", "b/../c"], "a/c");
+        check(&["a", ".."], "");
+        check(&["..", "b", "..", ".."], "../..");
+        check(&["/x/y", "../z"], "/x/z");
+        check(&["a", "/", ".."], "/");
+        check(&["./a//b/."], "a/b");
+    }
+}

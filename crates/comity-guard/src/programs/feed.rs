@@ -1,0 +1,100 @@
+//! What a command reads from its input, where that stands in the command line.
+
+use super::arguments::{self, Argument};
+use super::options::{Options, read};
+use super::search;
+use super::walk::Walk;
+use crate::effects::Target;
+use crate::shell::Parsed;
+use crate::shell::syntax::{Body, Command, Operator, Redirect, Simple, Word};
+
+/// The input of a command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Feed {
+    /// This text.
+    Text(String),
+    /// The names of files, one a line.
+    Found(Vec<Target>),
+    /// What a file holds.
+    File,
+    /// Nothing that can be seen.
+    Unknown,
+}
+
+impl Feed {
+    /// What a redirection gives to read, if it does.
+    pub(super) fn from_redirect(redirect: &Redirect, parsed: &Parsed) -> Option<Feed> {
+        match redirect.operator {
+            Operator::Document => parsed.document(redirect).map(|document| Feed::Text(document.text.clone())),
+            Operator::Text => Some(redirect.target.literal().map_or(Feed::Unknown, Feed::Text)),
+            Operator::Read | Operator::ReadWrite => Some(Feed::File),
+            Operator::Write | Operator::Append | Operator::DuplicateInput | Operator::DuplicateOutput => None,
+        }
+    }
+
+    /// What the next command of a pipeline reads.
+    pub(super) fn from_output(command: &Command, parsed: &Parsed, walk: &Walk<'_>) -> Feed {
+        let Body::Simple(simple) = &command.body else { return Feed::Unknown };
+        let input = command.redirects.iter().rev().find_map(|redirect| Feed::from_redirect(redirect, parsed));
+        output(simple, input, walk).unwrap_or(Feed::Unknown)
+    }
+}
+
+fn output(simple: &Simple, input: Option<Feed>, walk: &Walk<'_>) -> Option<Feed> {
+    let arguments: Vec<Argument> =
+        simple.words.iter().flat_map(|word| arguments::of_word(word, walk.home)).collect();
+    let (name, rest) = arguments.split_first()?;
+    match name.plain()? {
+        "cat" if rest.iter().all(|argument| argument.is("-")) => input,
+        "echo" => {
+            let words = simple.words[1..].iter().map(Word::literal).collect::<Option<Vec<_>>>()?;
+            let is_flag = |word: &&String| matches!(word.as_str(), "-n" | "-e" | "-E" | "-ne" | "-en");
+            let flags = words.iter().take_while(is_flag).count();
+            Some(Feed::Text(words[flags..].join(" ")))
+        }
+        "printf" => {
+            let words = rest.iter().map(Argument::plain).collect::<Option<Vec<_>>>()?;
+            let (format, values) = words.split_first()?;
+            match (*format, values) {
+                ("%s" | "%s\\n" | "%s\\0", values) => Some(Feed::Text(values.join("\n"))),
+                (format, []) if !format.contains(['%', '\\']) => Some(Feed::Text(format.to_owned())),
+                _ => None,
+            }
+        }
+        "find" => search::found(walk, rest).map(Feed::Found),
+        "grep" | "egrep" | "rg" => listed(walk, name.plain()?, rest).map(Feed::Found),
+        _ => None,
+    }
+}
+
+/// The files that `grep -l` may name: those that it is told to search.
+fn listed(walk: &Walk<'_>, name: &str, arguments: &[Argument]) -> Option<Vec<Target>> {
+    const GREP: Options = Options {
+        short: "ABCDdefmgtTj",
+        long: &[
+            "regexp",
+            "file",
+            "include",
+            "exclude",
+            "exclude-dir",
+            "glob",
+            "type",
+            "max-count",
+            "context",
+        ],
+    };
+    let given = read(arguments, &GREP);
+    if !given.has(&["l", "L", "files-with-matches", "files-without-match", "files"]) {
+        return None;
+    }
+    let has_pattern = given.has(&["e", "f", "regexp", "file", "files"]);
+    let searched = given.operands.iter().skip(usize::from(!has_pattern));
+    let mut targets: Vec<Target> = searched.flat_map(|argument| walk.base.targets(argument)).collect();
+    let recursive = name == "rg" || given.has(&["r", "R", "recursive"]);
+    if targets.is_empty() {
+        targets.extend(walk.base.here().filter(|_| recursive).map(Target::Path));
+    }
+    let targets =
+        targets.into_iter().map(|target| if recursive { super::walk::below(target) } else { target });
+    Some(targets.collect())
+}

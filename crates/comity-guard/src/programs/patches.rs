@@ -1,0 +1,118 @@
+//! Programs that apply patches: `apply_patch`, `git apply`, `patch`.
+
+use super::arguments::Argument;
+use super::feed::Feed;
+use super::options::{Options, read};
+use super::walk::Walk;
+use crate::effects::{How, Target, Unknown, Write};
+use crate::patch::{self, Malformed, Strip};
+
+/// `apply_patch`, with the patch as its argument or on its input.
+pub(super) fn apply_patch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: &Feed) {
+    let patch = match (arguments.first(), feed) {
+        (Some(Argument::Plain(patch)), _) => patch,
+        (None, Feed::Text(patch)) => patch,
+        _ => return walk.unknown(Unknown::PatchFile("apply_patch".to_owned())),
+    };
+    applied(walk, patch::envelope(patch));
+}
+
+pub(super) fn git_apply(walk: &mut Walk<'_>, arguments: &[Argument], feed: &Feed) {
+    let given =
+        read(arguments, &Options { short: "pC", long: &["directory", "exclude", "include", "whitespace"] });
+    let looks = ["check", "stat", "numstat", "summary", "cached"];
+    if given.has(&looks) && !given.has(&["apply", "index"]) {
+        return;
+    }
+    let (true, Feed::Text(text)) = (given.operands.iter().all(|operand| operand.is("-")), feed) else {
+        return walk.unknown(Unknown::PatchFile("git apply".to_owned()));
+    };
+    let strip = given.value(&["p"]).map_or(Some(1), number);
+    let Some(strip) = strip else { return walk.unknown(Unknown::PatchFile("git apply".to_owned())) };
+    let directory = given.value(&["directory"]).and_then(Argument::plain).unwrap_or_default();
+    match patch::unified(text, Strip::Components(strip)) {
+        Err(malformed) => walk.unknown(malformed.into()),
+        Ok(writes) => {
+            for Write { target, how, .. } in writes {
+                let target = from_top(walk, target, directory);
+                walk.write(target, how);
+            }
+        }
+    }
+}
+
+/// Git counts the paths of a patch from the top of the work tree.
+fn from_top(walk: &Walk<'_>, target: Target, directory: &str) -> Target {
+    match (target, walk.base.here()) {
+        (Target::Path(path), Some(of)) => {
+            let directory = directory.trim_end_matches('/');
+            let path = if directory.is_empty() { path } else { format!("{directory}/{path}") };
+            Target::FromTop { of, path }
+        }
+        (target, _) => Target::Unclear(target.to_string()),
+    }
+}
+
+pub(super) fn patch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: &Feed) {
+    const PATCH: Options = Options {
+        short: "pdioBDFgrVYz",
+        long: &[
+            "strip",
+            "directory",
+            "input",
+            "output",
+            "fuzz",
+            "get",
+            "ifdef",
+            "reject-file",
+            "suffix",
+            "prefix",
+        ],
+    };
+    let given = read(arguments, &PATCH);
+    if given.has(&["dry-run", "C", "check", "version", "v"]) {
+        return;
+    }
+    walk.apart(|walk| {
+        if let Some(directory) = given.value(&["d", "directory"]) {
+            walk.base = walk.base.enter(directory);
+        }
+        if let Some(output) = given.value(&["o", "output"]) {
+            return walk.writes(output, How::Whole);
+        }
+        if let Some(original) = given.operands.first() {
+            return walk.writes(original, How::Edit);
+        }
+        let strip = match given.value(&["p", "strip"]) {
+            None => Some(Strip::ToName),
+            Some(value) => number(value).map(Strip::Components),
+        };
+        match (feed, strip, given.has(&["i", "input"])) {
+            (Feed::Text(text), Some(strip), false) => applied(walk, patch::unified(text, strip)),
+            _ => walk.unknown(Unknown::PatchFile("patch".to_owned())),
+        }
+    });
+}
+
+fn number(argument: &Argument) -> Option<usize> {
+    argument.plain()?.parse().ok()
+}
+
+fn applied(walk: &mut Walk<'_>, writes: Result<Vec<Write>, Malformed>) {
+    match writes {
+        Err(malformed) => walk.unknown(malformed.into()),
+        Ok(writes) => {
+            for Write { target, how, content } in writes {
+                // In a here-document without quotes a path may have a variable in it.
+                let argument = match target {
+                    Target::Path(path) if path.contains(['$', '`']) => Argument::Unclear(path),
+                    Target::Path(path) => Argument::Plain(path),
+                    other => Argument::Found(vec![other]),
+                };
+                for target in walk.base.targets(&argument) {
+                    walk.found.write(Write { target, how, content: content.clone() });
+                }
+            }
+        }
+    }
+}

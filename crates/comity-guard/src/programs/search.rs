@@ -1,0 +1,86 @@
+//! `find`, which names files for itself and for others.
+
+use super::arguments::{Argument, as_glob};
+use super::feed::Feed;
+use super::walk::{Walk, below};
+use crate::effects::{How, Target};
+
+/// Words of an expression behind which nothing narrows what is found for certain.
+const WIDENING: [&str; 8] = ["-o", "-or", "!", "-not", "(", ")", ",", "-prune"];
+/// Words that run a program on what is found.
+const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+/// Words that write a list to the file that follows.
+const LISTING: [&str; 4] = ["-fprint", "-fprint0", "-fls", "-fprintf"];
+
+pub(super) fn find(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+    let Some(found) = found(walk, arguments) else { return };
+    let mut rest = arguments;
+    while let Some((word, behind)) = rest.split_first() {
+        rest = behind;
+        let word = word.plain().unwrap_or_default();
+        if word == "-delete" {
+            for target in &found {
+                walk.write(target.clone(), How::Delete);
+            }
+        }
+        if LISTING.contains(&word) {
+            rest.first().into_iter().for_each(|file| walk.writes(file, How::Whole));
+        }
+        if RUNNING.contains(&word) {
+            let ends = |argument: &Argument| argument.is(";") || argument.is("+");
+            let end = rest.iter().position(ends).unwrap_or(rest.len());
+            let program: Vec<Argument> = rest[..end].iter().map(|word| filled(word, "{}", &found)).collect();
+            walk.apart(|walk| walk.program(&program, &Feed::Unknown));
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+    }
+}
+
+/// An argument of another program, in which `mark` stands for what was found.
+pub(super) fn filled(word: &Argument, mark: &str, found: &[Target]) -> Argument {
+    match word {
+        Argument::Plain(text) if text == mark => Argument::Found(found.to_vec()),
+        Argument::Plain(text) if !mark.is_empty() && text.contains(mark) => Argument::Unclear(text.clone()),
+        other => other.clone(),
+    }
+}
+
+/// What `find` with these arguments may name.
+pub(super) fn found(walk: &Walk<'_>, arguments: &[Argument]) -> Option<Vec<Target>> {
+    let is_flag = |argument: &&Argument| matches!(argument.shown(), "-H" | "-L" | "-P");
+    let arguments = &arguments[arguments.iter().take_while(is_flag).count()..];
+    let begins_expression =
+        |argument: &Argument| argument.shown().starts_with('-') || matches!(argument.shown(), "(" | "!");
+    let end = arguments.iter().position(begins_expression).unwrap_or(arguments.len());
+    let (starts, expression) = arguments.split_at(end);
+    let starts: Vec<Target> = match starts {
+        [] => vec![Target::Path(walk.base.here()?)],
+        starts => starts.iter().flat_map(|start| walk.base.targets(start)).collect(),
+    };
+    let name = name(expression);
+    Some(starts.into_iter().map(|start| narrowed(start, name)).collect())
+}
+
+/// The glob that every name has that is found, if there is one for certain.
+fn name(expression: &[Argument]) -> Option<&str> {
+    if expression.iter().any(|word| WIDENING.contains(&word.shown())) {
+        return None;
+    }
+    let at = expression.iter().position(|word| word.is("-name"))?;
+    let name = expression.get(at + 1)?.plain()?;
+    let is_plain_glob = !name.is_empty() && !name.contains(['/', '\\', '[', ']', '{', '}', ',']);
+    is_plain_glob.then_some(name)
+}
+
+fn narrowed(start: Target, name: Option<&str>) -> Target {
+    match (start, name) {
+        (Target::Path(path), Some(name)) => {
+            let path = path.trim_end_matches('/');
+            match path {
+                "." => Target::Glob(format!("**/{name}")),
+                path => Target::Glob(format!("{}/**/{name}", as_glob(path))),
+            }
+        }
+        (start, _) => below(start),
+    }
+}

@@ -1,0 +1,295 @@
+//! Goes through a command line, command by command.
+
+use super::arguments::{self, Argument};
+use super::base::{Base, Place};
+use super::feed::Feed;
+use super::table;
+use crate::effects::{Effects, How, Read, Target, Unknown, Write};
+use crate::limits::WALK_NESTING_MAX;
+use crate::shell::syntax::{Body, Command, Joint, Operator, Redirect, Script, Simple, Step, Word};
+use crate::shell::{self, Parsed};
+
+/// The names of what is no file.
+const NO_FILES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
+
+pub(crate) struct Walk<'p> {
+    pub(crate) found: Effects,
+    pub(crate) base: Base,
+    pub(crate) home: Option<&'p str>,
+    depth: usize,
+}
+
+impl<'p> Walk<'p> {
+    pub(crate) fn new(place: &'p Place) -> Walk<'p> {
+        let start = Base::At(String::new());
+        let base = start.enter(&Argument::Plain(place.directory.clone()));
+        Walk { found: Effects::default(), base, home: place.home.as_deref(), depth: 0 }
+    }
+
+    /// Reads a line as a shell would.
+    pub(crate) fn line(&mut self, line: &str) {
+        let parsed = shell::parse(line);
+        self.script(&parsed, &parsed.script);
+        if let Some(problem) = parsed.problem {
+            self.found.note(problem.into());
+        }
+    }
+
+    fn deeper(&mut self, go: impl FnOnce(&mut Self)) {
+        if self.depth >= WALK_NESTING_MAX {
+            return self.found.note(Unknown::Bound("the command is nested too deep"));
+        }
+        self.depth += 1;
+        go(self);
+        self.depth -= 1;
+    }
+
+    /// What happens in a shell of its own moves nobody else.
+    pub(crate) fn apart(&mut self, go: impl FnOnce(&mut Self)) {
+        let base = self.base.clone();
+        go(self);
+        self.base = base;
+    }
+
+    fn script(&mut self, parsed: &Parsed, script: &Script) {
+        self.deeper(|walk| walk.steps(parsed, script));
+    }
+
+    fn steps(&mut self, parsed: &Parsed, script: &Script) {
+        let mut instead = false;
+        for step in &script.steps {
+            let before = self.base.clone();
+            self.step(parsed, step);
+            if instead && self.base != before {
+                self.base = Base::Lost;
+            }
+            instead = step.joint == Joint::Or;
+        }
+    }
+
+    fn step(&mut self, parsed: &Parsed, step: &Step) {
+        if let ([command], Joint::Then | Joint::And | Joint::Or) = (&step.pipeline[..], step.joint) {
+            return self.command(parsed, command, &Feed::Unknown);
+        }
+        let mut feed = Feed::Unknown;
+        for command in &step.pipeline {
+            self.apart(|walk| walk.command(parsed, command, &feed));
+            feed = Feed::from_output(command, parsed, self);
+        }
+    }
+
+    fn command(&mut self, parsed: &Parsed, command: &Command, feed: &Feed) {
+        let own = command.redirects.iter().rev().find_map(|redirect| Feed::from_redirect(redirect, parsed));
+        for redirect in &command.redirects {
+            self.redirect(parsed, redirect);
+        }
+        let feed = own.as_ref().unwrap_or(feed);
+        match &command.body {
+            Body::Simple(simple) => self.simple(parsed, simple, feed),
+            Body::Group(script) => self.script(parsed, script),
+            Body::Subshell(script) => self.apart(|walk| walk.script(parsed, script)),
+            Body::If { arms, otherwise } => {
+                for arm in arms {
+                    self.script(parsed, &arm.condition);
+                }
+                let bodies = arms.iter().map(|arm| &arm.body).chain(otherwise);
+                self.branches(parsed, bodies);
+            }
+            Body::While(arm) => self.repeated(parsed, [&arm.condition, &arm.body]),
+            Body::For { words, body } => {
+                self.words(parsed, words);
+                self.repeated(parsed, [body]);
+            }
+            Body::Case { subject, arms } => {
+                self.words(parsed, [subject]);
+                for arm in arms {
+                    self.words(parsed, &arm.patterns);
+                }
+                self.branches(parsed, arms.iter().map(|arm| &arm.body));
+            }
+            Body::Function { body, .. } => {
+                self.apart(|walk| walk.command(parsed, body, &Feed::Unknown));
+                if moves(body) {
+                    self.base = Base::Lost;
+                }
+            }
+            Body::Test(words) => self.words(parsed, words),
+            Body::Arithmetic(word) => self.words(parsed, [word]),
+        }
+    }
+
+    /// Of several branches one is taken; where they lead to different directories, we are lost.
+    fn branches<'s>(&mut self, parsed: &Parsed, bodies: impl IntoIterator<Item = &'s Script>) {
+        let before = self.base.clone();
+        let mut after = before.clone();
+        for body in bodies {
+            self.base = before.clone();
+            self.script(parsed, body);
+            if self.base != before {
+                after = Base::Lost;
+            }
+        }
+        self.base = after;
+    }
+
+    /// The second time a body runs, it starts where the first time has led to.
+    fn repeated<'s>(&mut self, parsed: &Parsed, scripts: impl IntoIterator<Item = &'s Script> + Clone) {
+        if scripts.clone().into_iter().any(script_moves) {
+            self.base = Base::Lost;
+        }
+        for script in scripts {
+            self.script(parsed, script);
+        }
+    }
+
+    /// Looks into the substitutions of words.
+    fn words<'s>(&mut self, parsed: &Parsed, words: impl IntoIterator<Item = &'s Word>) {
+        for script in words.into_iter().flat_map(Word::scripts) {
+            self.apart(|walk| walk.script(parsed, script));
+        }
+    }
+
+    fn redirect(&mut self, parsed: &Parsed, redirect: &Redirect) {
+        self.words(parsed, [&redirect.target]);
+        if let Some(document) = parsed.document(redirect) {
+            for script in &document.scripts {
+                self.apart(|walk| walk.script(parsed, script));
+            }
+        }
+        let target = arguments::of_word(&redirect.target, self.home);
+        let how = match redirect.operator {
+            Operator::Write => How::Whole,
+            Operator::Append => How::Append,
+            Operator::ReadWrite => How::Edit,
+            Operator::DuplicateOutput if target.iter().any(is_descriptor) => return,
+            Operator::DuplicateOutput => {
+                // Bash expands this word twice, so that even quotes protect nothing.
+                if target.iter().any(|argument| argument.shown().contains(['$', '`', '\\', '\'', '"', '~'])) {
+                    self.found.note(Unknown::Code(">&".to_owned()));
+                }
+                How::Whole
+            }
+            Operator::Read => return target.iter().for_each(|argument| self.reads(argument, true)),
+            Operator::DuplicateInput | Operator::Document | Operator::Text => return,
+        };
+        for argument in &target {
+            self.writes(argument, how);
+        }
+    }
+
+    fn simple(&mut self, parsed: &Parsed, simple: &Simple, feed: &Feed) {
+        for assignment in &simple.assignments {
+            self.words(parsed, &assignment.values);
+        }
+        self.words(parsed, &simple.words);
+        let arguments: Vec<Argument> =
+            simple.words.iter().flat_map(|word| arguments::of_word(word, self.home)).collect();
+        self.program(&arguments, feed);
+    }
+
+    /// What a program with these arguments does.
+    pub(crate) fn program(&mut self, arguments: &[Argument], feed: &Feed) {
+        let Some((name, arguments)) = arguments.split_first() else { return };
+        let Some(path) = name.plain() else {
+            return self.found.note(Unknown::Hidden(name.shown().to_owned()));
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if let Some(effect) = table::of(name) {
+            self.deeper(|walk| effect(walk, name, arguments, feed));
+        }
+    }
+
+    /// Notes that what an argument names is changed.
+    pub(crate) fn writes(&mut self, argument: &Argument, how: How) {
+        for target in self.base.targets(argument) {
+            self.write(target, how);
+        }
+    }
+
+    pub(crate) fn write(&mut self, target: Target, how: How) {
+        if let Target::Path(path) = &target {
+            let is_descriptor = path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+            if path.is_empty() || is_descriptor || NO_FILES.contains(&path.as_str()) {
+                return;
+            }
+        }
+        self.found.write(Write::new(target, how));
+    }
+
+    /// Notes that a directory and all below it is changed.
+    pub(crate) fn writes_below(&mut self, directory: &Argument, how: How) {
+        for target in self.base.targets(directory) {
+            self.write(below(target), how);
+        }
+    }
+
+    pub(crate) fn reads(&mut self, argument: &Argument, whole: bool) {
+        for target in self.base.targets(argument) {
+            match target {
+                Target::Path(path) if NO_FILES.contains(&path.as_str()) => {}
+                Target::Path(path) | Target::Glob(path) => self.found.read(Read { path, whole }),
+                Target::Below(_)
+                | Target::Into { .. }
+                | Target::WorkTree(_)
+                | Target::FromTop { .. }
+                | Target::Unclear(_) => {}
+            }
+        }
+    }
+
+    /// Says that a program does more than can be seen.
+    pub(crate) fn unknown(&mut self, why: Unknown) {
+        self.found.note(why);
+    }
+}
+
+/// A directory with all below it.
+pub(crate) fn below(target: Target) -> Target {
+    match target {
+        Target::Path(path) => Target::Below(path),
+        Target::Glob(_)
+        | Target::Below(_)
+        | Target::Into { .. }
+        | Target::WorkTree(_)
+        | Target::FromTop { .. }
+        | Target::Unclear(_) => target,
+    }
+}
+
+/// Whether `>&` copies a descriptor, and names no file.
+fn is_descriptor(target: &Argument) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    target.plain().is_some_and(|text| text == "-" || digits(text.strip_suffix('-').unwrap_or(text)))
+}
+
+fn script_moves(script: &Script) -> bool {
+    script.steps.iter().flat_map(|step| &step.pipeline).any(moves)
+}
+
+/// Whether a command may change the directory of the shell that runs it.
+fn moves(command: &Command) -> bool {
+    match &command.body {
+        Body::Simple(simple) => {
+            let words = simple.words.iter().map(Word::literal);
+            let mut words = words.skip_while(|word| matches!(word.as_deref(), Some("command" | "builtin")));
+            let may_move = |word: Option<String>| {
+                word.is_none_or(|word| word.contains("cd") || word.contains("pushd") || word.contains("popd"))
+            };
+            match words.next().flatten().as_deref() {
+                Some("cd" | "pushd" | "popd") => true,
+                Some("eval") => words.any(may_move),
+                _ => false,
+            }
+        }
+        Body::Group(script) => script_moves(script),
+        Body::If { arms, otherwise } => {
+            let arms = arms.iter().flat_map(|arm| [&arm.condition, &arm.body]);
+            arms.chain(otherwise).any(script_moves)
+        }
+        Body::While(arm) => script_moves(&arm.condition) || script_moves(&arm.body),
+        Body::For { body, .. } => script_moves(body),
+        Body::Case { arms, .. } => arms.iter().any(|arm| script_moves(&arm.body)),
+        Body::Function { body, .. } => moves(body),
+        Body::Subshell(_) | Body::Test(_) | Body::Arithmetic(_) => false,
+    }
+}

@@ -1,0 +1,69 @@
+//! Reads a POSIX or bash command line, without running or judging anything.
+//!
+//! The reader goes through the text once. What it cannot read it says, together with all commands before that place:
+//! a shell, too, runs the lines before the one that it stumbles over.
+
+mod compound;
+mod dollar;
+mod parser;
+mod quotes;
+mod redirects;
+pub mod syntax;
+mod words;
+
+use std::fmt;
+
+use crate::limits::{COMMAND_BYTES_MAX, NESTING_MAX};
+use syntax::{HereDocument, Redirect, Script};
+
+/// A command line, taken apart.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parsed {
+    /// Its commands; without what comes after a problem.
+    pub script: Script,
+    /// The here-documents of all its commands.
+    pub documents: Vec<HereDocument>,
+    /// Why it is not all there, if so.
+    pub problem: Option<Problem>,
+}
+
+impl Parsed {
+    /// The here-document that a redirection reads.
+    pub fn document(&self, redirect: &Redirect) -> Option<&HereDocument> {
+        self.documents.get(redirect.document?)
+    }
+}
+
+/// Why a command line was not read to its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// It is longer than [`COMMAND_BYTES_MAX`].
+    TooLong,
+    /// Something is nested deeper than [`NESTING_MAX`].
+    TooDeep,
+    /// Something was begun and not ended; what.
+    Unterminated(&'static str),
+    /// There is something that does not belong where it is; at which byte.
+    Unexpected(usize),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::TooLong => write!(f, "it is longer than {COMMAND_BYTES_MAX} bytes"),
+            Problem::TooDeep => write!(f, "it is nested deeper than {NESTING_MAX} levels"),
+            Problem::Unterminated(what) => write!(f, "{what} does not end"),
+            Problem::Unexpected(at) => write!(f, "what stands at byte {at} does not belong there"),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Takes a command line apart.
+pub fn parse(text: &str) -> Parsed {
+    if text.len() > COMMAND_BYTES_MAX {
+        return Parsed { problem: Some(Problem::TooLong), ..Parsed::default() };
+    }
+    parser::Parser::new(text).parse()
+}

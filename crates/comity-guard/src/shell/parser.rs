@@ -1,0 +1,263 @@
+//! Lists, pipelines and simple commands.
+
+use super::syntax::{Assignment, Body, Command, HereDocument, Joint, Script, Simple, Step, Word};
+use super::{Parsed, Problem};
+use crate::limits::NESTING_MAX;
+
+/// Words that close something; where nothing is open they do not belong.
+const CLOSERS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
+
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    /// Here-documents whose lines begin behind the current one.
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) documents: Vec<HereDocument>,
+    /// A problem that ends nothing: the shell, too, goes on.
+    pub(super) problem: Option<Problem>,
+}
+
+/// A here-document that was announced.
+pub(super) struct Waiting {
+    pub(super) document: usize,
+    pub(super) mark: String,
+    pub(super) strip_tabs: bool,
+}
+
+/// Where a script ends.
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    /// With the text.
+    Text,
+    /// Before `)`.
+    Parenthesis,
+    /// Before one of these words.
+    Words(&'static [&'static str]),
+    /// Before `;;` and the like, or `esac`.
+    CaseArm,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str) -> Parser<'t> {
+        Parser { text, at: 0, depth: 0, waiting: Vec::new(), documents: Vec::new(), problem: None }
+    }
+
+    pub(super) fn parse(mut self) -> Parsed {
+        let mut script = Script::default();
+        let outcome = self.steps(End::Text, &mut script);
+        if !self.waiting.is_empty() {
+            self.problem.get_or_insert(Problem::Unterminated("a here-document"));
+        }
+        Parsed { script, documents: self.documents, problem: outcome.err().or(self.problem) }
+    }
+
+    /// Reads a script within something else; `end` is not consumed.
+    pub(super) fn script(&mut self, end: End) -> Result<Script, Problem> {
+        let mut script = Script::default();
+        self.nested(|parser| parser.steps(end, &mut script))?;
+        Ok(script)
+    }
+
+    /// Runs `read` one level deeper.
+    pub(super) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        if self.depth >= NESTING_MAX {
+            return Err(Problem::TooDeep);
+        }
+        self.depth += 1;
+        let outcome = read(self);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn steps(&mut self, end: End, script: &mut Script) -> Result<(), Problem> {
+        loop {
+            self.blank_lines();
+            if self.is_end(end) {
+                return Ok(());
+            }
+            if self.peek().is_none() {
+                return Err(Problem::Unterminated("a command within another one"));
+            }
+            let pipeline = self.pipeline()?;
+            let joint = self.joint(end)?;
+            script.steps.push(Step { pipeline, joint });
+        }
+    }
+
+    fn is_end(&self, end: End) -> bool {
+        match end {
+            End::Text => self.peek().is_none(),
+            End::Parenthesis => self.peek() == Some(b')'),
+            End::Words(words) => words.contains(&self.peek_word()),
+            End::CaseArm => self.starts_with(";;") || self.starts_with(";&") || self.peek_word() == "esac",
+        }
+    }
+
+    /// What joins the pipeline just read to the next one.
+    fn joint(&mut self, end: End) -> Result<Joint, Problem> {
+        self.blanks();
+        let joint = match self.peek() {
+            None | Some(b'\n') => return Ok(Joint::Then),
+            Some(b';') if self.is_end(end) => return Ok(Joint::Then),
+            Some(b';') => self.step(1, Joint::Then),
+            Some(b'&') if self.starts_with("&&") => self.step(2, Joint::And),
+            Some(b'&') => self.step(1, Joint::Background),
+            Some(b'|') if self.starts_with("||") => self.step(2, Joint::Or),
+            // Behind a compound command a closing word needs no separator.
+            Some(_) if self.is_end(end) => return Ok(Joint::Then),
+            Some(_) => return Err(Problem::Unexpected(self.at)),
+        };
+        if matches!(joint, Joint::And | Joint::Or) {
+            self.blank_lines();
+            if self.peek().is_none() {
+                return Err(Problem::Unterminated("a list of commands"));
+            }
+        }
+        Ok(joint)
+    }
+
+    fn pipeline(&mut self) -> Result<Vec<Command>, Problem> {
+        self.prefixes();
+        let mut commands = vec![self.command()?];
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'|') || self.starts_with("||") {
+                return Ok(commands);
+            }
+            self.at += if self.starts_with("|&") { 2 } else { 1 };
+            self.blank_lines();
+            commands.push(self.command()?);
+        }
+    }
+
+    /// `!` and `time`, which say nothing about what is run.
+    fn prefixes(&mut self) {
+        loop {
+            self.blanks();
+            match self.peek_word() {
+                "!" => self.at += 1,
+                "time" => {
+                    self.at += "time".len();
+                    self.blanks();
+                    if self.peek_word() == "-p" {
+                        self.at += "-p".len();
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    pub(super) fn command(&mut self) -> Result<Command, Problem> {
+        self.blanks();
+        let word = self.peek_word();
+        if CLOSERS.contains(&word) {
+            return Err(Problem::Unexpected(self.at));
+        }
+        match self.compound(word)? {
+            Some(body) => Ok(Command { body, redirects: self.redirects()? }),
+            None => self.simple(),
+        }
+    }
+
+    fn simple(&mut self) -> Result<Command, Problem> {
+        let start = self.at;
+        let mut simple = Simple::default();
+        let mut redirects = Vec::new();
+        loop {
+            self.blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            if !self.begins_word() {
+                break;
+            }
+            let word = self.word()?;
+            let array = self.array(&word)?;
+            match (simple.words.is_empty(), assigned(&word)) {
+                (true, Some((name, value))) => {
+                    let values = array.unwrap_or_else(|| vec![value]);
+                    simple.assignments.push(Assignment { name, values });
+                }
+                _ => simple.words.push(Self::with_array(word, array)),
+            }
+            if self.is_definition(&simple) {
+                return self.definition(simple);
+            }
+        }
+        if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
+            return Err(Problem::Unexpected(start));
+        }
+        Ok(Command { body: Body::Simple(simple), redirects })
+    }
+
+    /// Whether the one word so far is followed by `(`: then it is the name of a function.
+    fn is_definition(&mut self, simple: &Simple) -> bool {
+        self.blanks();
+        simple.words.len() == 1 && simple.assignments.is_empty() && self.peek() == Some(b'(')
+    }
+
+    fn definition(&mut self, simple: Simple) -> Result<Command, Problem> {
+        self.at += 1;
+        self.blanks();
+        self.expect(b')')?;
+        let name = simple.words.into_iter().next().map(|word| word.text).unwrap_or_default();
+        let body = self.function(name)?;
+        Ok(Command { body, redirects: Vec::new() })
+    }
+
+    /// The values of `NAME=( … )`, whose `NAME=` was just read.
+    fn array(&mut self, word: &Word) -> Result<Option<Vec<Word>>, Problem> {
+        let is_array = self.peek() == Some(b'(') && word.text.ends_with('=') && assigned(word).is_some();
+        if !is_array {
+            return Ok(None);
+        }
+        self.at += 1;
+        let mut values = Vec::new();
+        loop {
+            self.blank_lines();
+            match self.peek() {
+                Some(b')') => break,
+                Some(_) if self.begins_word() => values.push(self.word()?),
+                Some(_) => return Err(Problem::Unexpected(self.at)),
+                None => return Err(Problem::Unterminated("an array")),
+            }
+        }
+        self.at += 1;
+        // What follows without a blank belongs to the value, too.
+        if self.begins_word() {
+            values.push(self.word()?);
+        }
+        Ok(Some(values))
+    }
+
+    /// An array as an argument (of `declare`, say): its values are a part of the word.
+    fn with_array(mut word: Word, array: Option<Vec<Word>>) -> Word {
+        for value in array.into_iter().flatten() {
+            word.parts.extend(value.parts);
+        }
+        word
+    }
+}
+
+/// The name and the value of `NAME=value`, `NAME+=value` or `NAME[…]=value`.
+fn assigned(word: &Word) -> Option<(String, Word)> {
+    use super::syntax::Part;
+    let Some(Part::Bare(first)) = word.parts.first() else { return None };
+    let (name, value) = first.split_once('=')?;
+    let plain = name.strip_suffix('+').unwrap_or(name);
+    let plain = plain.split_once('[').map_or(plain, |(plain, _)| plain);
+    let starts = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !starts || !plain.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return None;
+    }
+    let text = word.text.get(name.len() + 1..).unwrap_or_default().to_owned();
+    let mut parts = vec![Part::Bare(value.to_owned())];
+    parts.extend_from_slice(&word.parts[1..]);
+    Some((name.to_owned(), Word { text, parts }))
+}

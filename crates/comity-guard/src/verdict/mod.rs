@@ -1,0 +1,146 @@
+//! A verdict in the words that each agent program obeys.
+//!
+//! A no is given both ways that programs understand: as JSON on standard output, and, where the program reads no JSON at
+//! that event or we could not judge at all, by exit code 2 with the reason on standard error.
+
+use serde_json::{Value, json};
+
+use crate::dialect::Dialect;
+use crate::limits::{CONTEXT_BYTES_MAX, REASON_BYTES_MAX};
+use crate::payload::Event;
+
+/// The exit code that every program takes for a no.
+const BLOCKED: u8 = 2;
+
+/// What is said about a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It may run; the model is told something besides.
+    Allow {
+        /// What.
+        context: Option<String>,
+    },
+    /// It may not.
+    Deny {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// It could not be judged, so it may not.
+    Fault {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a hook prints, and how it ends.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Said {
+    /// On standard output.
+    pub stdout: String,
+    /// On standard error.
+    pub stderr: String,
+    /// The exit code.
+    pub exit: u8,
+}
+
+impl Verdict {
+    /// The verdict for a program at an event; `name` is the program's own word for the event.
+    pub fn said(&self, dialect: Dialect, event: Event, name: &str) -> Said {
+        match self {
+            Verdict::Allow { context: None } => Said::default(),
+            Verdict::Allow { context: Some(context) } => {
+                let context = bounded(&visible(context), CONTEXT_BYTES_MAX);
+                match takes_context(dialect, event) {
+                    true => Said { stdout: line(&allowed(dialect, name, &context)), ..Said::default() },
+                    false => Said::default(),
+                }
+            }
+            Verdict::Deny { reason } => {
+                let reason = bounded(&visible(reason), REASON_BYTES_MAX);
+                match event {
+                    Event::BeforeTool => denied(dialect, name, &reason),
+                    // It has happened: the model is told, nothing can be kept from running.
+                    Event::AfterTool
+                    | Event::SessionStart
+                    | Event::SessionEnd
+                    | Event::UserPrompt
+                    | Event::Stop
+                    | Event::Other => Said { stderr: reason + "\n", ..Said::default() },
+                }
+            }
+            Verdict::Fault { reason } => {
+                let reason = bounded(&visible(reason), REASON_BYTES_MAX);
+                let stderr = format!("Comity could not judge this call, so it is blocked: {reason}\n");
+                Said { stderr, exit: BLOCKED, ..Said::default() }
+            }
+        }
+    }
+}
+
+/// Whether the program shows its model what a hook adds to this event.
+pub(crate) fn takes_context(dialect: Dialect, event: Event) -> bool {
+    match dialect {
+        Dialect::ClaudeCode | Dialect::Codex => {
+            matches!(event, Event::BeforeTool | Event::AfterTool | Event::SessionStart | Event::UserPrompt)
+        }
+        Dialect::GeminiCli => matches!(event, Event::AfterTool | Event::SessionStart | Event::UserPrompt),
+        // The plugin adds it to what the tool said.
+        Dialect::OpenCode => matches!(event, Event::AfterTool),
+        Dialect::CopilotCli | Dialect::Cursor => false,
+    }
+}
+
+fn denied(dialect: Dialect, name: &str, reason: &str) -> Said {
+    let answer = match dialect {
+        Dialect::ClaudeCode | Dialect::Codex => json!({ "hookSpecificOutput": {
+            "hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": reason,
+        }}),
+        Dialect::GeminiCli => json!({ "decision": "deny", "reason": reason }),
+        Dialect::CopilotCli => json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }),
+        Dialect::Cursor => json!({ "permission": "deny", "user_message": reason, "agent_message": reason }),
+        // The plugin throws what stands on standard error.
+        Dialect::OpenCode => {
+            return Said { stderr: format!("{reason}\n"), exit: BLOCKED, ..Said::default() };
+        }
+    };
+    Said { stdout: line(&answer), ..Said::default() }
+}
+
+fn allowed(dialect: Dialect, name: &str, context: &str) -> Value {
+    match dialect {
+        Dialect::ClaudeCode | Dialect::Codex | Dialect::GeminiCli => json!({
+            "hookSpecificOutput": { "hookEventName": name, "additionalContext": context },
+        }),
+        Dialect::OpenCode => json!({ "context": context }),
+        Dialect::CopilotCli | Dialect::Cursor => json!({}),
+    }
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+/// What others wrote is shown, never interpreted: characters that steer terminals become visible.
+fn visible(text: &str) -> String {
+    let is_hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_steering(c);
+    match text.contains(is_hidden) {
+        false => text.to_owned(),
+        true => text
+            .chars()
+            .map(|c| if is_hidden(c) { c.escape_default().to_string() } else { c.to_string() })
+            .collect(),
+    }
+}
+
+/// Zero-width and direction-changing characters.
+fn is_steering(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+fn bounded(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let end = (0..=bytes.saturating_sub(4)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}…", &text[..end])
+}

@@ -1,0 +1,181 @@
+//! What is too long, too deep or no command line at all; and what no text may do.
+
+use comity_guard::limits::{COMMAND_BYTES_MAX, EFFECTS_MAX, NESTING_MAX};
+use comity_guard::programs::{Place, effects};
+use comity_guard::{Effects, Unknown, shell};
+use proptest::prelude::*;
+
+use super::{check, seen};
+
+#[test]
+fn what_cannot_be_read_is_unknown() {
+    let unreadable = |why: &str| format!("? it cannot be read: {why}");
+    let open = |what: &str| unreadable(&format!("{what} does not end"));
+    let at = |byte: usize| unreadable(&format!("what stands at byte {byte} does not belong there"));
+    check(&[
+        ("echo 'a", &open("a quote")),
+        ("echo \"a", &open("a quote")),
+        ("echo $(a", &open("a command within another one")),
+        ("echo `a", &open("a command in backticks")),
+        ("echo ${a", &open("a parameter")),
+        ("(a", &open("a command within another one")),
+        ("if a; then b", &open("a command within another one")),
+        ("[[ a", &open("a test")),
+        ("a &&", &open("a list of commands")),
+        ("x=(a", &open("an array")),
+        ("a )", &at(2)),
+        ("done", &at(0)),
+        ("a; ; b", &at(3)),
+        ("echo >", &at(6)),
+        ("echo (a)", &at(6)),
+        ("a | | b", &at(4)),
+        // A shell runs the lines before the one that it stumbles over.
+        ("rm a\nrm b; rm 'c", &format!("delete a; delete b; {}", open("a quote"))),
+    ]);
+}
+
+#[test]
+fn bounds() {
+    let unknown = |command: &str| effects(command, &Place::default()).unknown;
+    let deep = |levels: usize| format!("{}rm x{}", "$(".repeat(levels), ")".repeat(levels));
+    assert_eq!(effects(&deep(NESTING_MAX), &Place::default()).writes.len(), 1);
+    assert_eq!(unknown(&deep(NESTING_MAX + 1)), Some(Unknown::Bound("the command is nested too deep")));
+    assert_eq!(unknown(&"(".repeat(100_000)), Some(Unknown::Bound("the command is nested too deep")));
+    assert_eq!(unknown(&"sudo ".repeat(40_000)), Some(Unknown::Bound("the command is nested too deep")));
+    let long = format!("rm {}", "x".repeat(COMMAND_BYTES_MAX));
+    assert_eq!(unknown(&long), Some(Unknown::Bound("the command is too long")));
+    let many: Effects = effects(&"rm x;".repeat(EFFECTS_MAX + 1), &Place::default());
+    assert_eq!(many.unknown, Some(Unknown::Bound("too many writes")));
+}
+
+/// Texts at which a reader that goes back would take minutes; each is as long as a command may be.
+#[test]
+fn time_is_linear() {
+    let pieces = [
+        "$((", "$(", "`", "{", "[", "${", "\"$(", "<<A ", "<<A\n", "((", "a;", ">a ", "{a,", "[[ ", "'", "\\",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(COMMAND_BYTES_MAX / piece.len());
+        seen(&text);
+        seen(&format!("echo \"$({text}"));
+    }
+}
+
+/// Pieces of which command lines are made, well-formed or not.
+fn piece() -> impl Strategy<Value = String> {
+    let fixed = prop::sample::select(vec![
+        "'",
+        "\"",
+        "`",
+        "\\",
+        "$",
+        "$(",
+        ")",
+        "(",
+        "((",
+        "))",
+        "{",
+        "}",
+        "[",
+        "]",
+        "[[",
+        "]]",
+        "<",
+        ">",
+        ">>",
+        "<<EOF",
+        "EOF",
+        "\n",
+        "<<-'E'",
+        "E",
+        "<<<",
+        "&",
+        "&&",
+        "|",
+        "||",
+        ";",
+        ";;",
+        "#",
+        " ",
+        "\t",
+        "*",
+        "?",
+        "~",
+        "$'",
+        "\\x",
+        "${",
+        ":-",
+        "if ",
+        "then ",
+        "fi",
+        "for x in ",
+        "do ",
+        "done",
+        "case a in ",
+        "esac",
+        "while ",
+        "function f ",
+        "rm ",
+        "sed -i ",
+        "bash -c ",
+        "eval ",
+        "cd ",
+        "git ",
+        "find ",
+        "-exec ",
+        "xargs ",
+        "{}",
+        "{a,b}",
+        "{1..3}",
+        "x",
+        "a=b",
+        "a=(",
+        "é",
+        "\u{0}",
+        "\u{301}",
+        "=",
+        "-",
+        "--",
+        "2>",
+        "&>",
+        ">&",
+        "of=",
+        "\r\n",
+    ]);
+    prop_oneof![8 => fixed.prop_map(str::to_owned), 1 => any::<String>()]
+}
+
+fn line() -> impl Strategy<Value = String> {
+    prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, max_global_rejects: 200_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_panics(line in line()) {
+        seen(&line);
+    }
+
+    /// Whatever stands before it, a command that is run is seen.
+    #[test]
+    fn what_is_appended_is_found(line in line()) {
+        let parsed = shell::parse(&line);
+        let whole = format!("{line}\necho > zz");
+        prop_assume!(parsed.problem.is_none() && shell::parse(&whole).problem.is_none());
+        // A backslash or a comment at the end would take what follows; a line break ends both.
+        let joined = line.ends_with('\\') && !line.ends_with("\\\\");
+        prop_assume!(!joined);
+        let found = effects(&whole, &Place::default());
+        prop_assert!(found.writes.iter().any(|write| write.to_string().ends_with("zz")), "{:?}", found);
+    }
+
+    /// A line that was read means the same within a group of commands.
+    #[test]
+    fn a_group_changes_nothing(line in line()) {
+        prop_assume!(!line.trim().is_empty() && shell::parse(&line).problem.is_none());
+        let grouped = format!("{{ {line}\n}}");
+        prop_assume!(shell::parse(&grouped).problem.is_none());
+        prop_assert_eq!(effects(&line, &Place::default()), effects(&grouped, &Place::default()));
+    }
+}

@@ -1,0 +1,110 @@
+//! What is not ours stays as it was, in files of every shape.
+
+use serde_json::Value;
+
+use crate::{connected, json_files};
+
+/// Files as people and programs write them.
+const FILES: &[&str] = &[
+    "{}",
+    "{}\n",
+    "{ }",
+    "{\n}\n",
+    "\n{\n\n}\n\n",
+    "{\"a\":1}",
+    "{ \"a\": 1 }\n",
+    "{\"a\":1,\"hooks\":{},\"mcpServers\":{},\"mcp\":{}}",
+    "{\"hooks\": { }, \"mcpServers\":{\n}}",
+    "{\n  \"a\": 1\n}\n",
+    "{\n    \"a\": {\n        \"b\": []\n    }\n}",
+    "{\n\t\"a\": 1,\n\t\"hooks\": {},\n\t\"mcpServers\": {}\n}\n",
+    "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n  },\r\n  \"mcp\": {}\r\n}\r\n",
+    "{\r\n}\r\n",
+    "{\n\"a\": 1\n}",
+    "{\n  \"größe\": \"\u{1f4a5} \\ud83d\\ude00 \\\" \\\\\",\n  \"\u{4e2d}\": \"}]\"\n}\n",
+    // Half of a surrogate pair and a number that no float holds are JSON, too.
+    "{\"lone\": \"\\ud800\", \"large\": 1e999}",
+    "{\"a\":1 ,\"b\" :2 , \"hooks\" : { \"Stop\" :[ ] } }",
+    "{\n  \"a\": 1,\n  \"a\": 2\n}\n",
+    r#"{
+  "permissions": {"allow": ["Bash(ls:*)"]},
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "say 'a comity-hook'"}]}
+    ],
+    "BeforeTool": [],
+    "preToolUse": [{"command": "./guard.sh"}, {"bash": "./guard.sh"}],
+    "Stop": [{"hooks": [{"type": "command", "command": "notify"}]}]
+  },
+  "mcpServers": {
+    "github": {"command": "npx", "args": ["-y", "server"], "env": {"TOKEN": "x"}}
+  },
+  "mcp": {
+    "github": {"type": "local", "command": ["npx"]}
+  },
+  "model": "opus"
+}
+"#,
+    r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[]}],"PostToolUse":[],"disabled":["x"]}}"#,
+    "{\"version\":1}",
+    "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n",
+    "{\n  \"hooks\": {},\n  \"version\": 1\n}\n",
+    "{\n  \"hooks\": {\n    \"preToolUse\": []\n  },\n  \"version\": 1\n}\n",
+    "{\"hooks\":{},\"z\":1}",
+];
+
+#[test]
+fn everything_else_stays_byte_for_byte() {
+    for (dialect, kind) in json_files() {
+        for existing in FILES {
+            let text = connected(dialect, kind, Some(existing));
+            assert_eq!(text.contains("\r\n"), existing.contains("\r\n"), "line ends: {text:?}");
+            assert_eq!(
+                text.contains('\n'),
+                existing.contains('\n') || *existing == "{}" || *existing == "{ }"
+            );
+            assert_eq!(text.ends_with('\n'), existing.ends_with('\n'), "the end of the file: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_or_empty_is_made_and_goes_again() {
+    for (dialect, kind) in json_files() {
+        let text = connected(dialect, kind, None);
+        assert!(serde_json::from_str::<Value>(&text).expect("JSON").is_object());
+        assert_eq!(connected(dialect, kind, Some("")), text);
+        assert_eq!(connected(dialect, kind, Some(" \n")), text);
+    }
+}
+
+#[test]
+fn deep_nesting_is_no_trouble() {
+    let deep = format!("{{\"a\":{}1{}}}", "[{\"b\":".repeat(5_000), "}]".repeat(5_000));
+    for (dialect, kind) in json_files() {
+        connected(dialect, kind, Some(&deep));
+    }
+}
+
+#[test]
+fn what_came_behind_ours_stays() {
+    use comity_guard::Dialect::ClaudeCode;
+    use comity_guard::connect::{Kind::Mcp, disconnect};
+    let text = connected(ClaudeCode, Mcp, Some("{\n  \"a\": 1\n}\n"));
+    let longer = text.replace("\n}\n", ",\n  \"z\": 2\n}\n");
+    let without = disconnect(ClaudeCode, Mcp, &longer).expect("edited");
+    assert_eq!(without.as_deref(), Some("{\n  \"a\": 1,\n  \"z\": 2\n}\n"));
+    let first = text.replace("\"a\": 1,\n  ", "").replace("\n}\n", ",\n  \"z\": 2\n}\n");
+    let without = disconnect(ClaudeCode, Mcp, &first).expect("edited");
+    assert_eq!(without.as_deref(), Some("{\n  \"z\": 2\n}\n"));
+}
+
+#[test]
+fn our_version_goes_with_our_hooks_wherever_others_came() {
+    use comity_guard::Dialect::Cursor;
+    use comity_guard::connect::{Kind::Hooks, disconnect};
+    let text = connected(Cursor, Hooks, Some("{\"a\":1}"));
+    let longer = text.replace("\"version\":1}", "\"version\":1,\"z\":2}");
+    assert_ne!(longer, text);
+    assert_eq!(disconnect(Cursor, Hooks, &longer), Ok(Some("{\"a\":1,\"z\":2}".to_owned())));
+}

@@ -1,0 +1,58 @@
+//! The settings of agent programs, connected and disconnected.
+
+mod generated;
+mod kept;
+mod ours;
+mod places;
+mod plugin;
+mod refusals;
+mod toml;
+mod written;
+
+use comity_guard::Dialect;
+use comity_guard::connect::{self, Connected, Connection, Kind, places};
+
+/// The programs that the tests connect.
+fn connection() -> Connection {
+    Connection { hook: "/opt/comity/bin/comity-hook".to_owned(), comity: "/opt/comity/bin/comity".to_owned() }
+}
+
+/// The same programs in another folder.
+fn moved() -> Connection {
+    Connection { hook: "/srv/new/comity-hook".to_owned(), comity: "/srv/new/comity".to_owned() }
+}
+
+/// Every kind of file of every program whose settings are JSON.
+fn json_files() -> impl Iterator<Item = (Dialect, Kind)> {
+    Dialect::ALL.into_iter().flat_map(|dialect| {
+        places(dialect)
+            .iter()
+            .filter(|place| place.path.ends_with(".json"))
+            .map(move |place| (dialect, place.kind))
+    })
+}
+
+/// Connects a text and takes that back; everything that has to hold for every text is checked on the way.
+fn connected(dialect: Dialect, kind: Kind, existing: Option<&str>) -> String {
+    let what = format!("{dialect} {kind:?} {existing:?}");
+    let text = connect::connect(dialect, kind, existing, &connection()).expect(&what);
+    if let Some(existing) = existing {
+        assert_eq!(connect::is_connected(dialect, kind, existing, &connection()), Connected::No, "{what}");
+    }
+    assert_eq!(connect::is_connected(dialect, kind, &text, &connection()), Connected::Yes, "{what}: {text}");
+    assert_eq!(connect::is_connected(dialect, kind, &text, &moved()), Connected::Otherwise, "{what}: {text}");
+
+    let again = connect::connect(dialect, kind, Some(&text), &connection()).expect(&what);
+    assert_eq!(again, text, "connecting twice is like once: {what}");
+    let moved_there = connect::connect(dialect, kind, Some(&text), &moved()).expect(&what);
+    assert!(!moved_there.contains("/opt/comity"), "nothing of the old path stays: {moved_there}");
+    let moved_back = connect::connect(dialect, kind, Some(&moved_there), &connection()).expect(&what);
+    assert_eq!(moved_back, text, "a new path takes the place of the old one: {what}");
+
+    for text in [&text, &moved_there] {
+        let without = connect::disconnect(dialect, kind, text).expect(&what);
+        let before = existing.filter(|existing| !existing.trim().is_empty());
+        assert_eq!(without.as_deref(), before, "disconnected from {text}");
+    }
+    text
+}

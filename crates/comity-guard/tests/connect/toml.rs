@@ -1,0 +1,148 @@
+//! Our server in the TOML of Codex.
+
+use comity_guard::Dialect::Codex;
+use comity_guard::connect::{Connected, Kind, connect, disconnect, is_connected};
+use expect_test::{Expect, expect};
+
+use crate::{connected, connection};
+
+const FILES: &[&str] = &[
+    "model = \"gpt\"\n",
+    "model = \"gpt\"",
+    "# mine\nmodel = \"gpt\" # why\n\n\n",
+    "model = \"gpt\"\n[a]\nb = 1",
+    "[mcp_servers.github]\nargs = [\n  \"-y\", # yes\n]\n\n[mcp_servers.github.env]\nA = \"1\"\n# last",
+    "[mcp_servers]\n",
+    "\n[profiles.\"größe\"]\nx = '''\n[mcp_servers.comity]\n'''\n",
+    "mcp_servers.github.command = \"npx\"\n",
+];
+
+/// Whether a line ends without a carriage return.
+fn has_bare_newline(text: &str) -> bool {
+    text.replace("\r\n", "").contains('\n')
+}
+
+#[test]
+fn everything_else_stays_byte_for_byte() {
+    let ends = ["", "\n", "\n\n", "\n# end", "\n\n# end\n", "\n[z]\n", "\n[z.\"a\"]\nb = [\n1]"];
+    let files = FILES.iter().flat_map(|file| ends.iter().map(move |end| format!("{file}{end}")));
+    let files = files.flat_map(|file| [file.replace('\n', "\r\n"), file]);
+    for existing in files.collect::<Vec<_>>() {
+        let existing = existing.as_str();
+        let text = connected(Codex, Kind::Mcp, Some(existing));
+        assert!(text.starts_with(existing), "{text}");
+        assert!(existing.contains('\r') || !text.contains('\r'), "{text:?}");
+        assert!(!existing.contains('\r') || !has_bare_newline(&text), "{text:?}");
+    }
+    let new = connected(Codex, Kind::Mcp, None);
+    expect![[r#"
+        [mcp_servers.comity]
+        command = "/opt/comity/bin/comity"
+        args = ["mcp"]
+    "#]]
+    .assert_eq(&new);
+    for existing in ["", "\n"] {
+        assert_eq!(connected(Codex, Kind::Mcp, Some(existing)), new);
+    }
+}
+
+#[test]
+fn a_server_with_more_in_it_keeps_that_until_it_goes() {
+    let text = "[mcp_servers.comity] # theirs\nargs = [\"mcp\"]\ncommand = '/old/comity' # old\n\
+                env.A = \"1\"\n\n[mcp_servers.comity.tools.lock]\nmode = \"approve\"\n\n[other]\na = 1\n";
+    assert_eq!(is_connected(Codex, Kind::Mcp, text, &connection()), Connected::Otherwise);
+    let with = connect(Codex, Kind::Mcp, Some(text), &connection()).expect("connected");
+    assert_eq!(with, text.replace("'/old/comity'", "\"/opt/comity/bin/comity\""));
+    let without = disconnect(Codex, Kind::Mcp, &with).expect("edited");
+    assert_eq!(without.as_deref(), Some("\n[other]\na = 1\n"));
+}
+
+#[test]
+fn what_our_table_misses_is_put_in() {
+    let check = |text: &str, expect: Expect| {
+        let with = connect(Codex, Kind::Mcp, Some(text), &connection()).expect("connected");
+        assert_eq!(is_connected(Codex, Kind::Mcp, &with, &connection()), Connected::Yes);
+        expect.assert_eq(&with);
+    };
+    check(
+        "[mcp_servers.comity]",
+        expect![[r#"
+        [mcp_servers.comity]
+        command = "/opt/comity/bin/comity"
+        args = ["mcp"]"#]],
+    );
+    check(
+        "[mcp_servers.comity]\nenabled = true\n[z]\n",
+        expect![[r#"
+        [mcp_servers.comity]
+        command = "/opt/comity/bin/comity"
+        args = ["mcp"]
+        enabled = true
+        [z]
+    "#]],
+    );
+    check(
+        "[mcp_servers.comity]\ncommand = 1\nargs = [\"mcp\", 2]\n",
+        expect![[r#"
+        [mcp_servers.comity]
+        command = "/opt/comity/bin/comity"
+        args = ["mcp"]
+    "#]],
+    );
+    check(
+        "[mcp_servers.comity.env]\nA = \"1\"\n",
+        expect![[r#"
+        [mcp_servers.comity.env]
+        A = "1"
+
+        [mcp_servers.comity]
+        command = "/opt/comity/bin/comity"
+        args = ["mcp"]
+    "#]],
+    );
+}
+
+#[test]
+fn forms_that_cannot_be_edited_are_refused() {
+    let check = |text: &str, expect: Expect| {
+        let problem = connect(Codex, Kind::Mcp, Some(text), &connection()).expect_err(text);
+        expect.assert_eq(&format!("{}\n{}", problem.message, problem.hint));
+    };
+    check(
+        "a = \n",
+        expect![[r#"
+        the file is no TOML (line 1)
+        mend it; Codex cannot read it either"#]],
+    );
+    check(
+        "mcp_servers = 1\n",
+        expect![[r#"
+            "mcp_servers" is not a table
+            make it a table, or take it out; the program itself would not understand it"#]],
+    );
+    check(
+        "mcp_servers = { github = { command = \"npx\" } }\n",
+        expect![[r#"
+            "mcp_servers" is written in a form that cannot be edited
+            give every server a header of its own, such as [mcp_servers.comity]"#]],
+    );
+    check(
+        "[mcp_servers]\ncomity = { command = \"/old/comity\" }\n",
+        expect![[r#"
+            "mcp_servers" is written in a form that cannot be edited
+            give every server a header of its own, such as [mcp_servers.comity]"#]],
+    );
+    check(
+        "[[mcp_servers]]\na = 1\n",
+        expect![[r#"
+            "mcp_servers" is not a table
+            make it a table, or take it out; the program itself would not understand it"#]],
+    );
+    check(
+        "[mcp_servers.comity.command]\na = 1\n[mcp_servers.comity]\n",
+        expect![[r#"
+            "mcp_servers" is written in a form that cannot be edited
+            give every server a header of its own, such as [mcp_servers.comity]"#]],
+    );
+    assert!(disconnect(Codex, Kind::Mcp, "mcp_servers.comity.command = \"/old/comity\"\n").is_err());
+}

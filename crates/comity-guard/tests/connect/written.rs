@@ -1,0 +1,375 @@
+//! What is written, as a person sees it.
+
+use comity_guard::Dialect::{self, ClaudeCode, Codex, CopilotCli, Cursor, GeminiCli, OpenCode};
+use comity_guard::connect::Kind;
+use expect_test::{Expect, expect};
+
+use crate::connected;
+
+fn check(dialect: Dialect, kind: Kind, existing: Option<&str>, expect: Expect) {
+    expect.assert_eq(&connected(dialect, kind, existing));
+}
+
+#[test]
+fn claude_code() {
+    check(
+        ClaudeCode,
+        Kind::Hooks,
+        None,
+        expect![[r#"
+        {
+          "hooks": {
+            "PreToolUse": [
+              {
+                "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash",
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' claude",
+                    "timeout": 10,
+                    "onFailure": "block"
+                  }
+                ]
+              }
+            ],
+            "PostToolUse": [
+              {
+                "matcher": "Write|Edit|MultiEdit|NotebookEdit|Read|Bash",
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' claude",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ],
+            "SessionStart": [
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' claude",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ],
+            "UserPromptSubmit": [
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' claude",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ]
+          }
+        }
+    "#]],
+    );
+    check(
+        ClaudeCode,
+        Kind::Mcp,
+        None,
+        expect![[r#"
+        {
+          "mcpServers": {
+            "comity": {
+              "type": "stdio",
+              "command": "/opt/comity/bin/comity",
+              "args": [
+                "mcp"
+              ],
+              "alwaysLoad": true
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn codex() {
+    check(
+        Codex,
+        Kind::Hooks,
+        None,
+        expect![[r#"
+        {
+          "hooks": {
+            "PreToolUse": [
+              {
+                "matcher": "apply_patch|Bash|shell|local_shell|shell_command|exec_command",
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' codex",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ],
+            "PostToolUse": [
+              {
+                "matcher": "apply_patch|Bash|shell|local_shell|shell_command|exec_command",
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' codex",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ],
+            "SessionStart": [
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' codex",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ],
+            "UserPromptSubmit": [
+              {
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' codex",
+                    "timeout": 10
+                  }
+                ]
+              }
+            ]
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn gemini() {
+    check(
+        GeminiCli,
+        Kind::HooksAndMcp,
+        None,
+        expect![[r#"
+        {
+          "hooks": {
+            "BeforeTool": [
+              {
+                "matcher": "write_file|replace|run_shell_command",
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' gemini",
+                    "timeout": 10000
+                  }
+                ]
+              }
+            ],
+            "AfterTool": [
+              {
+                "matcher": "write_file|replace|run_shell_command|read_file|read_many_files",
+                "hooks": [
+                  {
+                    "type": "command",
+                    "command": "exec '/opt/comity/bin/comity-hook' gemini",
+                    "timeout": 10000
+                  }
+                ]
+              }
+            ]
+          },
+          "mcpServers": {
+            "comity": {
+              "command": "/opt/comity/bin/comity",
+              "args": [
+                "mcp"
+              ]
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn copilot() {
+    check(
+        CopilotCli,
+        Kind::Hooks,
+        None,
+        expect![[r#"
+        {
+          "hooks": {
+            "preToolUse": [
+              {
+                "type": "command",
+                "bash": "exec '/opt/comity/bin/comity-hook' copilot",
+                "timeoutSec": 10
+              }
+            ],
+            "postToolUse": [
+              {
+                "type": "command",
+                "bash": "exec '/opt/comity/bin/comity-hook' copilot",
+                "timeoutSec": 10
+              }
+            ]
+          },
+          "version": 1
+        }
+    "#]],
+    );
+    check(
+        CopilotCli,
+        Kind::Mcp,
+        None,
+        expect![[r#"
+        {
+          "mcpServers": {
+            "comity": {
+              "type": "local",
+              "command": "/opt/comity/bin/comity",
+              "args": [
+                "mcp"
+              ],
+              "tools": [
+                "*"
+              ]
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn cursor() {
+    check(
+        Cursor,
+        Kind::Hooks,
+        None,
+        expect![[r#"
+        {
+          "hooks": {
+            "preToolUse": [
+              {
+                "command": "exec '/opt/comity/bin/comity-hook' cursor",
+                "timeout": 10,
+                "failClosed": true
+              }
+            ],
+            "beforeShellExecution": [
+              {
+                "command": "exec '/opt/comity/bin/comity-hook' cursor",
+                "timeout": 10,
+                "failClosed": true
+              }
+            ],
+            "afterFileEdit": [
+              {
+                "command": "exec '/opt/comity/bin/comity-hook' cursor",
+                "timeout": 10
+              }
+            ]
+          },
+          "version": 1
+        }
+    "#]],
+    );
+    check(
+        Cursor,
+        Kind::Mcp,
+        None,
+        expect![[r#"
+        {
+          "mcpServers": {
+            "comity": {
+              "command": "/opt/comity/bin/comity",
+              "args": [
+                "mcp"
+              ]
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn opencode() {
+    check(
+        OpenCode,
+        Kind::Mcp,
+        None,
+        expect![[r#"
+        {
+          "mcp": {
+            "comity": {
+              "type": "local",
+              "command": [
+                "/opt/comity/bin/comity",
+                "mcp"
+              ],
+              "enabled": true
+            }
+          }
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn the_layout_of_the_file_goes_on() {
+    check(
+        OpenCode,
+        Kind::Mcp,
+        Some("{\n\t\"model\": \"x\",\n\t\"mcp\": {\n\t\t\"a\": {}\n\t}\n}\n"),
+        expect![[r#"
+            {
+            	"model": "x",
+            	"mcp": {
+            		"a": {},
+            		"comity": {
+            			"type": "local",
+            			"command": [
+            				"/opt/comity/bin/comity",
+            				"mcp"
+            			],
+            			"enabled": true
+            		}
+            	}
+            }
+        "#]],
+    );
+    check(
+        OpenCode,
+        Kind::Mcp,
+        Some("{\"model\":\"x\"}"),
+        expect![[
+            r#"{"model":"x","mcp":{"comity":{"type":"local","command":["/opt/comity/bin/comity","mcp"],"enabled":true}}}"#
+        ]],
+    );
+    check(
+        OpenCode,
+        Kind::Mcp,
+        Some("{ \"mcp\": { \"a\": {} } }"),
+        expect![[
+            r#"{ "mcp": { "a": {}, "comity":{"type":"local","command":["/opt/comity/bin/comity","mcp"],"enabled":true} } }"#
+        ]],
+    );
+    // The space behind the bracket says that the servers were there, and empty.
+    let filled = connected(OpenCode, Kind::Mcp, Some("{\n    \"mcp\": {}\n}"));
+    assert!(
+        filled.starts_with("{\n    \"mcp\": { \n        \"comity\": {\n            \"type\""),
+        "{filled}"
+    );
+    assert!(filled.ends_with("\n        }\n    }\n}"), "{filled}");
+}

@@ -1,0 +1,48 @@
+//! What agent programs and git run before they change something: one question to the server, one answer, an exit code.
+//!
+//! It runs before every tool call of every agent, so its start is its cost: no argument parser, no settings, no runtime.
+//! Whatever goes wrong in here is a no: the agent programs let a call pass if a hook fails in any other way.
+
+mod check;
+mod commit;
+mod failing;
+mod server;
+mod tool;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// What a call that cannot be judged ends with: the one code that all agent programs take for a no.
+const BLOCKED: u8 = 2;
+const FAULT: u8 = 1;
+const REFUSED: u8 = 3;
+
+const USAGE: &str = "\
+usage: comity-hook [CLIENT]         judges the tool call on standard input
+       comity-hook check PATH       says whether a path may be edited
+       comity-hook pre-commit       judges the commit that git is about to make";
+
+/// Runs a hook with the words after its name.
+pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match &words[..] {
+        [] => tool::judge(None),
+        ["check", path] => check::ask(path),
+        ["pre-commit", ..] => commit::judge(),
+        ["-h" | "--help"] => {
+            let _ = writeln!(std::io::stdout(), "{USAGE}");
+            ExitCode::SUCCESS
+        }
+        [client] if !client.starts_with('-') => tool::judge(Some(client)),
+        _ => {
+            say(USAGE);
+            ExitCode::from(BLOCKED)
+        }
+    }
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,77 @@
+//! The server, started if it does not run.
+
+use std::borrow::Cow;
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use comity_wire::{Client, Home, Reply, Request};
+use serde_json::value::RawValue;
+
+/// How long the server may take; agent programs wait longer for their hooks.
+const ANSWER_MAX: Duration = Duration::from_secs(8);
+
+pub(crate) struct Server {
+    client: Client,
+    token: Option<String>,
+    cwd: String,
+}
+
+impl Server {
+    pub(crate) fn find() -> Result<Server, String> {
+        let home = Home::from_env().map_err(|error| error.to_string())?;
+        let mut client = match Client::connect(&home.socket()) {
+            Ok(client) => client,
+            Err(error) => {
+                start(&error)?;
+                Client::connect(&home.socket()).map_err(|error| {
+                    format!("no server at {} ({error}); start it with: comity up", home.socket().display())
+                })?
+            }
+        };
+        client.set_timeout(Some(ANSWER_MAX)).map_err(|error| error.to_string())?;
+        let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
+        let cwd = std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
+        Ok(Server { client, token, cwd: cwd.to_string_lossy().into_owned() })
+    }
+
+    /// Asks an operation with an input that is JSON already.
+    pub(crate) fn ask(&mut self, op: &str, input: String) -> Result<Reply<'_>, String> {
+        let input = RawValue::from_string(input).map_err(|error| format!("this is no JSON: {error}"))?;
+        let request = Request {
+            op: Cow::Borrowed(op),
+            input: Some(&input),
+            cwd: Some(Cow::Borrowed(&self.cwd)),
+            token: self.token.as_deref().map(Cow::Borrowed),
+            ..Request::empty()
+        };
+        self.client.call(request).map_err(|error| error.to_string())
+    }
+}
+
+/// Lets the main program beside this one start the server: that takes a moment, once.
+fn start(why: &io::Error) -> Result<(), String> {
+    if !matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
+        return Err(format!("the server cannot be asked: {why}"));
+    }
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let beside = own.with_file_name("comity");
+    let program = if beside.is_file() { beside } else { "comity".into() };
+    let started = Command::new(program)
+        .arg("up")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| format!("the server does not run, and cannot be started: {error}"))?;
+    match started.status.success() {
+        true => Ok(()),
+        false => {
+            Err(format!("the server does not start: {}", String::from_utf8_lossy(&started.stderr).trim()))
+        }
+    }
+}
+
+pub(crate) fn quoted(text: &str) -> Result<String, String> {
+    serde_json::to_string(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,157 @@
+//! Real agent programs as npm has installed them, set up to talk to a scripted model and to nobody else.
+//!
+//! They are looked for below `COMITY_CLIENTS_DIR`; the tests of one that is not there are skipped.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+use super::model::Model;
+use super::{Place, Ran, has_ended, has_program, skip};
+
+/// How long a client may take from its start to its end.
+const RUN_MAX: Duration = Duration::from_secs(150);
+/// Any text does: the model does not look at it.
+const KEY: &str = "dummy";
+
+/// A program or directory of npm's.
+fn installed(test: &str, paths: &[&str]) -> Option<PathBuf> {
+    let Some(dir) = std::env::var_os("COMITY_CLIENTS_DIR").map(PathBuf::from) else {
+        skip(test, "COMITY_CLIENTS_DIR is not set");
+        return None;
+    };
+    let found = paths.iter().map(|path| dir.join("node_modules").join(path)).find(|path| path.exists());
+    if found.is_none() {
+        skip(test, "it is not installed in COMITY_CLIENTS_DIR");
+    }
+    found
+}
+
+/// Claude Code, about to answer one prompt.
+pub(crate) fn claude(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let paths = ["@anthropic-ai/claude-code-linux-x64/claude", "@anthropic-ai/claude-code/bin/claude"];
+    let mut command = place.program(installed(test, &paths)?);
+    command
+        .args(["--print", "go on", "--permission-mode", "bypassPermissions"])
+        .env("ANTHROPIC_BASE_URL", &model.url)
+        .env("ANTHROPIC_API_KEY", KEY)
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("CLAUDE_CONFIG_DIR", place.dir().join("claude"))
+        .env("IS_SANDBOX", "1");
+    Some(command)
+}
+
+/// A model that Codex does not know: it is given the tools of servers at once, others have to search for them.
+pub(crate) const CODEX_UNKNOWN: &str = "gpt-5";
+/// A model that Codex gives its own tools directly.
+pub(crate) const CODEX_PLAIN: &str = "gpt-5.5";
+/// A model that Codex gives a single tool, which runs programs that call the others.
+pub(crate) const CODEX_CODING: &str = "gpt-6-sol";
+
+/// Codex, about to answer one prompt; its settings are these and what is needed here.
+pub(crate) fn codex(
+    test: &str,
+    place: &Place,
+    model: &Model,
+    called: &str,
+    settings: &str,
+) -> Option<Command> {
+    let paths = [
+        "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
+        "@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex",
+        "@openai/codex/vendor/x86_64-unknown-linux-musl/codex/codex",
+    ];
+    let program = installed(test, &paths)?;
+    let config = format!(
+        "model = \"{called}\"\nmodel_provider = \"fake\"\napproval_policy = \"never\"\n\
+         [model_providers.fake]\nname = \"fake\"\nbase_url = \"{}/v1\"\nenv_key = \"FAKE_KEY\"\n\
+         wire_api = \"responses\"\nsupports_websockets = false\n{settings}",
+        model.url,
+    );
+    write(&codex_home(place).join("config.toml"), &config);
+    let mut command = place.program(program);
+    command
+        .args(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"])
+        .args(["--dangerously-bypass-hook-trust", "go on"])
+        .env("CODEX_HOME", codex_home(place))
+        .env("FAKE_KEY", KEY);
+    Some(command)
+}
+
+pub(crate) fn codex_home(place: &Place) -> PathBuf {
+    place.dir().join("codex")
+}
+
+/// Gemini CLI, about to answer one prompt; its settings are these and what is needed here.
+pub(crate) fn gemini(test: &str, place: &Place, model: &Model, mut settings: Value) -> Option<Command> {
+    let script = installed(test, &["@google/gemini-cli/bundle/gemini.js"])?;
+    if !has_program("node") {
+        skip(test, "there is no node here");
+        return None;
+    }
+    settings["security"] = json!({ "auth": { "selectedType": "gemini-api-key" } });
+    settings["privacy"] = json!({ "usageStatisticsEnabled": false });
+    settings["general"] = json!({ "enableAutoUpdate": false, "enableAutoUpdateNotification": false });
+    write(&place.dir().join(".gemini/settings.json"), &settings.to_string());
+    let mut command = place.program("node");
+    command
+        .arg(script)
+        .args(["--prompt", "go on", "--model", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust"])
+        .env("GEMINI_API_KEY", KEY)
+        .env("GOOGLE_GEMINI_BASE_URL", &model.url);
+    Some(command)
+}
+
+/// OpenCode, about to answer one prompt, with a plugin.
+pub(crate) fn opencode(test: &str, place: &Place, model: &Model, plugin: &str) -> Option<Command> {
+    let program = installed(test, &["opencode-linux-x64/bin/opencode"])?;
+    let home = place.dir().join(".config/opencode");
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible", "name": "fake", "models": { "scripted": { "name": "scripted" } },
+        "options": { "baseURL": format!("{}/v1", model.url), "apiKey": KEY },
+    });
+    let config = json!({
+        "provider": { "fake": provider }, "model": "fake/scripted", "small_model": "fake/scripted",
+        "autoupdate": false, "share": "disabled",
+    });
+    write(&home.join("opencode.json"), &config.to_string());
+    write(&home.join("plugins/comity.js"), plugin);
+    // It fetches the package for plugins unless that was noted as installed; ours does not need it.
+    let noted = json!({ "packages": { "": { "dependencies": { "@opencode-ai/plugin": "*" } } } });
+    write(&home.join("package-lock.json"), &noted.to_string());
+    std::fs::create_dir(home.join("node_modules")).expect("made");
+    let mut command = place.program(program);
+    command.args(["run", "--format", "json", "go on"]).env("OPENCODE_DISABLE_MODELS_FETCH", "1");
+    Some(command)
+}
+
+/// Runs a client to its end. Whatever it leaves behind ends with it.
+pub(crate) fn run(place: &Place, mut command: Command) -> Ran {
+    let file = |name: &str| place.dir().join(name);
+    // Not pipes: a process that is left behind would keep them open.
+    let to = |name: &str| Stdio::from(File::create(file(name)).expect("a file"));
+    command.stdout(to("client.out")).stderr(to("client.err")).process_group(0);
+    let mut client = command.spawn().expect("it starts");
+    let pid = client.id();
+    let has_ended = has_ended(pid, RUN_MAX);
+    // Before its number is given back to the system: then it cannot be another's.
+    if let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let status = client.wait().expect("an end");
+    let said = |name: &str| std::fs::read_to_string(file(name)).unwrap_or_default();
+    let ran = Ran { code: status.code().unwrap_or(-1), out: said("client.out"), err: said("client.err") };
+    assert!(has_ended, "it does not end: {ran:?}");
+    ran
+}
+
+/// Writes a file, and makes the directories above it.
+pub(crate) fn write(file: &Path, text: &str) {
+    std::fs::create_dir_all(file.parent().expect("a directory")).expect("made");
+    std::fs::write(file, text).expect("written");
+}
