@@ -1,0 +1,150 @@
+//! Worktrees through the real server: made, merged in order, kept while there is work in them, and brought back.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use support::{Agent, Place, Ran};
+
+/// A place that makes nothing ready beforehand.
+fn place() -> Place {
+    Place::with(&[("COMITY_WORKTREE_READY", "0")])
+}
+
+fn git(place: &Place, arguments: &[&str]) -> String {
+    let ran = Ran::of(place.program("git").args(arguments).output().expect("git runs"));
+    assert_eq!(ran.code, 0, "git {arguments:?}: {ran:?}");
+    ran.out
+}
+
+/// A worktree of an agent, and commands that run in it.
+struct Tree<'a> {
+    place: &'a Place,
+    agent: Agent,
+    path: PathBuf,
+}
+
+impl<'a> Tree<'a> {
+    fn add(place: &'a Place, name: &str) -> Tree<'a> {
+        let agent = place.join(&[name]);
+        let made = place.json_as(&agent, &["worktree", "add"]);
+        assert_eq!(made["branch"], format!("comity/{name}"), "{made}");
+        Tree { place, agent, path: made["path"].as_str().expect("a path").into() }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.place.comity_as(&self.agent, &[arguments, &["--json"]].concat());
+        Ran::of(command.current_dir(&self.path).output().expect("comity runs"))
+    }
+
+    /// Writes a file that the agent has locked, and commits it.
+    fn commit(&self, path: &str, text: &str) {
+        self.run(&["lock", path]).json();
+        fs::write(self.path.join(path), text).expect("written");
+        let made = self.run(&["commit", "-m", path]).json();
+        assert_eq!(made["files"][0]["path"], path, "{made}");
+        self.run(&["unlock", path]).json();
+    }
+}
+
+#[test]
+fn work_is_merged_without_touching_the_main_checkout() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    ann.commit("src/new.rs", "fn new() {}\n");
+    fs::write(place.repo.join("src/a.rs"), "// the user is at work\n").expect("written");
+    let (status, head) = (git(&place, &["status", "--porcelain"]), git(&place, &["rev-parse", "HEAD"]));
+    let merged = ann.run(&["worktree", "merge"]).json();
+    assert_eq!(merged["files"], json!(["src/new.rs"]), "{merged}");
+    assert_eq!(merged["state"], "waiting", "main is checked out: {merged}");
+    assert_eq!(git(&place, &["status", "--porcelain"]), status);
+    assert_eq!(git(&place, &["rev-parse", "HEAD"]), head);
+    let command = merged["command"].as_str().expect("a command");
+    assert_eq!(command, "git merge --ff-only refs/comity/merged/main");
+    git(&place, &["merge", "--quiet", "--ff-only", "refs/comity/merged/main"]);
+    assert!(place.repo.join("src/new.rs").is_file());
+    assert_eq!(place.log_of("branch_merged").len(), 1);
+    let again = ann.run(&["worktree", "merge"]).json();
+    assert_eq!(again["state"], "already", "{again}");
+}
+
+#[test]
+fn changes_without_a_lock_are_reported_before_anything_moves() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    ann.commit("src/new.rs", "fn new() {}\n");
+    fs::write(ann.path.join("src/b.rs"), "// without a lock\n").expect("written");
+    git(&place, &["-C", ann.path.to_str().expect("a text"), "commit", "--quiet", "--all", "-m", "by hand"]);
+    let before = git(&place, &["for-each-ref"]);
+    let refused = ann.run(&["worktree", "merge"]).refusal();
+    assert_eq!(refused["code"], "not_allowed", "{refused}");
+    assert!(refused["message"].as_str().expect("words").contains("without a lock: src/b.rs"), "{refused}");
+    assert_eq!(git(&place, &["for-each-ref"]), before, "nothing has moved");
+    let planned = ann.run(&["worktree", "merge", "--dry-run"]).json();
+    assert_eq!(planned["out_of_scope"], json!(["src/b.rs"]), "{planned}");
+    let merged = ann.run(&["worktree", "merge", "--out-of-scope"]).json();
+    assert_eq!(merged["files"], json!(["src/b.rs", "src/new.rs"]), "{merged}");
+}
+
+#[test]
+fn conflicts_are_told_with_both_names_and_nothing_moves() {
+    let place = place();
+    let (ann, bob) = (Tree::add(&place, "ann"), Tree::add(&place, "bob"));
+    ann.commit("src/a.rs", "fn by_ann() {}\n");
+    bob.commit("src/a.rs", "fn by_bob() {}\n");
+    assert_eq!(ann.run(&["worktree", "merge"]).json()["state"], "waiting");
+    let before = git(&place, &["for-each-ref"]);
+    let refused = bob.run(&["worktree", "merge"]).refusal();
+    let words = refused["message"].as_str().expect("words");
+    assert!(words.contains("comity/bob of bob conflicts with main") && words.contains("src/a.rs"), "{words}");
+    assert_eq!(git(&place, &["for-each-ref"]), before, "nothing has moved");
+    let recorded = place.log_of("merge_conflicted");
+    assert_eq!(recorded[0]["details"]["paths"], json!(["src/a.rs"]), "{recorded:?}");
+}
+
+#[test]
+fn a_worktree_with_work_is_kept_and_one_without_comes_back_complete() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    ann.commit("src/new.rs", "fn new() {}\n");
+    let remove = || place.run_as(&ann.agent, &["worktree", "remove", "ann", "--json"]);
+    let kept = remove().refusal();
+    assert!(kept["message"].as_str().expect("words").contains("commits are in no other branch"), "{kept}");
+    assert_eq!(ann.run(&["worktree", "merge"]).json()["state"], "waiting");
+    fs::write(ann.path.join(".env"), "SECRET=1\n").expect("written");
+    fs::write(place.repo.join(".git/info/exclude"), ".env\n").expect("written");
+    let kept = remove().refusal();
+    assert!(kept["message"].as_str().expect("words").contains(".env"), "an ignored file is work: {kept}");
+    fs::remove_file(ann.path.join(".env")).expect("removed");
+    let stranger = place.join(&["stranger"]);
+    let refused = place.run_as(&stranger, &["worktree", "remove", "ann", "--json"]).refusal();
+    assert_eq!(refused["code"], "not_allowed", "it is ann's: {refused}");
+    let gone = remove().json();
+    assert_eq!(gone["kept_days"], 7);
+    assert!(!ann.path.exists());
+    let listed = place.json(&["worktree", "list"]);
+    assert_eq!(listed["trash"][0]["slug"], "ann", "{listed}");
+    let back = place.json(&["worktree", "restore", "ann"]);
+    assert_eq!(back["branch"], "comity/ann", "{back}");
+    assert_eq!(fs::read_to_string(ann.path.join("src/new.rs")).expect("the file"), "fn new() {}\n");
+    let owner = &place.json(&["worktree", "list"])["worktrees"][0]["owner"];
+    assert_ne!(*owner, Value::Null);
+}
+
+#[test]
+fn a_name_that_leads_out_is_refused() {
+    let place = place();
+    for slug in ["../x", "a/../../x", "-x", ".", "..", "a//b", "x.lock", "a@{1}", "a b", "\u{e4}"] {
+        let ran = Ran::of(
+            place
+                .comity(&["worktree", "add", "--json", "--", slug])
+                .output()
+                .unwrap_or_else(|error| panic!("{slug:?}: {error}")),
+        );
+        assert!(ran.code == 3 || ran.code == 2, "{slug:?}: {ran:?}");
+    }
+    assert_eq!(place.json(&["worktree", "list"])["worktrees"], json!([]));
+}
