@@ -149,7 +149,7 @@ pub enum Verified {
 pub enum SharedIndex {
     /// It does: a plain `git commit` takes nothing back.
     Refreshed,
-    /// It does not: until the next commit here, or [`super::heal`], a plain `git commit` would take this one back.
+    /// It does not: until the next commit here, or [`super::heal()`], a plain `git commit` would take this one back.
     Stale {
         /// Why not.
         problem: String,

@@ -44,7 +44,7 @@ pub(super) struct Publication<'a> {
 }
 
 impl Publication<'_> {
-    /// Publishes. From the journal to its removal, a kill leaves what [`super::heal`] can finish.
+    /// Publishes. From the journal to its removal, a kill leaves what [`super::heal()`] can finish.
     ///
     /// The index is locked before the branch moves, and until it knows of the commit: in between, a plain
     /// `git commit` would take the commit back.
