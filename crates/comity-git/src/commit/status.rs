@@ -85,9 +85,15 @@ impl Status {
         }
         let mut status = read(&said.stdout)?;
         let complaints = String::from_utf8_lossy(&said.stderr);
-        status.warnings = complaints.lines().take(WARNINGS_MAX).map(str::to_owned).collect();
+        let said = complaints.lines().filter(|line| !is_being_written(line));
+        status.warnings = said.take(WARNINGS_MAX).map(str::to_owned).collect();
         Ok(status)
     }
+}
+
+/// Whether git only says that somebody writes a file at this moment: it is listed as changed, which it is.
+fn is_being_written(complaint: &str) -> bool {
+    complaint.starts_with("error: short read while indexing ")
 }
 
 /// The paths that are not committed. Another repository is none of this worktree's files.
