@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use comity_core::limits::HEARTBEAT_GRAIN;
-use comity_core::{AgentId, Ask, Key, Principal, Refusal, Ticket};
+use comity_core::{AgentId, Ask, Key, Principal, Refusal};
 
 use crate::beside::{self, Beside};
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
-use crate::engine::{Answer, Asker, Engine, Job, Nobody};
+use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting};
 use crate::log::Reader;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
@@ -64,8 +64,8 @@ pub struct Call<'a> {
 
 /// Where the output of a call goes. It may be answered on another thread.
 pub trait Responder: Send {
-    /// The call waits in the queue; [`Application::give_up`] takes it out.
-    fn parked(&mut self, _ticket: Ticket) {}
+    /// The call waits; [`Engine::give_up`] takes it out.
+    fn parked(&mut self, _waiting: Waiting) {}
 
     /// The output, and what the calling agent has to be told besides.
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
@@ -242,10 +242,14 @@ impl Application {
                 self.respond(caller.who, responder, Ok(output));
                 Taken::Answered
             }
-            Ok(Erased::Change { asks, finish }) => {
+            Ok(Erased::Change { asks, when, finish }) => {
                 let slow = asks.iter().any(is_slow);
                 let asker = Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
-                self.engine().submit(Job { who: caller.who, asks, key, asker });
+                let job = Job { who: caller.who, asks, key, asker };
+                match when {
+                    None => self.engine().submit(job),
+                    Some(when) => self.engine().submit_when(job, when),
+                }
                 if slow { Taken::Slow } else { Taken::Quick }
             }
         }
@@ -299,13 +303,6 @@ impl Application {
         output.recv().unwrap_or_else(|_| (Err(Failure::fault("the server stopped")), vec![]))
     }
 
-    /// The asker of a parked call is gone: its place in the queue goes too.
-    pub fn give_up(&self, who: Principal, ticket: Ticket) {
-        let asks = vec![Ask::CancelWait { ticket }];
-        self.engine().submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
-        self.engine().kick();
-    }
-
     /// Every command is a sign of life; it is written down only now and then. Who has ended can do nothing.
     fn heartbeat(&self, caller: &Caller) -> Result<Taken, Refusal> {
         let Principal::Agent(agent) = caller.who else { return Ok(Taken::Answered) };
@@ -348,7 +345,10 @@ impl Taken {
 
 /// Whether an ask leads to events that wait for the disk.
 fn is_slow(ask: &Ask) -> bool {
-    matches!(ask, Ask::Start { .. } | Ask::Join { .. } | Ask::AddToken { .. } | Ask::End { .. })
+    matches!(
+        ask,
+        Ask::Start { .. } | Ask::Join { .. } | Ask::AddToken { .. } | Ask::End { .. } | Ask::Team(_)
+    )
 }
 
 /// Makes the output once the engine has answered.
@@ -360,8 +360,8 @@ struct Finishing {
 }
 
 impl Asker for Finishing {
-    fn parked(&mut self, ticket: Ticket) {
-        self.responder.parked(ticket);
+    fn parked(&mut self, waiting: Waiting) {
+        self.responder.parked(waiting);
     }
 
     fn answer(self: Box<Self>, answer: Answer<'_>) {

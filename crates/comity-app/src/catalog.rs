@@ -4,6 +4,7 @@ use comity_core::Ask;
 use serde_json::Value;
 
 use crate::application::Application;
+use crate::engine::When;
 use crate::operation::{
     Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
 };
@@ -49,6 +50,8 @@ pub enum Erased {
     Change {
         /// In order.
         asks: Vec<Ask>,
+        /// What they wait for, if they do.
+        when: Option<When>,
         /// Makes the output.
         finish: Finish,
     },
@@ -144,13 +147,21 @@ fn plan<O: Operation>(
     })?;
     Ok(match operation.plan(app, caller)? {
         Plan::Answer(output) => Erased::Answer(render(&output, text)?),
-        Plan::Change { asks, finish } => Erased::Change {
-            asks,
-            finish: Box::new(move |events, world, now| {
-                let output = finish(events, world, now);
-                render(&output, text).unwrap_or_else(|_| Rendered { json: "null".into(), text: None })
-            }),
-        },
+        Plan::Change { asks, finish } => Erased::Change { asks, when: None, finish: rendering(finish, text) },
+        Plan::ChangeWhen { when, asks, finish } => {
+            Erased::Change { asks, when: Some(when), finish: rendering(finish, text) }
+        }
+    })
+}
+
+/// Makes the output and writes it out.
+fn rendering<T>(finish: MakeOutput<T>, text: bool) -> Finish
+where
+    T: serde::Serialize + std::fmt::Display + 'static,
+{
+    Box::new(move |events, world, now| {
+        let output = finish(events, world, now);
+        render(&output, text).unwrap_or_else(|_| Rendered { json: "null".into(), text: None })
     })
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use comity_core::event::Event;
 use comity_core::locks::{ReleaseCause, WaitEnding};
+use comity_core::teams::TeamEvent;
 use comity_core::{Principal, Record, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,6 +61,10 @@ fn details(event: &Event) -> serde_json::Value {
     let mut flat = serde_json::Map::new();
     if let Ok(serde_json::Value::Object(tagged)) = serde_json::to_value(event) {
         for (kind, body) in tagged {
+            let (kind, body) = match is_of_a_family(event) {
+                true => inner(&kind, body),
+                false => (kind, body),
+            };
             flat.insert("type".into(), kind.into());
             flat.extend(body.as_object().cloned().unwrap_or_default());
         }
@@ -70,6 +75,20 @@ fn details(event: &Event) -> serde_json::Value {
     // The hash of a token is no secret, but nobody needs it either.
     flat.remove("token");
     flat.into()
+}
+
+/// Whether the event is one of several about the same thing, with a name of its own inside.
+fn is_of_a_family(event: &Event) -> bool {
+    matches!(event, Event::Team(_))
+}
+
+/// `{"team": {"created": {...}}}` is read as `team_created`.
+fn inner(family: &str, tagged: serde_json::Value) -> (String, serde_json::Value) {
+    let member = tagged.as_object().and_then(|object| object.iter().next());
+    match member {
+        Some((kind, body)) => (format!("{family}_{kind}"), body.clone()),
+        None => (family.to_owned(), tagged),
+    }
 }
 
 /// A moment on the wall, in UTC.
@@ -157,6 +176,8 @@ fn summary(record: &Record, world: &World) -> String {
         Event::MergeConflicted { source, target, paths, .. } => {
             format!("{source} and {target} both changed {}", paths.join(", "))
         }
+        Event::Team(TeamEvent::Created { name, .. }) => format!("{by} made the team {name}"),
+        Event::Team(TeamEvent::Deleted { name }) => format!("{by} ended the team {name}"),
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

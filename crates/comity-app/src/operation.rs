@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::application::Application;
+use crate::engine::When;
 
 /// What an operation does to the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +83,15 @@ pub enum Plan<Output> {
     Answer(Output),
     /// These asks go to the engine; the events of the last one make the answer.
     Change {
+        /// In order; a refusal ends them.
+        asks: Vec<Ask>,
+        /// Makes the answer.
+        finish: MakeOutput<Output>,
+    },
+    /// The same, once there is something to change or the time is up.
+    ChangeWhen {
+        /// What the asks wait for.
+        when: When,
         /// In order; a refusal ends them.
         asks: Vec<Ask>,
         /// Makes the answer.

@@ -173,6 +173,16 @@ impl Agents {
         self.live_names.values().filter_map(|id| self.by_id.get(id))
     }
 
+    /// How many are known.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether nobody is known.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
     /// Counts who came, who ended and whose process became known: when it moves, there may be another one to watch.
     pub fn changes(&self) -> usize {
         self.changes

@@ -6,6 +6,7 @@ use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{LockMode, Wanted};
 use crate::paths::{CaseRule, PathPattern};
 use crate::reads::FileContent;
+use crate::teams::TeamAsk;
 use crate::time::Millis;
 use crate::worktrees::Tree;
 
@@ -212,6 +213,8 @@ pub enum Ask {
         /// What came of it.
         outcome: MergeOutcome,
     },
+    /// About teams.
+    Team(TeamAsk),
     /// Takes what waits for the calling agent.
     TakeNotices,
 }

@@ -8,6 +8,7 @@ use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
 use crate::reads;
 use crate::refusal::Refusal;
+use crate::teams;
 use crate::time::Timestamp;
 use crate::worktrees;
 use crate::world::World;
@@ -106,6 +107,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
                 }
             }]
         }
+        Ask::Team(ask) => teams::decide(world, who, ask)?,
         Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
             Some(agent) => match agent.notices.last() {
                 Some(last) => vec![Event::NoticesTaken { agent: agent.id, up_to: last.id }],

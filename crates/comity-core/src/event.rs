@@ -8,6 +8,7 @@ use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{ReleaseCause, WaitEnding, Wanted};
 use crate::paths::CaseRule;
 use crate::reads::FileContent;
+use crate::teams::TeamEvent;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::Tree;
 
@@ -260,6 +261,8 @@ pub enum Event {
         /// The files.
         paths: Vec<Box<str>>,
     },
+    /// Something about teams.
+    Team(TeamEvent),
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
     NothingChanged {},
     /// An agent was told what waited for it.
@@ -281,11 +284,11 @@ pub struct EventType {
     pub durable: bool,
 }
 
-const fn durable(action: &'static str, stream: &'static str) -> EventType {
+pub(crate) const fn durable(action: &'static str, stream: &'static str) -> EventType {
     EventType { action, stream, durable: true }
 }
 
-const fn live(action: &'static str, stream: &'static str) -> EventType {
+pub(crate) const fn live(action: &'static str, stream: &'static str) -> EventType {
     EventType { action, stream, durable: false }
 }
 
@@ -321,6 +324,7 @@ impl Event {
             Event::WorktreeRemoved { .. } => durable("worktree_removed", "worktree:removed"),
             Event::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
             Event::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),
+            Event::Team(event) => event.kind(),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }

@@ -54,6 +54,8 @@ pub const HEARTBEAT_GRAIN: Millis = Millis::seconds(15);
 pub const HOLDERS_SHOWN_MAX: usize = 8;
 /// Files whose content one agent is remembered to know; the oldest are forgotten first.
 pub const FILES_KNOWN_MAX: usize = 4_096;
+/// Teams at a time.
+pub const TEAMS_MAX: usize = 1_000;
 /// Worktrees at a time.
 pub const WORKTREES_MAX: usize = 1_000;
 /// Files of one commit that the ledger names.

@@ -9,6 +9,7 @@ use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
+use crate::teams::Teams;
 use crate::time::Timestamp;
 use crate::worktrees::Worktree;
 use crate::world::{Patience, World};
@@ -36,6 +37,8 @@ pub struct Snapshot {
     reads: Vec<ReadFact>,
     #[serde(default)]
     worktrees: Vec<Worktree>,
+    #[serde(default)]
+    teams: Teams,
 }
 
 impl Snapshot {
@@ -54,6 +57,7 @@ impl Snapshot {
             answers: world.answers.clone(),
             reads: world.reads.facts(),
             worktrees: world.worktrees.iter().cloned().collect(),
+            teams: world.teams.clone(),
         }
     }
 
@@ -63,6 +67,7 @@ impl Snapshot {
         (world.head, world.now, world.fence, world.ticket) = (self.head, self.now, self.fence, self.ticket);
         (world.projects, world.answers) = (self.projects, self.answers);
         world.reads = Reads::restore(self.reads);
+        world.teams = self.teams;
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;

@@ -1,6 +1,7 @@
 //! The state of everything, as a fold over the log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::agents::{Agent, Agents, Life};
 use crate::answers::Answers;
@@ -12,6 +13,8 @@ use crate::locks::Locks;
 use crate::notices::{Notice, Told};
 use crate::projects::Project;
 use crate::reads::Reads;
+use crate::roles::Roles;
+use crate::teams::Teams;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::{Worktree, Worktrees};
 
@@ -52,6 +55,10 @@ pub struct World {
     pub reads: Reads,
     /// Who works in a copy of their own.
     pub worktrees: Worktrees,
+    /// The teams that were made.
+    pub teams: Teams,
+    /// What roles there are. Not part of the log: it is configured.
+    pub roles: Arc<Roles>,
     /// The repositories.
     pub projects: BTreeMap<ProjectId, Project>,
     /// Recent answers by idempotency key.
@@ -147,6 +154,7 @@ impl World {
                 self.worktrees.insert(Worktree { project, tree, owner, since: now, added });
             }
             Event::WorktreeRemoved { project, slug, .. } => self.worktrees.remove(*project, slug),
+            Event::Team(event) => crate::teams::apply(self, event),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
             }

@@ -5,6 +5,7 @@
 //! them, and those that came in the meantime, on its own thread. That is group commit without a timer and, for a single
 //! client, a commit without a thread switch.
 
+mod asleep;
 mod feed;
 mod housekeeping;
 mod timer;
@@ -17,6 +18,7 @@ use comity_core::{Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World}
 
 use crate::clock::Clock;
 use crate::log::{Log, Reader};
+pub use asleep::When;
 pub use feed::{Feed, Waker};
 pub use housekeeping::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use timer::Timer;
@@ -34,10 +36,19 @@ pub struct Job {
     pub asker: Box<dyn Asker>,
 }
 
+/// Where a call waits; [`Engine::give_up`] takes it out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waiting {
+    /// In the queue, for others to make room.
+    InLine(Ticket),
+    /// Until there is something for it.
+    Asleep(u64),
+}
+
 /// Where an answer goes.
 pub trait Asker: Send {
-    /// The ask waits in the queue; the answer comes later.
-    fn parked(&mut self, _ticket: Ticket) {}
+    /// The ask waits; the answer comes later.
+    fn parked(&mut self, _waiting: Waiting) {}
 
     /// The answer, once its events are in the log.
     fn answer(self: Box<Self>, answer: Answer<'_>);
@@ -75,6 +86,7 @@ struct Shared {
     clock: Clock,
     published: RwLock<World>,
     waiting: Mutex<Vec<Job>>,
+    asleep: asleep::Asleep,
     writer: Mutex<Writer>,
     timer: Timer,
     feed: Feed,
@@ -94,6 +106,7 @@ impl Engine {
             clock,
             published: RwLock::new(world.clone()),
             waiting: Mutex::default(),
+            asleep: asleep::Asleep::default(),
             writer: Mutex::new(Writer::new(world, log)),
             timer: Timer::default(),
             feed: Feed::new(head),
@@ -138,6 +151,27 @@ impl Engine {
     /// Adds a job to those that the next batch decides. Somebody must call [`Engine::drive`] or [`Engine::kick`].
     pub fn submit(&self, job: Job) {
         lock(&self.0.waiting).push(job);
+    }
+
+    /// Adds a job that is decided once there is something for it, or its time is up. Drive or kick, as for others.
+    pub fn submit_when(&self, mut job: Job, when: When) {
+        let id = self.0.asleep.number();
+        job.asker.parked(Waiting::Asleep(id));
+        self.0.asleep.lay_down(id, job, when);
+        // It may be ready already: a batch has to look.
+        self.submit(Job { who: Principal::System, asks: vec![], key: None, asker: Box::new(Nobody) });
+    }
+
+    /// The asker is gone: its place goes too.
+    pub fn give_up(&self, who: Principal, waiting: Waiting) {
+        match waiting {
+            Waiting::Asleep(id) => self.0.asleep.forget(id),
+            Waiting::InLine(ticket) => {
+                let asks = vec![Ask::CancelWait { ticket }];
+                self.submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
+                self.kick();
+            }
+        }
     }
 
     /// Lets the engine's own thread run what was submitted: for jobs that wait for the disk.
@@ -204,7 +238,7 @@ impl Engine {
     fn run_batch(&self, writer: &mut Writer) {
         let jobs = std::mem::take(&mut *lock(&self.0.waiting));
         writer.run(jobs, &self.0);
-        if let Some(at) = writer.next_deadline() {
+        if let Some(at) = writer.next_deadline(&self.0) {
             self.0.timer.not_later_than(at);
         }
     }

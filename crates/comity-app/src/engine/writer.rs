@@ -8,7 +8,7 @@ use comity_core::locks::{Wait, WaitEnding, conflicts};
 use comity_core::{Millis, Record, Refusal, Ticket, Timestamp, World, expire, run};
 
 use super::unclaimed::Unclaimed;
-use super::{Answer, Asker, Job, Shared};
+use super::{Answer, Asker, Job, Shared, Waiting};
 use crate::clock::Reading;
 use crate::log::{Durability, Log, LogError};
 
@@ -43,8 +43,9 @@ impl Writer {
         Writer { world, log, parked: HashMap::new(), unclaimed, retry_at: None }
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
-        let due = self.world.next_deadline().into_iter().chain(self.unclaimed.deadline()).min()?;
+    pub(super) fn next_deadline(&self, shared: &Shared) -> Option<Timestamp> {
+        let others = self.unclaimed.deadline().into_iter().chain(shared.asleep.deadline());
+        let due = self.world.next_deadline().into_iter().chain(others).min()?;
         Some(self.retry_at.map_or(due, |retry| due.max(retry)))
     }
 
@@ -70,6 +71,12 @@ impl Writer {
                 Next::Park(wait, asker) => newly_parked.push((wait, asker)),
             }
         }
+        while let Some(job) = shared.asleep.wake_one(&self.world, reading.now) {
+            match self.decide(job, reading, &mut records) {
+                Next::Answer(one) => decided.push(one),
+                Next::Park(wait, asker) => newly_parked.push((wait, asker)),
+            }
+        }
         if !records.is_empty()
             && let Err(error) = self.log.append(&records, durability(&records))
         {
@@ -79,7 +86,7 @@ impl Writer {
         self.retry_at = None;
         for (wait, mut asker) in newly_parked {
             self.unclaimed.claim(wait.ticket);
-            asker.parked(wait.ticket);
+            asker.parked(Waiting::InLine(wait.ticket));
             // A repeat takes the place of who asked first: that connection is gone.
             self.parked.insert(wait.ticket, Parked { asker, wait });
         }

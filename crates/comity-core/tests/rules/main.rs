@@ -12,5 +12,6 @@ mod queue;
 mod reads;
 mod repeats;
 mod script;
+mod teams;
 mod tell;
 mod worktrees;

@@ -86,6 +86,7 @@ impl Teller {
                 format!("{source} and {target} conflict")
             }
             Event::NothingChanged {} => "nothing changed".to_owned(),
+            Event::Team(event) => format!("{event:?}"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }
     }

@@ -148,6 +148,7 @@ impl Oracle {
             | Event::WorktreeRemoved { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }
+            | Event::Team(_)
             | Event::NothingChanged {} => Ok(()),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }

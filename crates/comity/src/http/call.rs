@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use comity_app::application::Taken;
+use comity_app::engine::Waiting as Place;
 use comity_app::{Application, Call, Caller, Failure, Rendered, Responder};
-use comity_core::{Principal, Ticket};
+use comity_core::Principal;
 use tokio::sync::oneshot;
 
 /// What is asked, and by whom.
@@ -50,7 +51,7 @@ struct Line {
 enum Stage {
     #[default]
     Asked,
-    Parked(Ticket),
+    Parked(Place),
     Answered,
     /// Nobody waits for the answer any more.
     Left,
@@ -74,9 +75,9 @@ struct Waiting {
 }
 
 impl Responder for Waiting {
-    fn parked(&mut self, ticket: Ticket) {
-        if let Stage::Left = self.line.reach(Stage::Parked(ticket)) {
-            self.line.app.give_up(self.line.who, ticket);
+    fn parked(&mut self, place: Place) {
+        if let Stage::Left = self.line.reach(Stage::Parked(place)) {
+            self.line.app.engine().give_up(self.line.who, place);
         }
     }
 
@@ -100,8 +101,8 @@ struct Leaves(Line);
 
 impl Drop for Leaves {
     fn drop(&mut self) {
-        if let Stage::Parked(ticket) = self.0.reach(Stage::Left) {
-            self.0.app.give_up(self.0.who, ticket);
+        if let Stage::Parked(place) = self.0.reach(Stage::Left) {
+            self.0.app.engine().give_up(self.0.who, place);
         }
     }
 }

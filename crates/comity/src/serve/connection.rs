@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 
-use comity_core::{AgentId, Principal, Ticket};
+use comity_app::engine::Waiting;
+use comity_core::{AgentId, Principal};
 use comity_wire::FRAME_BYTES_MAX;
 use mio::net::UnixStream;
 use rustix::buffer::spare_capacity;
@@ -25,7 +26,7 @@ pub(crate) struct Connection {
     /// Who it is, once known.
     pub(crate) who: Option<Principal>,
     /// Requests that wait in the queue.
-    pub(crate) parked: HashMap<u64, Ticket>,
+    pub(crate) parked: HashMap<u64, Waiting>,
     /// The agent whose own connection this is.
     pub(crate) link: Option<AgentId>,
     /// The request that follows the log, and how far it got.

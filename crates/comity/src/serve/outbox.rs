@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use comity_app::engine::Waiting;
 use comity_app::{Failure, Rendered, Responder};
-use comity_core::Ticket;
 
 use super::logging::Trace;
 
@@ -15,8 +15,8 @@ pub(crate) type ConnectionId = u64;
 pub(crate) enum Parcel {
     /// Send this line, the answer to the request with this id.
     Line { id: u64, line: Vec<u8> },
-    /// The request with this id waits in the queue.
-    Parked { id: u64, ticket: Ticket },
+    /// The request with this id waits.
+    Parked { id: u64, waiting: Waiting },
 }
 
 /// Where replies wait for the loop.
@@ -70,8 +70,8 @@ pub(crate) struct Reply {
 }
 
 impl Responder for Reply {
-    fn parked(&mut self, ticket: Ticket) {
-        self.outbox.post(self.to, Parcel::Parked { id: self.id, ticket });
+    fn parked(&mut self, waiting: Waiting) {
+        self.outbox.post(self.to, Parcel::Parked { id: self.id, waiting });
     }
 
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {

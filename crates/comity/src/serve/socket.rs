@@ -283,9 +283,15 @@ impl Socket {
     fn deliver(&mut self) {
         let mut touched: Vec<ConnectionId> = Vec::new();
         for (id, parcel) in self.outbox.take() {
-            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            let Some(connection) = self.connections.get_mut(&id) else {
+                // It hung up before it was known that its call waits.
+                if let Parcel::Parked { waiting, .. } = parcel {
+                    self.app.engine().give_up(Principal::System, waiting);
+                }
+                continue;
+            };
             match parcel {
-                Parcel::Parked { id, ticket } => drop(connection.parked.insert(id, ticket)),
+                Parcel::Parked { id, waiting } => drop(connection.parked.insert(id, waiting)),
                 Parcel::Line { id: request, line } => {
                     connection.parked.remove(&request);
                     match connection.push(&line) {
@@ -363,8 +369,8 @@ impl Socket {
         let Some(mut connection) = self.connections.remove(&id) else { return };
         let _ = self.poll.registry().deregister(&mut connection.stream);
         let who = connection.who.unwrap_or(Principal::Human);
-        for ticket in connection.parked.into_values() {
-            self.app.give_up(who, ticket);
+        for waiting in connection.parked.into_values() {
+            self.app.engine().give_up(who, waiting);
         }
         if let Some(agent) = connection.link
             && !self.connections.values().any(|other| other.link == Some(agent))

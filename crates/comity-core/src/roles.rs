@@ -1,0 +1,181 @@
+//! Roles: what an agent is for, and what it may do to others. The default is no.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::Principal;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// Something that is done to others; working on one's own needs no right.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Right {
+    /// Makes and ends teams.
+    ManageTeams,
+    /// Gives tasks to others, and pauses, retries, skips and cancels theirs.
+    AssignTasks,
+    /// Says that somebody else's work is done.
+    ReviewTasks,
+    /// Answers the permission requests of those below.
+    AnswerPermissions,
+    /// Changes the permission mode of those below.
+    SetModes,
+    /// Starts agents.
+    StartAgents,
+    /// Asks others to end.
+    EndAgents,
+}
+
+/// How much an agent may do before it has to ask.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// It reads only, until its plan is approved.
+    Plan,
+    /// It asks for whatever is not allowed by a rule.
+    #[default]
+    Ask,
+    /// It edits files without asking.
+    AcceptEdits,
+    /// It asks for nothing.
+    Full,
+}
+
+/// One role.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Role {
+    /// What an agent of this role is told first.
+    pub prompt: Box<str>,
+    /// The model that it runs on, unless another one is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Box<str>>,
+    /// The permission mode that it begins in.
+    pub mode: Mode,
+    /// What it may do to others.
+    pub rights: Vec<Right>,
+}
+
+/// All roles by name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Roles {
+    by_name: BTreeMap<Box<str>, Role>,
+}
+
+/// The role of an agent that has none.
+pub const DEFAULT_ROLE: &str = "developer";
+
+impl Mode {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Plan => "plan",
+            Mode::Ask => "ask",
+            Mode::AcceptEdits => "accept-edits",
+            Mode::Full => "full",
+        }
+    }
+}
+
+impl Right {
+    fn words(self) -> &'static str {
+        match self {
+            Right::ManageTeams => "make or end teams",
+            Right::AssignTasks => "change the tasks of others",
+            Right::ReviewTasks => "say that the work of others is done",
+            Right::AnswerPermissions => "answer permission requests",
+            Right::SetModes => "change permission modes",
+            Right::StartAgents => "start agents",
+            Right::EndAgents => "ask others to end",
+        }
+    }
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        let role = |prompt: &str, mode: Mode, rights: &[Right]| Role {
+            prompt: prompt.into(),
+            model: None,
+            mode,
+            rights: rights.to_vec(),
+        };
+        let lead = [
+            Right::ManageTeams,
+            Right::AssignTasks,
+            Right::ReviewTasks,
+            Right::AnswerPermissions,
+            Right::SetModes,
+            Right::StartAgents,
+            Right::EndAgents,
+        ];
+        let table = [
+            (
+                "lead",
+                "You lead a team: you divide the work, answer its questions and join the results.",
+                Mode::Ask,
+                &lead[..],
+            ),
+            (
+                "developer",
+                "You change code. Lock what you edit, keep to your task, and say when it is done.",
+                Mode::Ask,
+                &[],
+            ),
+            (
+                "architect",
+                "You decide how it is built, and write the decisions down before others build on them.",
+                Mode::Plan,
+                &[],
+            ),
+            (
+                "reviewer",
+                "You read the work of others and say what must change before it is done.",
+                Mode::Plan,
+                &[Right::ReviewTasks],
+            ),
+            (
+                "qa",
+                "You try what was built, as a user would, and report what you saw.",
+                Mode::Ask,
+                &[Right::ReviewTasks],
+            ),
+            ("writer", "You write what users read, and keep it true.", Mode::Ask, &[]),
+        ];
+        let by_name =
+            table.into_iter().map(|(name, prompt, mode, rights)| (name.into(), role(prompt, mode, rights)));
+        Roles { by_name: by_name.collect() }
+    }
+}
+
+impl Roles {
+    /// The role with this name.
+    pub fn get(&self, name: &str) -> Option<&Role> {
+        self.by_name.get(name)
+    }
+
+    /// All by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Role)> {
+        self.by_name.iter().map(|(name, role)| (&**name, role))
+    }
+
+    /// Adds a role of the user's, or changes one that is built in.
+    pub fn define(&mut self, name: &str, role: Role) {
+        self.by_name.insert(name.into(), role);
+    }
+}
+
+/// Whether `who` may do this to others. The human may do everything; a role that nobody defined may do nothing.
+pub fn may(world: &World, who: Principal, right: Right) -> Result<(), Refusal> {
+    let Principal::Agent(agent) = who else { return Ok(()) };
+    let agent = world.agents.living(agent)?;
+    let name = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
+    if world.roles.get(name).is_some_and(|role| role.rights.contains(&right)) {
+        return Ok(());
+    }
+    Err(Refusal::NotAllowed {
+        problem: format!("a {name} may not {}", right.words()),
+        hint: "ask your leader or the human, or give the role this right in the configuration".into(),
+    })
+}

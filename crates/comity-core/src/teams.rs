@@ -1,0 +1,190 @@
+//! Teams: a leader and its workers, and who leads whom.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{Agent, check_name};
+use crate::event::{Event, EventType, durable};
+use crate::ids::{AgentId, Principal};
+use crate::limits::TEAMS_MAX;
+use crate::refusal::Refusal;
+use crate::roles::{Right, may};
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// A team that was made.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Team {
+    /// Its name.
+    pub name: Box<str>,
+    /// Who made it and leads it.
+    pub lead: Principal,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub purpose: Option<Box<str>>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What can be asked about teams.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TeamAsk {
+    /// Makes a team; the caller leads it.
+    Create {
+        /// Its name.
+        name: Box<str>,
+        /// What it is for.
+        purpose: Option<Box<str>>,
+    },
+    /// Ends a team that nobody is in any more.
+    Delete {
+        /// Its name.
+        name: Box<str>,
+    },
+}
+
+/// What happened to teams.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TeamEvent {
+    /// A team was made.
+    Created {
+        /// Its name.
+        name: Box<str>,
+        /// Who leads it.
+        lead: Principal,
+        /// What it is for.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        purpose: Option<Box<str>>,
+    },
+    /// A team is no more.
+    Deleted {
+        /// Its name.
+        name: Box<str>,
+    },
+}
+
+/// All teams that were made, by name.
+pub type Teams = BTreeMap<Box<str>, Team>;
+
+impl TeamEvent {
+    pub(crate) fn kind(&self) -> EventType {
+        match self {
+            TeamEvent::Created { .. } => durable("team_created", "team:created"),
+            TeamEvent::Deleted { .. } => durable("team_deleted", "team:deleted"),
+        }
+    }
+}
+
+/// Who leads this agent: its parent, else the leader of its team, else the human.
+pub fn leader_of(world: &World, agent: AgentId) -> Principal {
+    let Some(profile) = world.agents.get(agent).map(|agent| &agent.profile) else { return Principal::Human };
+    let lives = |id: &AgentId| world.agents.get(*id).is_some_and(Agent::is_live);
+    if let Some(parent) = profile.parent.filter(lives) {
+        return Principal::Agent(parent);
+    }
+    let Some(team) = profile.team.as_deref() else { return Principal::Human };
+    match world.teams.get(team).map(|team| team.lead) {
+        Some(Principal::Agent(lead)) if lead != agent && lives(&lead) => return Principal::Agent(lead),
+        Some(Principal::Human | Principal::System) => return Principal::Human,
+        Some(Principal::Agent(_)) | None => {}
+    }
+    let is_lead = |other: &&Agent| other.id != agent && other.profile.role.as_deref() == Some("lead");
+    members(world, team).find(is_lead).map_or(Principal::Human, |lead| Principal::Agent(lead.id))
+}
+
+/// Whether `who` is the human, or stands above the agent as its leader, or as a leader's leader.
+pub fn leads(world: &World, who: Principal, agent: AgentId) -> bool {
+    let Principal::Agent(above) = who else { return true };
+    let mut at = agent;
+    for _ in 0..world.agents.len() {
+        match leader_of(world, at) {
+            Principal::Agent(leader) if leader == above => return true,
+            Principal::Agent(leader) if leader != agent => at = leader,
+            Principal::Agent(_) | Principal::Human | Principal::System => break,
+        }
+    }
+    world.agents.is_ancestor(above, agent)
+}
+
+/// The live agents of a team.
+pub fn members<'a>(world: &'a World, team: &'a str) -> impl Iterator<Item = &'a Agent> {
+    world.agents.live().filter(move |agent| agent.profile.team.as_deref() == Some(team))
+}
+
+pub(crate) fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec<Event>, Refusal> {
+    match ask {
+        TeamAsk::Create { name, purpose } => create(world, who, name, purpose.as_deref()),
+        TeamAsk::Delete { name } => delete(world, who, name),
+    }
+}
+
+fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> Result<Vec<Event>, Refusal> {
+    check_name("a team's name", name)?;
+    crate::locks::check_reason(purpose)?;
+    // Whoever has nobody above may begin a team of its own; a worker may not without the right.
+    if who.agent().is_some_and(|agent| leader_of(world, agent) != Principal::Human) {
+        may(world, who, Right::ManageTeams)?;
+    }
+    if let Some(team) = world.teams.get(name) {
+        let problem = format!("there is a team {name} already, led by {}", world.name_of(team.lead));
+        return Err(Refusal::bad_input(problem, "choose another name"));
+    }
+    if world.teams.len() >= TEAMS_MAX {
+        let problem = format!("there are {TEAMS_MAX} teams already");
+        return Err(Refusal::LimitReached {
+            problem,
+            hint: "delete one with: comity team delete NAME".into(),
+        });
+    }
+    Ok(vec![Event::Team(TeamEvent::Created {
+        name: name.into(),
+        lead: who,
+        purpose: purpose.map(Into::into),
+    })])
+}
+
+fn delete(world: &World, who: Principal, name: &str) -> Result<Vec<Event>, Refusal> {
+    let Some(team) = world.teams.get(name) else {
+        let known: Vec<&str> = world.teams.keys().map(|name| &**name).collect();
+        let hint = if known.is_empty() {
+            "there is no team".into()
+        } else {
+            format!("there are: {}", known.join(", "))
+        };
+        return Err(Refusal::NotFound { problem: format!("there is no team {name}"), hint });
+    };
+    let is_above = team.lead.agent().is_some_and(|lead| leads(world, who, lead));
+    if who != team.lead && who != Principal::Human && !is_above {
+        return Err(Refusal::NotAllowed {
+            problem: format!("the team {name} is led by {}", world.name_of(team.lead)),
+            hint: "a team is deleted by its leader or the human".into(),
+        });
+    }
+    let others: Vec<&str> = members(world, name)
+        .filter(|agent| Principal::Agent(agent.id) != team.lead)
+        .map(|agent| &*agent.profile.name)
+        .collect();
+    if !others.is_empty() {
+        return Err(Refusal::NotAllowed {
+            problem: format!(
+                "{} still {} in the team {name}",
+                others.join(", "),
+                if others.len() == 1 { "is" } else { "are" }
+            ),
+            hint: "ask them to end first".into(),
+        });
+    }
+    Ok(vec![Event::Team(TeamEvent::Deleted { name: name.into() })])
+}
+
+pub(crate) fn apply(world: &mut World, event: &TeamEvent) {
+    match event {
+        TeamEvent::Created { name, lead, purpose } => {
+            let team = Team { name: name.clone(), lead: *lead, purpose: purpose.clone(), since: world.now };
+            world.teams.insert(name.clone(), team);
+        }
+        TeamEvent::Deleted { name } => drop(world.teams.remove(name)),
+    }
+}
