@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use comity_core::limits::HEARTBEAT_GRAIN;
+use comity_core::mail::MailAsk;
 use comity_core::{AgentId, Ask, Key, Principal, Refusal};
 
 use crate::beside::{self, Beside};
@@ -347,7 +348,14 @@ impl Taken {
 fn is_slow(ask: &Ask) -> bool {
     matches!(
         ask,
-        Ask::Start { .. } | Ask::Join { .. } | Ask::AddToken { .. } | Ask::End { .. } | Ask::Team(_)
+        Ask::Start { .. }
+            | Ask::Join { .. }
+            | Ask::AddToken { .. }
+            | Ask::End { .. }
+            | Ask::Team(_)
+            | Ask::Mail(MailAsk::Send(_))
+            | Ask::Control(_)
+            | Ask::Decision(_)
     )
 }
 

@@ -1,10 +1,11 @@
 //! The ledger: the log as people read it.
 
+mod families;
+
 use std::fmt;
 
 use comity_core::event::Event;
 use comity_core::locks::{ReleaseCause, WaitEnding};
-use comity_core::teams::TeamEvent;
 use comity_core::{Principal, Record, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -79,7 +80,7 @@ fn details(event: &Event) -> serde_json::Value {
 
 /// Whether the event is one of several about the same thing, with a name of its own inside.
 fn is_of_a_family(event: &Event) -> bool {
-    matches!(event, Event::Team(_))
+    matches!(event, Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_))
 }
 
 /// `{"team": {"created": {...}}}` is read as `team_created`.
@@ -176,8 +177,10 @@ fn summary(record: &Record, world: &World) -> String {
         Event::MergeConflicted { source, target, paths, .. } => {
             format!("{source} and {target} both changed {}", paths.join(", "))
         }
-        Event::Team(TeamEvent::Created { name, .. }) => format!("{by} made the team {name}"),
-        Event::Team(TeamEvent::Deleted { name }) => format!("{by} ended the team {name}"),
+        Event::Mail(event) => families::mail(&by, event, world),
+        Event::Control(event) => families::control(&by, event, world),
+        Event::Decision(event) => families::decision(&by, event),
+        Event::Team(event) => families::team(&by, event),
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

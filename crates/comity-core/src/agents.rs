@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
 
-pub(crate) use ending::{end, silence_events};
+pub(crate) use ending::{end, ending_events, silence_events};
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

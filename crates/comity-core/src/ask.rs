@@ -2,8 +2,11 @@
 
 use crate::agents::{Ending, Process, Profile};
 use crate::commits::Commit;
+use crate::control::ControlAsk;
+use crate::decisions::DecisionAsk;
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{LockMode, Wanted};
+use crate::mail::MailAsk;
 use crate::paths::{CaseRule, PathPattern};
 use crate::reads::FileContent;
 use crate::teams::TeamAsk;
@@ -213,6 +216,12 @@ pub enum Ask {
         /// What came of it.
         outcome: MergeOutcome,
     },
+    /// About mail.
+    Mail(MailAsk),
+    /// About control messages.
+    Control(ControlAsk),
+    /// About decisions.
+    Decision(DecisionAsk),
     /// About teams.
     Team(TeamAsk),
     /// Takes what waits for the calling agent.

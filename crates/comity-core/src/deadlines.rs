@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::control::RequestId;
 use crate::ids::{AgentId, Fence, Ticket};
+use crate::mail::Receipt;
 use crate::time::Timestamp;
 
 /// Something that happens when its time comes.
@@ -12,6 +14,10 @@ pub enum Due {
     Lock(Fence),
     /// A wait runs out.
     Wait(Ticket),
+    /// An offer of mail is not acknowledged.
+    Offer(Receipt),
+    /// An agent has not answered the request to end.
+    Shutdown(RequestId),
     /// An agent was silent or disconnected for too long.
     Agent(AgentId),
 }

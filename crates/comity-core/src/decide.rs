@@ -2,10 +2,13 @@
 
 use crate::agents::{self, Life};
 use crate::ask::{Ask, MergeOutcome};
+use crate::control;
 use crate::deadlines::Due;
+use crate::decisions;
 use crate::event::{Event, Record};
 use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
+use crate::mail;
 use crate::reads;
 use crate::refusal::Refusal;
 use crate::teams;
@@ -107,6 +110,9 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
                 }
             }]
         }
+        Ask::Mail(ask) => mail::decide(world, who, ask)?,
+        Ask::Control(ask) => control::decide(world, who, ask)?,
+        Ask::Decision(ask) => decisions::decide(world, who, ask)?,
         Ask::Team(ask) => teams::decide(world, who, ask)?,
         Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
             Some(agent) => match agent.notices.last() {
@@ -161,6 +167,8 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
         let events = match due {
             Due::Lock(fence) => locks::lapse(world, fence),
             Due::Wait(ticket) => locks::time_out(world, ticket),
+            Due::Offer(receipt) => mail::lapse(world, receipt),
+            Due::Shutdown(request) => control::overdue(world, request),
             Due::Agent(agent) => agents::silence_events(world, agent),
         };
         if events.is_empty() {

@@ -4,8 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::{Ending, Process, Profile};
 use crate::commits::Commit;
+use crate::control::ControlEvent;
+use crate::decisions::DecisionEvent;
 use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{ReleaseCause, WaitEnding, Wanted};
+use crate::mail::MailEvent;
 use crate::paths::CaseRule;
 use crate::reads::FileContent;
 use crate::teams::TeamEvent;
@@ -261,6 +264,12 @@ pub enum Event {
         /// The files.
         paths: Vec<Box<str>>,
     },
+    /// Something about mail.
+    Mail(MailEvent),
+    /// Something about control messages.
+    Control(ControlEvent),
+    /// Something about decisions.
+    Decision(DecisionEvent),
     /// Something about teams.
     Team(TeamEvent),
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
@@ -324,6 +333,9 @@ impl Event {
             Event::WorktreeRemoved { .. } => durable("worktree_removed", "worktree:removed"),
             Event::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
             Event::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),
+            Event::Mail(event) => event.kind(),
+            Event::Control(event) => event.kind(),
+            Event::Decision(event) => event.kind(),
             Event::Team(event) => event.kind(),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),

@@ -54,6 +54,38 @@ pub const HEARTBEAT_GRAIN: Millis = Millis::seconds(15);
 pub const HOLDERS_SHOWN_MAX: usize = 8;
 /// Files whose content one agent is remembered to know; the oldest are forgotten first.
 pub const FILES_KNOWN_MAX: usize = 4_096;
+/// Bytes of one letter.
+pub const LETTER_BYTES_MAX: usize = 256 * 1_024;
+/// Letters in one box that have not arrived.
+pub const BOX_LETTERS_MAX: usize = 10_000;
+/// Bytes of the letters in one box.
+pub const BOX_BYTES_MAX: usize = 256 * 1_024 * 1_024;
+/// Bytes of a subject or a title.
+pub const SUBJECT_BYTES_MAX: usize = 512;
+/// Characters of a thread's name.
+pub const THREAD_CHARS_MAX: usize = 64;
+/// Recipients that one letter names.
+pub const RECIPIENTS_MAX: usize = 64;
+/// The senders' own ids of letters that are remembered, all senders together.
+pub const CLIENT_IDS_MAX: usize = 100_000;
+/// How long an offer of mail may take to arrive before it is made again.
+pub const MAIL_LEASE: Millis = Millis::seconds(10);
+/// Offers of one letter, after which it is put aside.
+pub const OFFERS_MAX: u32 = 20;
+/// Control messages that wait for one receiver.
+pub const CONTROLS_MAX: usize = 1_000;
+/// Control messages in one offer.
+pub const CONTROLS_PER_OFFER_MAX: usize = 32;
+/// The shortest time to answer a request to end.
+pub const SHUTDOWN_WAIT_MIN: Millis = Millis::seconds(1);
+/// The longest time to answer a request to end.
+pub const SHUTDOWN_WAIT_MAX: Millis = Millis::hours(1);
+/// Words in which an agent says what it did before it became idle.
+pub const IDLE_SUMMARY_WORDS_MAX: usize = 10;
+/// Decisions that are remembered, and that wait to be confirmed at a time.
+pub const DECISIONS_MAX: usize = 1_000;
+/// Bytes of the reasons for a decision.
+pub const RATIONALE_BYTES_MAX: usize = 16 * 1_024;
 /// Teams at a time.
 pub const TEAMS_MAX: usize = 1_000;
 /// Worktrees at a time.

@@ -48,6 +48,26 @@ pub enum Told {
         /// Who.
         by: String,
     },
+    /// A letter never reached its receiver.
+    MailUndelivered {
+        /// Whom it was for.
+        to: String,
+        /// Its number.
+        id: String,
+        /// What it was about.
+        subject: Option<String>,
+    },
+    /// Somebody confirmed a decision, or turned it down.
+    DecisionSettled {
+        /// Which.
+        id: String,
+        /// What.
+        title: String,
+        /// Which way.
+        how: String,
+        /// Who.
+        by: String,
+    },
     /// A lock came to this agent.
     LockGiven {
         /// On what.
@@ -73,6 +93,12 @@ impl fmt::Display for Told {
             ),
             Told::LockTaken { path, by, reason } => {
                 write!(f, "your lock on {path} was taken away by {by}{}", because(reason))
+            }
+            Told::MailUndelivered { to, id, subject } => {
+                write!(f, "{to} ended before your letter {id} reached it{}", because(subject))
+            }
+            Told::DecisionSettled { id, title, how, by } => {
+                write!(f, "your decision {id} (\"{}\") was {how} by {by}", visible(title))
             }
             Told::LockExtended { path, by } => write!(f, "your lock on {path} was given more time by {by}"),
             Told::LockGiven { path, by, reason } => {

@@ -4,9 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::Agent;
 use crate::answers::Answers;
+use crate::control::Shutdowns;
 use crate::deadlines::Due;
+use crate::decisions::Decisions;
 use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
+use crate::mail::Mail;
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
 use crate::teams::Teams;
@@ -39,6 +42,12 @@ pub struct Snapshot {
     worktrees: Vec<Worktree>,
     #[serde(default)]
     teams: Teams,
+    #[serde(default)]
+    mail: Mail,
+    #[serde(default)]
+    shutdowns: Shutdowns,
+    #[serde(default)]
+    decisions: Decisions,
 }
 
 impl Snapshot {
@@ -58,6 +67,9 @@ impl Snapshot {
             reads: world.reads.facts(),
             worktrees: world.worktrees.iter().cloned().collect(),
             teams: world.teams.clone(),
+            mail: world.mail.clone(),
+            shutdowns: world.shutdowns.clone(),
+            decisions: world.decisions.clone(),
         }
     }
 
@@ -68,6 +80,13 @@ impl Snapshot {
         (world.projects, world.answers) = (self.projects, self.answers);
         world.reads = Reads::restore(self.reads);
         world.teams = self.teams;
+        (world.mail, world.shutdowns, world.decisions) = (self.mail, self.shutdowns, self.decisions);
+        for (receipt, at) in world.mail.lapses() {
+            world.deadlines.set(Due::Offer(receipt), Some(at));
+        }
+        for (request, shutdown) in &world.shutdowns.open {
+            world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
+        }
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;

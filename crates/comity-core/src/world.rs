@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use crate::agents::{Agent, Agents, Life};
 use crate::answers::Answers;
+use crate::control::Shutdowns;
 use crate::deadlines::{Deadlines, Due};
+use crate::decisions::Decisions;
 use crate::event::{Event, Record};
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
 use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
 use crate::locks::Locks;
+use crate::mail::Mail;
 use crate::notices::{Notice, Told};
 use crate::projects::Project;
 use crate::reads::Reads;
@@ -55,6 +58,12 @@ pub struct World {
     pub reads: Reads,
     /// Who works in a copy of their own.
     pub worktrees: Worktrees,
+    /// Letters and control messages on their way.
+    pub mail: Mail,
+    /// Who was asked to end.
+    pub shutdowns: Shutdowns,
+    /// What was settled.
+    pub decisions: Decisions,
     /// The teams that were made.
     pub teams: Teams,
     /// What roles there are. Not part of the log: it is configured.
@@ -136,6 +145,7 @@ impl World {
             Event::AgentEnded { agent, ending, cause } => {
                 self.agents.end(*agent, *ending, cause, now);
                 self.reads.forget(*agent);
+                crate::control::agent_ended(self, *agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}
@@ -154,6 +164,9 @@ impl World {
                 self.worktrees.insert(Worktree { project, tree, owner, since: now, added });
             }
             Event::WorktreeRemoved { project, slug, .. } => self.worktrees.remove(*project, slug),
+            Event::Mail(event) => crate::mail::apply(self, record, event),
+            Event::Control(event) => crate::control::apply(self, record, event),
+            Event::Decision(event) => crate::decisions::apply(self, record, event),
             Event::Team(event) => crate::teams::apply(self, event),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));

@@ -37,7 +37,7 @@ pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
     ending_events(world, agent, Ending::Exited, cause)
 }
 
-fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
+pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
     let mut events = Vec::new();
     for agent in world.agents.with_descendants(top) {
         if !world.agents.get(agent).is_some_and(Agent::is_live) {
@@ -46,6 +46,7 @@ fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Ve
         let who = Principal::Agent(agent);
         let waits = world.locks.waits_of(who);
         events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
+        events.extend(crate::mail::undelivered(world, agent));
         events.extend(world.locks.live_of(who).map(|lock| lock.released(ReleaseCause::HolderEnded)));
         let (ending, cause) = match agent == top {
             true => (ending, cause.into()),

@@ -2,11 +2,14 @@
 
 mod agents;
 mod authority;
+mod control;
 mod deadlock;
+mod decisions;
 mod expiry;
 mod fences;
 mod limits;
 mod locks;
+mod mail;
 mod paths;
 mod queue;
 mod reads;

@@ -86,6 +86,9 @@ impl Teller {
                 format!("{source} and {target} conflict")
             }
             Event::NothingChanged {} => "nothing changed".to_owned(),
+            Event::Mail(event) => format!("{event:?}"),
+            Event::Control(event) => format!("{event:?}"),
+            Event::Decision(event) => format!("{event:?}"),
             Event::Team(event) => format!("{event:?}"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }

@@ -148,6 +148,9 @@ impl Oracle {
             | Event::WorktreeRemoved { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }
+            | Event::Mail(_)
+            | Event::Control(_)
+            | Event::Decision(_)
             | Event::Team(_)
             | Event::NothingChanged {} => Ok(()),
             Event::LockAcquired { .. }

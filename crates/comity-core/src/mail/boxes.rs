@@ -1,0 +1,367 @@
+//! The mailboxes as the log left them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Letter, MailEvent, MessageId, Receipt};
+use crate::control::{Control, ControlId};
+use crate::deadlines::Due;
+use crate::event::Record;
+use crate::ids::{Key, Principal};
+use crate::limits::{CLIENT_IDS_MAX, CONTROLS_MAX};
+use crate::notices::Told;
+use crate::teams::leader_of;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// A letter that somebody has not got yet.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Held {
+    /// The letter.
+    pub letter: Arc<Letter>,
+    /// Who sent it.
+    pub from: Principal,
+    /// When, on the engine's clock.
+    pub sent: Timestamp,
+    /// When, on the wall.
+    pub wall_ms: i64,
+    /// In how many boxes it is.
+    boxes: usize,
+}
+
+/// How much the sender of a letter matters to its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Class {
+    /// The human, or who leads the receiver.
+    Above,
+    /// Anybody else.
+    Peer,
+}
+
+/// An offer that is not acknowledged yet.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Lease {
+    /// The letters in it.
+    pub letters: Vec<MessageId>,
+    /// The control messages in it.
+    pub controls: Vec<ControlId>,
+    until: Timestamp,
+}
+
+/// A control message that waits.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Waiting {
+    /// From whom.
+    pub from: Principal,
+    /// The message.
+    pub control: Control,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What waits for one receiver.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Mailbox {
+    #[serde(with = "crate::snapshot::pairs")]
+    by_sender: BTreeMap<Principal, VecDeque<MessageId>>,
+    #[serde(with = "crate::snapshot::pairs")]
+    controls: BTreeMap<ControlId, Waiting>,
+    #[serde(with = "crate::snapshot::pairs")]
+    offers: BTreeMap<MessageId, u32>,
+    #[serde(with = "crate::snapshot::pairs")]
+    leases: BTreeMap<Receipt, Lease>,
+    put_aside: VecDeque<MessageId>,
+    letters: usize,
+    bytes: usize,
+}
+
+/// All mail that is on its way.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Mail {
+    pub(crate) last: MessageId,
+    pub(crate) last_receipt: Receipt,
+    pub(crate) last_control: ControlId,
+    #[serde(with = "crate::snapshot::pairs")]
+    letters: BTreeMap<MessageId, Held>,
+    #[serde(with = "crate::snapshot::pairs")]
+    boxes: BTreeMap<Principal, Mailbox>,
+    #[serde(with = "crate::snapshot::pairs")]
+    client_ids: BTreeMap<(Principal, Key), MessageId>,
+    client_order: VecDeque<(Principal, Key)>,
+}
+
+impl Mail {
+    /// The letter with this number, while somebody has not got it.
+    pub fn get(&self, id: MessageId) -> Option<&Held> {
+        self.letters.get(&id)
+    }
+
+    /// The box of a receiver; nobody has one for whom nothing ever waited.
+    pub fn of(&self, who: Principal) -> Option<&Mailbox> {
+        self.boxes.get(&who)
+    }
+
+    /// All boxes.
+    pub fn boxes(&self) -> impl Iterator<Item = (Principal, &Mailbox)> {
+        self.boxes.iter().map(|(who, mailbox)| (*who, mailbox))
+    }
+
+    /// The letter that this sender sent with this id of its own.
+    pub fn sent_as(&self, who: Principal, client_id: &Key) -> Option<MessageId> {
+        self.client_ids.get(&(who, client_id.clone())).copied()
+    }
+
+    pub(crate) fn offered_to(&self, receipt: Receipt) -> Option<Principal> {
+        self.boxes.iter().find(|(_, mailbox)| mailbox.leases.contains_key(&receipt)).map(|(who, _)| *who)
+    }
+
+    /// When open offers lapse, for a world that is made again.
+    pub(crate) fn lapses(&self) -> Vec<(Receipt, Timestamp)> {
+        let leases = self.boxes.values().flat_map(|mailbox| &mailbox.leases);
+        leases.map(|(receipt, lease)| (*receipt, lease.until)).collect()
+    }
+
+    /// Puts a control message into a box. The oldest of the least urgent ones goes if there are too many.
+    pub(crate) fn queue(&mut self, to: Principal, from: Principal, control: Control, since: Timestamp) {
+        self.last_control = ControlId(self.last_control.0 + 1);
+        let mailbox = self.boxes.entry(to).or_default();
+        mailbox.controls.insert(self.last_control, Waiting { from, control, since });
+        if mailbox.controls.len() > CONTROLS_MAX {
+            let least =
+                mailbox.controls.iter().max_by_key(|(id, one)| (one.control.urgency(), Reverse(**id)));
+            if let Some(id) = least.map(|(id, _)| *id) {
+                mailbox.controls.remove(&id);
+            }
+        }
+    }
+
+    fn remember(&mut self, who: Principal, client_id: Key, id: MessageId) {
+        if self.client_order.len() >= CLIENT_IDS_MAX
+            && let Some(oldest) = self.client_order.pop_front()
+        {
+            self.client_ids.remove(&oldest);
+        }
+        self.client_order.push_back((who, client_id.clone()));
+        self.client_ids.insert((who, client_id), id);
+    }
+
+    /// One box less has the letter.
+    fn let_go(&mut self, id: MessageId) -> usize {
+        let Some(held) = self.letters.get_mut(&id) else { return 0 };
+        let bytes = held.letter.text.len();
+        held.boxes -= 1;
+        if held.boxes == 0 {
+            self.letters.remove(&id);
+        }
+        bytes
+    }
+}
+
+impl Mailbox {
+    /// How many letters have not arrived.
+    pub fn letters(&self) -> usize {
+        self.letters
+    }
+
+    /// How many bytes these have.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How often a letter was offered so far.
+    pub fn offers(&self, id: MessageId) -> u32 {
+        self.offers.get(&id).copied().unwrap_or(0)
+    }
+
+    /// The open offer with this receipt.
+    pub fn lease(&self, receipt: Receipt) -> Option<&Lease> {
+        self.leases.get(&receipt)
+    }
+
+    /// A control message that waits or is being offered.
+    pub fn control(&self, id: ControlId) -> Option<&Waiting> {
+        self.controls.get(&id)
+    }
+
+    /// Letters that were offered in vain too often.
+    pub fn put_aside(&self) -> impl Iterator<Item = MessageId> {
+        self.put_aside.iter().copied()
+    }
+
+    /// Who has written what waits, with how many letters.
+    pub fn senders(&self) -> impl Iterator<Item = (Principal, usize)> {
+        self.by_sender.iter().map(|(who, letters)| (*who, letters.len()))
+    }
+
+    pub(crate) fn all_letters(&self) -> impl Iterator<Item = MessageId> {
+        let offered = self.leases.values().flat_map(|lease| lease.letters.iter().copied());
+        let waiting = self.by_sender.values().flatten().copied();
+        let mut all: Vec<MessageId> = waiting.chain(offered).chain(self.put_aside.iter().copied()).collect();
+        all.sort_unstable();
+        all.into_iter()
+    }
+
+    pub(crate) fn can_offer_letters(&self) -> bool {
+        !self.by_sender.is_empty() && self.leases.values().all(|lease| lease.letters.is_empty())
+    }
+
+    pub(crate) fn can_offer_controls(&self) -> bool {
+        let is_open = self.leases.values().any(|lease| !lease.controls.is_empty());
+        !is_open && !self.controls.is_empty()
+    }
+
+    /// Control messages that wait, in the order of what matters more.
+    pub(crate) fn waiting_controls(&self) -> impl Iterator<Item = ControlId> {
+        let mut order: Vec<_> =
+            self.controls.iter().map(|(id, waiting)| (waiting.control.urgency(), *id)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, id)| id)
+    }
+
+    /// The letters that wait, in the order in which they are offered.
+    pub(crate) fn in_order(&self, world: &World, who: Principal) -> impl Iterator<Item = MessageId> {
+        let leader = who.agent().map(|agent| leader_of(world, agent));
+        let mut heads: BTreeSet<(Class, MessageId, Principal)> = self
+            .by_sender
+            .iter()
+            .filter_map(|(from, letters)| Some((class(*from, leader), *letters.front()?, *from)))
+            .collect();
+        let mut next: BTreeMap<Principal, usize> = BTreeMap::new();
+        std::iter::from_fn(move || {
+            let (class, id, from) = heads.pop_first()?;
+            let at = next.entry(from).or_insert(0);
+            *at += 1;
+            if let Some(following) = self.by_sender.get(&from).and_then(|letters| letters.get(*at)) {
+                heads.insert((class, *following, from));
+            }
+            Some(id)
+        })
+    }
+
+    fn take_out(&mut self, from: Principal, id: MessageId) {
+        if let Some(letters) = self.by_sender.get_mut(&from) {
+            // Offers go in order: it is the first one, or next to it.
+            if let Some(at) = letters.iter().position(|other| *other == id) {
+                letters.remove(at);
+            }
+            if letters.is_empty() {
+                self.by_sender.remove(&from);
+            }
+        }
+    }
+
+    fn forget(&mut self, id: MessageId, bytes: usize) {
+        self.letters -= 1;
+        self.bytes -= bytes;
+        self.offers.remove(&id);
+    }
+
+    fn is_void(&self) -> bool {
+        self.letters == 0 && self.controls.is_empty() && self.leases.is_empty()
+    }
+}
+
+fn class(from: Principal, leader: Option<Principal>) -> Class {
+    // What came through a file is signed by nobody: the system only carried it.
+    match from {
+        Principal::Human => Class::Above,
+        Principal::Agent(_) if leader == Some(from) => Class::Above,
+        Principal::Agent(_) | Principal::System => Class::Peer,
+    }
+}
+
+pub(crate) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
+    match event {
+        MailEvent::Sent { letter, client_id } => sent(world, record, letter, client_id.as_ref()),
+        MailEvent::Offered { to, receipt, letters, controls, lease } => {
+            let until = world.now.plus(*lease);
+            world.mail.last_receipt = *receipt;
+            let senders: Vec<_> = letters.iter().map(|id| (*id, world.mail.letters.get(id))).collect();
+            let senders: Vec<_> =
+                senders.into_iter().filter_map(|(id, held)| Some((id, held?.from))).collect();
+            let mailbox = world.mail.boxes.entry(*to).or_default();
+            for (id, from) in senders {
+                mailbox.take_out(from, id);
+                *mailbox.offers.entry(id).or_insert(0) += 1;
+            }
+            let lease = Lease { letters: letters.clone(), controls: controls.clone(), until };
+            mailbox.leases.insert(*receipt, lease);
+            world.deadlines.set(Due::Offer(*receipt), Some(until));
+        }
+        MailEvent::Acknowledged { to, receipt } => {
+            let Some(lease) = close(world, *to, *receipt) else { return };
+            done_with(world, *to, &lease.letters);
+            let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
+            lease.controls.iter().for_each(|id| drop(mailbox.controls.remove(id)));
+            tidy(world, *to);
+        }
+        MailEvent::Returned { to, receipt } => {
+            let Some(lease) = close(world, *to, *receipt) else { return };
+            // Back to the front, the last one first.
+            for id in lease.letters.iter().rev() {
+                let Some(from) = world.mail.letters.get(id).map(|held| held.from) else { continue };
+                let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
+                mailbox.by_sender.entry(from).or_default().push_front(*id);
+            }
+        }
+        MailEvent::PutAside { to, letters } => {
+            for id in letters {
+                let Some(from) = world.mail.letters.get(id).map(|held| held.from) else { continue };
+                let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
+                mailbox.take_out(from, *id);
+                mailbox.put_aside.push_back(*id);
+            }
+        }
+        MailEvent::Undelivered { to, letters } => {
+            for id in letters {
+                let Some(held) = world.mail.letters.get(id) else { continue };
+                let (from, subject) = (held.from, held.letter.subject.as_deref().map(str::to_owned));
+                let told = Told::MailUndelivered { to: world.name_of(*to), id: id.to_string(), subject };
+                world.tell(from, record.seq, told);
+            }
+            done_with(world, *to, letters);
+            if let Some(mailbox) = world.mail.boxes.remove(to) {
+                mailbox.leases.into_keys().for_each(|receipt| world.deadlines.set(Due::Offer(receipt), None));
+            }
+        }
+    }
+}
+
+fn sent(world: &mut World, record: &Record, letter: &Arc<Letter>, client_id: Option<&Key>) {
+    let (id, from, mail) = (letter.id, record.by, &mut world.mail);
+    mail.last = mail.last.max(id);
+    if let Some(client_id) = client_id {
+        mail.remember(from, client_id.clone(), id);
+    }
+    for to in &letter.to {
+        let mailbox = mail.boxes.entry(*to).or_default();
+        mailbox.by_sender.entry(from).or_default().push_back(id);
+        mailbox.letters += 1;
+        mailbox.bytes += letter.text.len();
+    }
+    let (sent, wall_ms, boxes) = (world.now, record.wall_ms, letter.to.len());
+    mail.letters.insert(id, Held { letter: Arc::clone(letter), from, sent, wall_ms, boxes });
+}
+
+fn close(world: &mut World, to: Principal, receipt: Receipt) -> Option<Lease> {
+    world.deadlines.set(Due::Offer(receipt), None);
+    world.mail.boxes.get_mut(&to)?.leases.remove(&receipt)
+}
+
+fn done_with(world: &mut World, to: Principal, letters: &[MessageId]) {
+    for id in letters {
+        let bytes = world.mail.let_go(*id);
+        if let Some(mailbox) = world.mail.boxes.get_mut(&to) {
+            mailbox.forget(*id, bytes);
+        }
+    }
+}
+
+fn tidy(world: &mut World, to: Principal) {
+    if world.mail.boxes.get(&to).is_some_and(Mailbox::is_void) {
+        world.mail.boxes.remove(&to);
+    }
+}

@@ -1,0 +1,78 @@
+//! Sends a letter: to those who are there, once per the sender's own id of it, and never more than a box can hold.
+
+use std::sync::Arc;
+
+use super::{Draft, Letter, MailEvent, MessageId, recipients};
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::{
+    BOX_BYTES_MAX, BOX_LETTERS_MAX, LETTER_BYTES_MAX, RECIPIENTS_MAX, SUBJECT_BYTES_MAX, THREAD_CHARS_MAX,
+};
+use crate::refusal::Refusal;
+use crate::world::World;
+
+pub(super) fn send(world: &World, who: Principal, draft: &Draft) -> Result<Vec<Event>, Refusal> {
+    if let Some(client_id) = &draft.client_id
+        && world.mail.sent_as(who, client_id).is_some()
+    {
+        return Ok(vec![]);
+    }
+    check(draft)?;
+    let to = recipients::resolve(world, who, &draft.to)?;
+    for one in &to {
+        check_room(world, *one, draft.text.len())?;
+    }
+    let id = MessageId(world.mail.last.0 + 1);
+    let letter = Letter {
+        id,
+        to,
+        thread: thread(world, draft, id)?,
+        subject: draft.subject.clone(),
+        text: draft.text.clone(),
+        importance: draft.importance,
+        claimed: draft.claimed.clone(),
+    };
+    Ok(vec![Event::Mail(MailEvent::Sent { letter: Arc::new(letter), client_id: draft.client_id.clone() })])
+}
+
+fn check(draft: &Draft) -> Result<(), Refusal> {
+    if draft.text.trim().is_empty() {
+        return Err(Refusal::bad_input("the message is empty", "say something, with -m TEXT"));
+    }
+    if draft.text.len() > LETTER_BYTES_MAX {
+        let problem = format!("the message has {} bytes; {LETTER_BYTES_MAX} is the most", draft.text.len());
+        return Err(Refusal::bad_input(problem, "write it into a file and send the path"));
+    }
+    if draft.subject.as_deref().is_some_and(|subject| subject.len() > SUBJECT_BYTES_MAX) {
+        let problem = format!("the subject is longer than {SUBJECT_BYTES_MAX} bytes");
+        return Err(Refusal::bad_input(problem, "shorten it"));
+    }
+    if draft.to.len() > RECIPIENTS_MAX {
+        let problem = format!("more than {RECIPIENTS_MAX} recipients");
+        return Err(Refusal::bad_input(problem, "send to a team or a role"));
+    }
+    Ok(())
+}
+
+/// The thread that is named, that of the letter that is named, or a new one.
+fn thread(world: &World, draft: &Draft, id: MessageId) -> Result<Box<str>, Refusal> {
+    let Some(named) = draft.thread.as_deref() else { return Ok(id.to_string().into()) };
+    if named.is_empty() || named.chars().count() > THREAD_CHARS_MAX || named.chars().any(char::is_control) {
+        let problem = "this cannot be the name of a thread";
+        return Err(Refusal::bad_input(problem, format!("use 1 to {THREAD_CHARS_MAX} plain characters")));
+    }
+    let answered = named.parse().ok().and_then(|letter| world.mail.get(letter));
+    Ok(answered.map_or_else(|| named.into(), |held| held.letter.thread.clone()))
+}
+
+fn check_room(world: &World, to: Principal, bytes: usize) -> Result<(), Refusal> {
+    let Some(mailbox) = world.mail.of(to) else { return Ok(()) };
+    if mailbox.letters() < BOX_LETTERS_MAX && mailbox.bytes() + bytes <= BOX_BYTES_MAX {
+        return Ok(());
+    }
+    let name = world.name_of(to);
+    Err(Refusal::LimitReached {
+        problem: format!("the mailbox of {name} is full: {} letters are unread", mailbox.letters()),
+        hint: format!("wait until {name} reads its mail, or end it"),
+    })
+}

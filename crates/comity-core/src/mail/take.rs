@@ -1,0 +1,91 @@
+//! Offers what waits, in order; an offer that is not proven to have arrived is made again.
+//!
+//! Order (what matters more comes first): a shutdown, other control messages, the leader and the human, the others.
+//! Letters of one sender to one receiver keep their order in any case: a sender's class is looked up when letters are
+//! offered, so that all its letters have the same, and a box has one offer of letters open at a time.
+
+use super::{MailEvent, MessageId, Receipt};
+use crate::event::Event;
+use crate::ids::{AgentId, Principal};
+use crate::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE, OFFERS_MAX};
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// Whether something waits for them that could be offered now.
+pub fn has_something(world: &World, who: Principal) -> bool {
+    world.mail.of(who).is_some_and(|mailbox| mailbox.can_offer_letters() || mailbox.can_offer_controls())
+}
+
+pub(super) fn take(world: &World, who: Principal, bytes_max: usize, letters_max: usize) -> Option<MailEvent> {
+    let mailbox = world.mail.of(who)?;
+    let controls = match mailbox.can_offer_controls() {
+        true => mailbox.waiting_controls().take(CONTROLS_PER_OFFER_MAX).collect(),
+        false => vec![],
+    };
+    let mut letters: Vec<MessageId> = vec![];
+    if mailbox.can_offer_letters() {
+        let mut room = bytes_max;
+        for id in mailbox.in_order(world, who) {
+            let bytes = world.mail.get(id).map_or(0, |held| held.letter.text.len());
+            if letters.len() >= letters_max.max(1) || (bytes > room && !letters.is_empty()) {
+                break;
+            }
+            room = room.saturating_sub(bytes);
+            letters.push(id);
+        }
+    }
+    if letters.is_empty() && controls.is_empty() {
+        return None;
+    }
+    let receipt = Receipt(world.mail.last_receipt.0 + 1);
+    Some(MailEvent::Offered { to: who, receipt, letters, controls, lease: MAIL_LEASE })
+}
+
+pub(super) fn acknowledge(world: &World, who: Principal, receipt: Receipt) -> Result<Vec<Event>, Refusal> {
+    must_be_open(world, who, receipt)?;
+    Ok(vec![Event::Mail(MailEvent::Acknowledged { to: who, receipt })])
+}
+
+pub(super) fn give_back(world: &World, who: Principal, receipt: Receipt) -> Result<Vec<Event>, Refusal> {
+    must_be_open(world, who, receipt)?;
+    Ok(returned(world, who, receipt))
+}
+
+fn must_be_open(world: &World, who: Principal, receipt: Receipt) -> Result<(), Refusal> {
+    let is_open = world.mail.of(who).is_some_and(|mailbox| mailbox.lease(receipt).is_some());
+    match is_open {
+        true => Ok(()),
+        false => Err(Refusal::NotFound {
+            problem: format!("the offer {receipt} is not open: it was acknowledged, or took too long"),
+            hint: "read again; what did not arrive is offered again".into(),
+        }),
+    }
+}
+
+/// An offer was not acknowledged in time.
+pub(crate) fn lapse(world: &World, receipt: Receipt) -> Vec<Event> {
+    match world.mail.offered_to(receipt) {
+        Some(to) => returned(world, to, receipt),
+        None => vec![],
+    }
+}
+
+/// Back into the box; what was offered too often is put aside.
+fn returned(world: &World, to: Principal, receipt: Receipt) -> Vec<Event> {
+    let Some(mailbox) = world.mail.of(to) else { return vec![] };
+    let Some(lease) = mailbox.lease(receipt) else { return vec![] };
+    let in_vain = |id: &&MessageId| mailbox.offers(**id) >= OFFERS_MAX;
+    let hopeless: Vec<MessageId> = lease.letters.iter().filter(in_vain).copied().collect();
+    let mut events = vec![Event::Mail(MailEvent::Returned { to, receipt })];
+    if !hopeless.is_empty() {
+        events.push(Event::Mail(MailEvent::PutAside { to, letters: hopeless }));
+    }
+    events
+}
+
+/// What an agent that ends has not got: its senders are told.
+pub(crate) fn undelivered(world: &World, agent: AgentId) -> Option<Event> {
+    let to = Principal::Agent(agent);
+    let letters: Vec<MessageId> = world.mail.of(to)?.all_letters().collect();
+    Some(Event::Mail(MailEvent::Undelivered { to, letters }))
+}
