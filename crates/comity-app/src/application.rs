@@ -16,6 +16,7 @@ use crate::log::Reader;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
+use crate::search::MailIndex;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 
@@ -34,6 +35,7 @@ struct Parts {
     beside: Beside,
     contents: Contents,
     trees: Trees,
+    mail_index: MailIndex,
 }
 
 /// What the running server says of itself.
@@ -93,6 +95,7 @@ impl Application {
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
         let (beside, trees, contents) = (Beside::default(), Trees::default(), Contents::below(&server.home));
+        let mail_index = MailIndex::below(&server.home);
         Application(Arc::new(Parts {
             engine,
             reader,
@@ -104,6 +107,7 @@ impl Application {
             beside,
             contents,
             trees,
+            mail_index,
         }))
     }
 
@@ -163,6 +167,11 @@ impl Application {
     /// What agents have read lately.
     pub fn contents(&self) -> &Contents {
         &self.0.contents
+    }
+
+    /// The index of all mail.
+    pub fn mail_index(&self) -> &MailIndex {
+        &self.0.mail_index
     }
 
     /// The worktree drivers.

@@ -8,7 +8,10 @@ use crate::engine::When;
 use crate::operation::{
     Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
 };
-use crate::operations::{agents::*, commits::*, guard::*, ledger::*, locks::*, server::*, worktrees::*};
+use crate::operations::{
+    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, server::*,
+    teams::*, worktrees::*,
+};
 
 /// All operations, in the order in which people read them.
 pub const CATALOG: &[Entry] = &[
@@ -25,6 +28,24 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<WorktreeMerge>(),
     Entry::of::<WorktreeRemove>(),
     Entry::of::<WorktreeRestore>(),
+    Entry::of::<Next>(),
+    Entry::of::<SendMail>(),
+    Entry::of::<ReadMail>(),
+    Entry::of::<SearchMail>(),
+    Entry::of::<ListMailboxes>(),
+    Entry::of::<AcknowledgeMail>(),
+    Entry::of::<CreateTeam>(),
+    Entry::of::<DeleteTeam>(),
+    Entry::of::<ListTeams>(),
+    Entry::of::<ShowTeam>(),
+    Entry::of::<RequestShutdown>(),
+    Entry::of::<ApproveShutdown>(),
+    Entry::of::<RejectShutdown>(),
+    Entry::of::<ReportIdle>(),
+    Entry::of::<Decide>(),
+    Entry::of::<ListDecisions>(),
+    Entry::of::<ConfirmDecision>(),
+    Entry::of::<RejectDecision>(),
     Entry::of::<Join>(),
     Entry::of::<ListAgents>(),
     Entry::of::<Bye>(),
@@ -61,6 +82,8 @@ pub enum Erased {
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
+    /// Its name among the MCP tools.
+    pub tool: &'static str,
     /// What it does to the world.
     pub effect: Effect,
     /// How long it may take.
@@ -87,6 +110,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     place(name).map(|at| &CATALOG[at])
 }
 
+/// The operation behind an MCP tool.
+pub fn find_tool(name: &str) -> Option<&'static Entry> {
+    CATALOG.iter().find(|entry| entry.tool == name)
+}
+
 /// Where in the catalog the operation with this name is.
 pub(crate) fn place(name: &str) -> Option<usize> {
     CATALOG.iter().position(|entry| entry.name == name)
@@ -96,6 +124,7 @@ impl Entry {
     const fn of<O: Operation>() -> Entry {
         Entry {
             name: O::NAME,
+            tool: O::TOOL,
             effect: O::EFFECT,
             pace: O::PACE,
             audience: O::AUDIENCE,
@@ -146,26 +175,26 @@ fn plan<O: Operation>(
         ))
     })?;
     Ok(match operation.plan(app, caller)? {
-        Plan::Answer(output) => Erased::Answer(render(&output, text)?),
-        Plan::Change { asks, finish } => Erased::Change { asks, when: None, finish: rendering(finish, text) },
+        Plan::Answer(output) => Erased::Answer(render::<O>(&output, text)?),
+        Plan::Change { asks, finish } => {
+            Erased::Change { asks, when: None, finish: rendering::<O>(finish, text) }
+        }
         Plan::ChangeWhen { when, asks, finish } => {
-            Erased::Change { asks, when: Some(when), finish: rendering(finish, text) }
+            Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text) }
         }
     })
 }
 
 /// Makes the output and writes it out.
-fn rendering<T>(finish: MakeOutput<T>, text: bool) -> Finish
-where
-    T: serde::Serialize + std::fmt::Display + 'static,
-{
+fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool) -> Finish {
     Box::new(move |events, world, now| {
         let output = finish(events, world, now);
-        render(&output, text).unwrap_or_else(|_| Rendered { json: "null".into(), text: None })
+        let nothing = Rendered { json: "null".into(), text: None, receipt: None };
+        render::<O>(&output, text).unwrap_or(nothing)
     })
 }
 
-fn render<T: serde::Serialize + std::fmt::Display>(output: &T, text: bool) -> Result<Rendered, Failure> {
+fn render<O: Operation>(output: &O::Output, text: bool) -> Result<Rendered, Failure> {
     let json = serde_json::to_string(output).map_err(Failure::fault)?;
-    Ok(Rendered { json, text: text.then(|| output.to_string()) })
+    Ok(Rendered { json, text: text.then(|| output.to_string()), receipt: O::receipt(output) })
 }

@@ -73,8 +73,12 @@ fn details(event: &Event) -> serde_json::Value {
     if let Some(serde_json::Value::Object(wanted)) = flat.remove("wanted") {
         flat.extend(wanted);
     }
-    // The hash of a token is no secret, but nobody needs it either.
+    if let Some(serde_json::Value::Object(letter)) = flat.remove("letter") {
+        flat.extend(letter);
+    }
+    // The hash of a token is no secret, but nobody needs it either; nor what makes a repeat harmless.
     flat.remove("token");
+    flat.remove("client_id");
     flat.into()
 }
 

@@ -18,6 +18,7 @@ pub mod operation;
 pub mod operations;
 pub mod processes;
 pub mod projects;
+pub mod search;
 pub mod span;
 pub mod tokens;
 pub mod trees;

@@ -70,6 +70,10 @@ pub const RECIPIENTS_MAX: usize = 64;
 pub const CLIENT_IDS_MAX: usize = 100_000;
 /// How long an offer of mail may take to arrive before it is made again.
 pub const MAIL_LEASE: Millis = Millis::seconds(10);
+/// The shortest time in which an offer has to arrive.
+pub const MAIL_LEASE_MIN: Millis = Millis(100);
+/// The longest time in which an offer has to arrive.
+pub const MAIL_LEASE_MAX: Millis = Millis::minutes(10);
 /// Offers of one letter, after which it is put aside.
 pub const OFFERS_MAX: u32 = 20;
 /// Control messages that wait for one receiver.

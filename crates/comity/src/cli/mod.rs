@@ -76,6 +76,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "completions" => docs::completions(inner, command()),
         "docs" => docs::run(inner),
+        "mail" if inner.subcommand_name() == Some("tail") => follow::mail(home, form),
         "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
         _ => operation(&matches, home, form),
     }
@@ -98,6 +99,9 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }
+    root = root.mut_subcommand("mail", |mail| {
+        mail.subcommand(Command::new("tail").about("Shows mail as it is sent, until interrupted"))
+    });
     root.subcommand(Command::new("token").about("Prints your secret for the HTTP door, and its address"))
         .subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
@@ -187,8 +191,21 @@ fn group_about(word: &str) -> &'static str {
     match word {
         "agent" => "Who is here: join, list, bye",
         "log" => "What happened",
+        "mail" => "Letters between agents and you: send, read, search, tail",
+        "team" => "A leader and its workers: create, delete, list, show",
+        "shutdown" => "Asks an agent to end, and answers that",
+        "decision" => "Confirms a decision, or turns it down",
+        "worktree" => "A copy of the repository of one's own: add, list, merge, remove, restore",
         _ => "",
     }
+}
+
+/// What was offered was shown, or could not be: then it is offered again.
+fn acknowledge(session: &mut Session, receipt: u64) {
+    let shown = std::io::Write::flush(&mut std::io::stdout().lock()).is_ok() && output::all_was_written();
+    let input = serde_json::json!({ "receipt": receipt, "returned": !shown });
+    // If this fails it is offered again, and says so.
+    let _ = session.ask("mail_ack", &input);
 }
 
 /// Runs the operation that the words name.
@@ -208,5 +225,12 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
             return ExitCode::from(USAGE);
         }
     };
-    output::show(form, Session::from_env(home).ask(entry.name, &input))
+    let mut session = Session::from_env(home);
+    let answer = session.ask(entry.name, &input);
+    let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);
+    let code = output::show(form, answer);
+    if let Some(receipt) = receipt {
+        acknowledge(&mut session, receipt);
+    }
+    code
 }

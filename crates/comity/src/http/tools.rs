@@ -42,7 +42,7 @@ fn tool(entry: &Entry) -> Tool {
     }
     compact(&mut input_schema);
     Tool {
-        name: entry.name.into(),
+        name: entry.tool.into(),
         title: None,
         description: entry.summary(),
         input_schema,
@@ -58,7 +58,7 @@ fn tool(entry: &Entry) -> Tool {
 /// Leaves out what a model does not need: every agent reads all schemas in every conversation.
 fn compact(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
-    for noise in ["title", "$schema", "format", "default"] {
+    for noise in ["title", "$schema", "format", "default", "additionalProperties"] {
         schema.remove(noise);
     }
     // What may be left out need not be null too.
@@ -95,7 +95,7 @@ mod tests {
     fn the_list_is_small() {
         let list = serde_json::json!({ "tools": mcp_tools(false) }).to_string();
         assert!(list.len() < LIST_BYTES_MAX, "{} bytes: {list}", list.len());
-        for noise in ["\"title\"", "$schema", "\"null\"", "\"format\""] {
+        for noise in ["\"title\":\"", "$schema", "\"null\"", "\"format\""] {
             assert!(!list.contains(noise), "{noise} in {list}");
         }
         for tool in mcp_tools(true) {
@@ -109,10 +109,10 @@ mod tests {
     fn agents_see_their_tools_and_nobody_the_internal_ones() {
         let names = |all| mcp_tools(all).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
         let of = |audience| CATALOG.iter().filter(move |entry| entry.audience == audience);
-        assert!(of(Audience::Agents).all(|entry| names(false).iter().any(|name| name == entry.name)));
-        assert!(of(Audience::People).all(|entry| !names(false).iter().any(|name| name == entry.name)));
-        assert!(of(Audience::People).all(|entry| names(true).iter().any(|name| name == entry.name)));
-        assert!(of(Audience::Internal).all(|entry| !names(true).iter().any(|name| name == entry.name)));
+        assert!(of(Audience::Agents).all(|entry| names(false).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::People).all(|entry| !names(false).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::People).all(|entry| names(true).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::Internal).all(|entry| !names(true).iter().any(|name| name == entry.tool)));
         let loaded = mcp_tools(false).into_iter().filter(|tool| tool.always_load).count();
         assert_eq!(loaded, ALWAYS_LOADED.len());
     }

@@ -42,6 +42,11 @@ impl Stage {
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         place.json_as(&ann, &["lock", "src/b.rs", "--reason", "adding tests"]);
         place.json_as(&lead, &["lock", "src/c.rs"]);
+        place.json(&["shutdown", "request", "lead", "--within", "1h"]);
+        place.json_as(&ann, &["mail", "send", "lead", "-m", "how far are you?"]);
+        for title in ["Use tabs", "Drop tests"] {
+            place.json_as(&ann, &["decide", title, "--needs-confirmation"]);
+        }
         Stage { place, lead }
     }
 
@@ -119,14 +124,14 @@ impl Stage {
     }
 
     pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &Entry, input: &Value) -> Answer {
-        let told = mcp.call(entry.name, input);
+        let told = mcp.call(entry.tool, input);
         self.text(told.is_error, &told.text)
     }
 
     pub(crate) fn by_mcp_over_http(&self, entry: &Entry, input: &Value) -> Answer {
         let call = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": { "name": entry.name, "arguments": input },
+            "params": { "name": entry.tool, "arguments": input },
         });
         let response =
             http::request(&self.place, Some(&self.lead.token), "POST", "/mcp?tools=all", Some(&call));
