@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::message::MessageId;
 
-/// Why something was not done. The box is as it was; only if the disk failed at the very end it may be done all the same.
+/// Why something was not done. The box is as it was; only if the disk failed at the very end, it may be done.
 #[derive(Debug)]
 pub enum Failure {
     /// A name that cannot be the name of a file.
@@ -77,7 +77,7 @@ impl fmt::Display for Failure {
             Failure::Busy { holder: Some(holder), tries } => {
                 write!(
                     f,
-                    "process {holder} keeps the mailbox locked ({tries} tries); look what it does, then try again"
+                    "process {holder} keeps the mailbox locked ({tries} tries); see what it does, then try again"
                 )
             }
             Failure::Busy { holder: None, tries } => {

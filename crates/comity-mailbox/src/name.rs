@@ -37,7 +37,7 @@ impl fmt::Display for BoxName {
     }
 }
 
-/// Checks a name of a team, an agent or a sender. One that begins with a dot would be hidden, or lead upwards.
+/// Checks a name of a team, an agent or a sender. One that begins with a dot is hidden, or leads upwards.
 pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
     let problem = if name.is_empty() {
         "it is empty"
@@ -55,7 +55,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
     Err(Failure::BadName { name: name.chars().take(NAME_BYTES_MAX).collect(), problem })
 }
 
-/// The files of one box. None but the box itself ends in `.json`, so that no name of an agent leads to another's file.
+/// The files of one box. None but the box itself ends in `.json`, so no agent's name leads to another's file.
 #[derive(Clone)]
 pub(crate) struct Files {
     pub(crate) mail: String,

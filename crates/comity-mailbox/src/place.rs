@@ -1,4 +1,4 @@
-//! The directory of a team's boxes, held open: whatever is moved or linked meanwhile, we stay inside of the root.
+//! The directory of a team's boxes, held open: whatever is moved meanwhile, we stay inside of the root.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -21,6 +21,9 @@ const DIR_FLAGS: OFlags =
 /// Neither a symlink nor a pipe in a file's place leads us astray.
 const FILE_FLAGS: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// Names that are tried for what is set aside; all but the first are free unless somebody foresaw them.
+const ASIDE_NAMES_MAX: u32 = 1_000;
 
 /// A directory inside of the root.
 pub(crate) struct Place {
@@ -179,12 +182,12 @@ impl Place {
 
     /// Gives a file a second name; it is the same one if this is done again before the file is replaced.
     pub(crate) fn link_aside(&self, name: &str) -> Result<PathBuf, Failure> {
-        let Some(stat) = self.look(name)? else { return self.move_aside(name) };
-        let aside = aside(name, &stat);
+        let (stat, aside) = self.aside(name)?;
+        if self.look(&aside)?.is_some_and(|there| is_same(&there, &stat)) {
+            return Ok(self.path(&aside));
+        }
         match rustix::fs::linkat(&self.dir, name, &self.dir, &aside, AtFlags::empty()) {
             Ok(()) => self.sync()?,
-            // An inode is not used again while its file has a name, so it is our own link of an earlier time.
-            Err(Errno::EXIST) => {}
             // A file system without links: for a moment only the set-aside file will be there.
             Err(_) => return self.move_aside(name),
         }
@@ -193,11 +196,23 @@ impl Place {
 
     /// Moves whatever has this name out of the way.
     pub(crate) fn move_aside(&self, name: &str) -> Result<PathBuf, Failure> {
-        let gone = || self.failed(name)(Errno::NOENT);
-        let aside = aside(name, &self.look(name)?.ok_or_else(gone)?);
+        let (_, aside) = self.aside(name)?;
         self.rename(name, &aside)?;
         self.sync()?;
         Ok(self.path(&aside))
+    }
+
+    /// The name under which something is set aside: a free one, or that which the same file has already.
+    fn aside(&self, name: &str) -> Result<(Stat, String), Failure> {
+        let stat = self.look(name)?.ok_or_else(|| self.failed(name)(Errno::NOENT))?;
+        let unique = format!("{:x}-{:x}-{:x}", stat.st_ino, stat.st_mtime, stat.st_mtime_nsec);
+        for number in 0..ASIDE_NAMES_MAX {
+            let aside = format!("{name}{SET_ASIDE}{unique}-{number:x}");
+            if self.look(&aside)?.is_none_or(|there| is_same(&there, &stat)) {
+                return Ok((stat, aside));
+            }
+        }
+        Err(self.failed(name)(Errno::EXIST))
     }
 }
 
@@ -214,6 +229,6 @@ pub(crate) fn is_file(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-fn aside(name: &str, stat: &Stat) -> String {
-    format!("{name}{SET_ASIDE}{:x}-{:x}-{:x}", stat.st_ino, stat.st_mtime, stat.st_mtime_nsec)
+fn is_same(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }

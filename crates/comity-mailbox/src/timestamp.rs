@@ -14,7 +14,7 @@ fn text(seconds: u64, millis: u32) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// The date of a day since 1970. Years are counted from March, so that a leap day is the last one of its year.
+/// The date of a day since 1970. Years are counted from March, so a leap day is the last one of its year.
 fn date(day: u64) -> (u64, u64, u64) {
     const DAYS_OF_400_YEARS: u64 = 146_097;
     /// From the first of March of the year 0 until 1970.

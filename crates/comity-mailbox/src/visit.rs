@@ -1,6 +1,7 @@
 //! A visit to a box: it is locked, read, changed, and replaced as a whole.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use rustix::fs::OFlags;
@@ -147,7 +148,7 @@ impl<'a> Visit<'a> {
             }
             first_kept = place;
         }
-        let old: std::collections::BTreeSet<_> =
+        let old: BTreeSet<_> =
             self.messages[..first_kept].iter().filter(|message| message.read).map(|m| m.id.clone()).collect();
         self.archive(|message| old.contains(&message.id)).map(drop)
     }

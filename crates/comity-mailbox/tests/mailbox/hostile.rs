@@ -1,9 +1,10 @@
 //! Files that are no mailboxes: they block nobody, and nothing of them is lost.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::Barrier;
 
 use comity_mailbox::{Damage, FILE_BYTES_MAX, Problem, SALVAGED_BYTES_MAX, TEXT_BYTES_MAX};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -169,6 +170,40 @@ fn what_is_no_file_is_set_aside() {
             assert_eq!(post.names(&format!("ann.json{other}.damaged-")).len(), 1, "{name} as {other}");
         }
     }
+}
+
+#[test]
+fn many_who_find_a_directory_in_the_place_of_the_lock_make_one_lock() {
+    const WRITERS: usize = 8;
+    for _ in 0..8 {
+        let post = Post::new();
+        fs::create_dir_all(post.file(".lock")).expect("a directory");
+        let at_once = Barrier::new(WRITERS);
+        std::thread::scope(|threads| {
+            for writer in 0..WRITERS {
+                let (post, at_once) = (&post, &at_once);
+                threads.spawn(move || {
+                    at_once.wait();
+                    post.spool(&writer.to_string());
+                });
+            }
+        });
+        assert_eq!(post.entries().len(), WRITERS);
+        assert_eq!(post.names("ann.json.lock").len(), 2, "one lock file, and what was in its place");
+    }
+}
+
+#[test]
+fn a_name_that_somebody_foresaw_is_not_written_over() {
+    let post = Post::new();
+    post.put(b"torn");
+    let file = fs::metadata(post.file("")).expect("a file");
+    let unique = format!("{:x}-{:x}-{:x}-0", file.ino(), file.mtime(), file.mtime_nsec());
+    let foreseen = post.file(&format!(".damaged-{unique}"));
+    fs::write(&foreseen, "theirs").expect("a file");
+    let mail = post.boxes.read(&post.name).expect("read");
+    assert_eq!(fs::read(&mail.damage[0].set_aside).expect("kept"), b"torn");
+    assert_eq!(fs::read(foreseen).expect("kept"), b"theirs");
 }
 
 #[test]
