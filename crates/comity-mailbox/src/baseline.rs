@@ -1,7 +1,7 @@
 //! The classic mailbox of one JSON file and a lock directory, to measure against. Nothing else uses it.
 //!
-//! As it is widely used: it waits for no disk, gives up under contention, and the lock of a dead writer stays for
-//! ten seconds.
+//! As it is widely used: it waits for no disk, gives up under contention, and the lock of a dead writer stays
+//! for ten seconds.
 
 use std::fs;
 use std::io::{self, ErrorKind};

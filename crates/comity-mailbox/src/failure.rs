@@ -77,7 +77,7 @@ impl fmt::Display for Failure {
             Failure::Busy { holder: Some(holder), tries } => {
                 write!(
                     f,
-                    "process {holder} keeps the mailbox locked ({tries} tries); see what it does, then try again"
+                    "process {holder} keeps the mailbox locked ({tries} tries); see what it does, try again"
                 )
             }
             Failure::Busy { holder: None, tries } => {

@@ -1,9 +1,9 @@
 //! Handing what was spooled over to the server, exactly once.
 //!
-//! `drain` marks messages as taken before it hands them out, so that nobody reads them here any more, and hands
-//! them out again until they are confirmed. The server stores each with its id as the key by which a second copy is
-//! known, and then confirms. Whoever dies at whatever moment: what was not confirmed comes again, and what was
-//! stored is known.
+//! `drain` marks messages as taken before it hands them out, so that nobody reads them here any more, and
+//! hands them out again until they are confirmed. The server stores each with its id as the key by which a
+//! second copy is known, and then confirms. Whoever dies at whatever moment: what was not confirmed comes
+//! again, and what was stored is known.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ pub struct Confirmed {
 }
 
 impl Mailboxes {
-    /// Hands out every message that its owner has not read here, and that is not `seen` already. Those that are
-    /// seen, and those that were read, move to the archive. The box is locked while `seen` is asked.
+    /// Hands out every message that its owner has not read here, and that is not `seen` already. Those that
+    /// are seen, and those that were read, move to the archive. The box is locked while `seen` is asked.
     pub fn drain(&self, name: &BoxName, seen: impl Fn(&MessageId) -> bool) -> Result<Mail, Failure> {
         let Some(mut visit) = self.visit(name)? else { return Ok(Mail::default()) };
         visit.archive(|message| message.read || seen(&message.id))?;

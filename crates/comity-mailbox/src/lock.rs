@@ -1,8 +1,8 @@
 //! The lock of a box: the kernel's own lock on a file that is never removed.
 //!
-//! The kernel frees it with the last breath of its holder, so there is no stale lock to find and to break, and no
-//! two who break it at once. What is written in the file is for those who wait: who has the lock, and that it goes
-//! on.
+//! The kernel frees it with the last breath of its holder, so there is no stale lock to find and to break,
+//! and no two who break it at once. What is written in the file is for those who wait: who has the lock, and
+//! that it goes on.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -129,8 +129,8 @@ fn wait(file: impl AsFd, patience: Patience, look: impl Fn() -> Vec<u8>) -> Resu
 
 /// Moves what is no file out of the way of the lock file.
 ///
-/// Those who do so take turns, by a lock on the directory: so what one of them finds is what it moves, and never
-/// a lock file that another one has just put there.
+/// Those who do so take turns, by a lock on the directory: so what one of them finds is what it moves, and
+/// never a lock file that another one has just put there.
 fn clear_way(place: &Place, name: &str, patience: Patience) -> Result<(), Failure> {
     wait(&place.dir, patience, Vec::new).map_err(|not| not.at(place, name))?;
     let cleared = match place.look(name) {

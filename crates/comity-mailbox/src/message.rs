@@ -99,7 +99,8 @@ impl MessageId {
 }
 
 impl Message {
-    /// What the message is. Text that spells out a typed message is text, and so is what cannot be understood.
+    /// What the message is. Text that spells out a typed message is text, and so is what cannot be
+    /// understood.
     pub fn content(&self) -> Content<'_> {
         let text = Content::Text(&self.text);
         let Some(kind) = self.more.get("kind").and_then(Value::as_str) else { return text };

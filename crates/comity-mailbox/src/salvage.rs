@@ -30,8 +30,8 @@ pub(crate) fn read(bytes: &[u8]) -> Contents {
     }
 }
 
-/// Reads entry after entry. Where one cannot be read it goes on at the next line that begins an object: a string
-/// has no line ends, so what is found there is an entry, and not the words of one.
+/// Reads entry after entry. Where one cannot be read it goes on at the next line that begins an object: a
+/// string has no line ends, so what is found there is an entry, and not the words of one.
 ///
 /// Linear: a line is looked at again only if an error was found in a later place of it. Not recursive either.
 fn salvage(bytes: &[u8]) -> Contents {
@@ -82,7 +82,8 @@ fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
     (line + error.column()).min(bytes.len())
 }
 
-/// Where the next line begins an object: the line with the error, if the entry began before it, or a later one.
+/// Where the next line begins an object: the line with the error, if the entry began before it, or a later
+/// one.
 fn next_object(bytes: &[u8], start: usize, failed_at: usize) -> Option<usize> {
     let line = bytes[..failed_at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut at = line;
