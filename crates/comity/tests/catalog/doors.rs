@@ -61,7 +61,13 @@ impl Stage {
     pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
         let mut wire = Wire::connect(&self.place).asking_as(&self.lead);
         match wire.ask(entry.name, input.clone()) {
-            Ok(output) => self.json(false, &output),
+            Ok(output) => {
+                // Whoever was offered mail says that it arrived; commands and tools do so by themselves.
+                if let Some(receipt) = output["receipt"].as_u64() {
+                    wire.ask("mail_ack", json!({ "receipt": receipt })).expect("acknowledged");
+                }
+                self.json(false, &output)
+            }
             Err(No::Refused(error)) => self.json(true, &error),
             Err(No::Broken(error)) => panic!("{}: {error}", entry.name),
         }
@@ -116,6 +122,10 @@ impl Stage {
     fn request(&self, method: &str, target: &str, body: Option<&Value>) -> Answer {
         let response = http::request(&self.place, Some(&self.lead.token), method, target, body);
         let document = response.json();
+        if let Some(receipt) = document["receipt"].as_u64() {
+            let input = json!({ "receipt": receipt });
+            http::request(&self.place, Some(&self.lead.token), "POST", "/api/mail/ack", Some(&input));
+        }
         match response.status {
             200..=299 => self.json(false, &document),
             400..=499 => self.json(true, &document["error"]),
