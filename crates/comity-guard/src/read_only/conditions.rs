@@ -9,9 +9,9 @@ use super::words::Argument;
 pub(super) const PROGRAMS: &[Program] = &[own("test", plain), own("[", bracket)];
 
 /// Operators with one operand that look at a file or a text.
-const LOOKING: [&str; 23] = [
-    "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",
-    "-L", "-N", "-O", "-S", "-n", "-z",
+const LOOKING: [&str; 22] = [
+    "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-G", "-L",
+    "-N", "-O", "-S", "-n", "-z",
 ];
 /// Operators that compare two texts or files.
 const COMPARING: [&str; 6] = ["=", "==", "!=", "-nt", "-ot", "-ef"];
@@ -47,7 +47,10 @@ pub(super) fn test(words: &[Argument]) -> Proven {
         if at > 0 && !part.first().is_some_and(is_option) {
             return Err(Doubt::because("a shell without `[[` would run what follows `&&` or `||`"));
         }
-        if part.iter().any(|word| matches!(word.known(), Some("<" | ">" | "(" | ")" | ";" | "&" | "|"))) {
+        if part
+            .iter()
+            .any(|word| matches!(word.known(), Some("<" | ">" | "(" | ")" | ";" | "&" | "|" | "\n")))
+        {
             return Err(Doubt::because("a shell without `[[` would read this operator as its own"));
         }
         match part {
@@ -69,6 +72,7 @@ fn expression(words: &[Argument]) -> Proven {
         [not, rest @ ..] if not.is("!") => expression(rest),
         [operator, operand] => match operator.known() {
             Some(operator) if LOOKING.contains(&operator) => Ok(()),
+            Some("-t") if is_number(operand) => Ok(()),
             Some("-v") if operand.known().is_some_and(is_name) => Ok(()),
             Some(_) | None => doubt(),
         },

@@ -129,6 +129,11 @@ fn run<'a>(walk: &mut Walk, words: &'a [Argument], start: &str) -> Result<&'a [A
     let Some(end) = (0..words.len()).find(ends) else {
         return Err(Doubt::because("what `-exec` runs has no end"));
     };
+    // What is not known may be an end, too, and what follows it an action.
+    let may_end = |word: &Argument| matches!(word, Argument::Open(open) if !open.is_operand());
+    if let Some(word) = words[..end].iter().find(|word| may_end(word)) {
+        return Err(Doubt::because(format!("`{}` may end what `-exec` runs", shown(word.shown()))));
+    }
     let many = words[end].is("+");
     let mut program = words[..end].to_vec();
     for word in &mut program {

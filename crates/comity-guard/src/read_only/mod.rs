@@ -27,6 +27,7 @@ mod variables;
 mod walk;
 mod words;
 
+use crate::limits::PROVEN_BYTES_MAX;
 use doubt::{Doubt, Proven};
 
 /// What reading a command line has shown.
@@ -50,6 +51,9 @@ pub fn classify(command: &str) -> Classification {
 }
 
 fn proof(command: &str) -> Proven {
+    if command.len() > PROVEN_BYTES_MAX {
+        return Err(Doubt::because(format!("it is longer than {PROVEN_BYTES_MAX} bytes")));
+    }
     text::is_read_alike(command)?;
     let command = documents::taken_out(command)?;
     let parsed = crate::shell::parse(&command);

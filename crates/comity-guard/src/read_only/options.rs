@@ -186,7 +186,14 @@ fn read_long<'a>(
     let value = match attached {
         Some(value) if listed("=") || listed("?") => Some(value),
         None if plain || listed("?") => None,
-        None if listed("=") => Some(value(known, text, rest)?),
+        None if listed("=") => {
+            // Not every program looks for the value there; it must not be an option in disguise.
+            let value = value(known, text, rest)?;
+            if value.known().is_none() && !known.harmless {
+                return Err(Doubt::because(format!("put the value of `--{text}` behind `=`, in clear")));
+            }
+            Some(value)
+        }
         Some(_) | None => return Err(unlisted(&format!("--{text}"))),
     };
     given.options.push((name.to_owned(), value));

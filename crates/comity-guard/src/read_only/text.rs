@@ -7,6 +7,8 @@ use super::doubt::{Doubt, Proven, shown};
 
 /// Dollar signs behind which zsh expands something that others take for text.
 const ZSH_EXPANSIONS: [&str; 4] = ["$=", "$~", "$^", "$+"];
+/// An array, whose subscripts are calculated, and to zsh a file that a command has written.
+const ARRAY: &str = "=(";
 /// A command in braces, which bash learned in 5.3.
 const BRACED_COMMANDS: [&str; 4] = ["${ ", "${\t", "${\n", "${|"];
 
@@ -19,7 +21,7 @@ pub(super) fn is_read_alike(text: &str) -> Proven {
         let code = u32::from(hidden);
         return Err(Doubt::because(format!("it has a character that is not seen (U+{code:04X})")));
     }
-    for sign in ZSH_EXPANSIONS.iter().chain(&BRACED_COMMANDS) {
+    for sign in ZSH_EXPANSIONS.iter().chain(&BRACED_COMMANDS).chain([&ARRAY]) {
         if text.contains(sign) {
             return Err(Doubt::because("not every shell reads this alike").about(sign));
         }

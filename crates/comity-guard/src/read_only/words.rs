@@ -4,6 +4,9 @@ use super::doubt::{Doubt, Proven};
 use super::variables::is_name;
 use crate::shell::syntax::{Part, Word};
 
+/// Why a `!` is a doubt.
+const HISTORY: &str = "an interactive shell puts an earlier command in for this; single quotes keep it";
+
 /// One argument of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Argument {
@@ -54,7 +57,7 @@ impl Argument {
 impl Open {
     /// Whether no program takes it for an option.
     pub(super) fn is_operand(&self) -> bool {
-        !self.prefix.is_empty() && !self.prefix.starts_with(['-', '+'])
+        !self.prefix.is_empty() && !self.prefix.starts_with(['-', '+', ';'])
     }
 }
 
@@ -161,6 +164,9 @@ impl Quoting {
                 Doubt::because("quotes next to backticks are not read by all shells alike").about(text)
             );
         }
+        if text.match_indices('!').any(|(at, _)| recalls(text[at + 1..].chars().next().as_ref(), true)) {
+            return Err(Doubt::because(HISTORY).about(text));
+        }
         let begins_comment =
             |(at, _): (usize, &str)| text[..at].ends_with([' ', '\t', '\n', ';', '(', '&', '|']);
         if text.match_indices('#').any(begins_comment) {
@@ -185,6 +191,7 @@ impl Quoting {
                 '\'' if !in_double => {
                     characters.by_ref().find(|character| *character == '\'');
                 }
+                '!' if recalls(characters.peek(), in_double) => return doubt(HISTORY),
                 '$' if !in_double && characters.peek() == Some(&'"') => {
                     return doubt("a text that is translated may be any other text");
                 }
@@ -202,6 +209,15 @@ impl Quoting {
             }
         }
         Ok(quoting)
+    }
+}
+
+/// Whether an interactive shell takes a `!` before this character for an earlier command.
+fn recalls(next: Option<&char>, in_double: bool) -> bool {
+    match next {
+        None | Some(' ' | '\t' | '\n' | '=') => false,
+        Some('"') => !in_double,
+        Some(_) => true,
     }
 }
 

@@ -181,9 +181,13 @@ impl Parser<'_> {
     fn test(&mut self) -> Result<Body, Problem> {
         let mut words = Vec::new();
         loop {
-            self.blank_lines();
+            self.blanks();
             match self.peek() {
                 None => return Err(Problem::Unterminated("a test")),
+                Some(b'\n') => {
+                    words.push(Word::bare("\n"));
+                    self.blank_lines();
+                }
                 Some(_) if self.peek_word() == "]]" => {
                     self.at += "]]".len();
                     return Ok(Body::Test(words));

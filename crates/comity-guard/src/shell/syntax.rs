@@ -79,7 +79,7 @@ pub enum Body {
         /// What a call runs.
         body: Box<Command>,
     },
-    /// `[[ … ]]`; an operator without letters is a word, too.
+    /// `[[ … ]]`; an operator without letters and a line break are words, too.
     Test(Vec<Word>),
     /// `(( … ))`
     Arithmetic(Word),

@@ -51,11 +51,15 @@ fn system_calls_only_read() {
     let log = tree.path().join("calls");
     let traced = |line: &str| {
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-qq", "-s", "200", "-e", TRACED, "-o"]).arg(&log).args(["bash", "-c", line]);
+        strace
+            .args(["-f", "--seccomp-bpf", "-qq", "-s", "200", "-e", TRACED, "-o"])
+            .arg(&log)
+            .args(["bash", "-c", line]);
         tree.spawned(&mut strace);
         fs::read_to_string(&log).unwrap_or_default()
     };
-    let can_trace = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
+    let can_trace =
+        Command::new("strace").args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true"]).status();
     if !can_trace.is_ok_and(|status| status.success()) {
         eprintln!("skipped: strace cannot watch a process here");
         return;

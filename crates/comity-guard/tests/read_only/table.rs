@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use comity_guard::limits::{COMMAND_BYTES_MAX, DOUBT_CHARS_MAX, NESTING_MAX, PROVEN_DOCUMENTS_MAX};
+use comity_guard::limits::{DOUBT_CHARS_MAX, NESTING_MAX, PROVEN_BYTES_MAX, PROVEN_DOCUMENTS_MAX};
 use comity_guard::{Classification, classify};
 use expect_test::{Expect, expect};
 
@@ -86,9 +86,11 @@ fn bounds() {
     let nested = |levels: usize| (0..levels).fold("ls".to_owned(), |inner, _| format!("echo $({inner})"));
     assert!(is_proven(&nested(NESTING_MAX - 1)));
     assert!(!is_proven(&nested(NESTING_MAX + 1)));
-    assert!(!is_proven(&format!("ls {}", "x".repeat(COMMAND_BYTES_MAX))));
+    let long = |bytes: usize| format!("ls {}", "x".repeat(bytes - "ls ".len()));
+    assert!(is_proven(&long(PROVEN_BYTES_MAX)));
+    assert!(!is_proven(&long(PROVEN_BYTES_MAX + 1)));
     assert!(is_proven(&format!("{}ls", "nice ".repeat(3))));
-    assert!(!is_proven(&format!("{}ls", "nice ".repeat(40_000))));
+    assert!(!is_proven(&format!("{}ls", "nice ".repeat(10_000))));
     let documents = |count: usize| "cat <<E\ntext\nE\n".repeat(count);
     assert!(is_proven(&documents(PROVEN_DOCUMENTS_MAX)));
     assert!(!is_proven(&documents(PROVEN_DOCUMENTS_MAX + 1)));
@@ -124,7 +126,7 @@ fn time_is_linear() {
         "# <<A\n",
     ];
     for piece in pieces {
-        let text = piece.repeat(COMMAND_BYTES_MAX / piece.len());
+        let text = piece.repeat((PROVEN_BYTES_MAX - "echo \"$()\"".len()) / piece.len());
         classify(&text);
         classify(&format!("sed '{text}'"));
         classify(&format!("awk '{text}'"));

@@ -47,7 +47,7 @@ impl Tree {
             fs::write(tree.work().join(name), content).expect("a file");
         }
         for line in [
-            "git init -q -b main .",
+            "git init -q -b main --template= .",
             "git -c user.name=ann -c user.email=ann@example.org add -A",
             "git -c user.name=ann -c user.email=ann@example.org commit -q -m first",
             "tar -cf a.tar src && tar -czf a.tgz src && gzip -c a.txt > a.gz",
