@@ -58,8 +58,9 @@ fn system_calls_only_read() {
         tree.spawned(&mut strace);
         fs::read_to_string(&log).unwrap_or_default()
     };
-    let can_trace =
-        Command::new("strace").args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true"]).status();
+    let can_trace = Command::new("strace")
+        .args(["-f", "--seccomp-bpf", "-qq", "-e", TRACED, "-o", "/dev/null", "true"])
+        .status();
     if !can_trace.is_ok_and(|status| status.success()) {
         eprintln!("skipped: strace cannot watch a process here");
         return;
