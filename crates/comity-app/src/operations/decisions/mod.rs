@@ -1,20 +1,22 @@
 //! Decisions: write one down, look, confirm or turn down.
 
+mod confirm;
 mod decide;
 mod list;
-mod settle;
+mod reject;
 
 use std::fmt;
 
-use comity_core::decisions::{Decision, Standing};
+use comity_core::decisions::{Decision, DecisionId, Standing};
 use comity_core::display::{visible, visible_lines};
-use comity_core::{Millis, Timestamp, World};
+use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use confirm::ConfirmDecision;
 pub use decide::Decide;
 pub use list::ListDecisions;
-pub use settle::{ConfirmDecision, RejectDecision};
+pub use reject::RejectDecision;
 
 /// One decision, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -91,4 +93,11 @@ impl DecisionView {
             reason: None,
         }
     }
+}
+
+fn number(text: &str) -> Result<DecisionId, Refusal> {
+    text.parse().map_err(|()| Refusal::NotFound {
+        problem: format!("there is no decision {text:?}"),
+        hint: "see them with: comity decisions".into(),
+    })
 }
