@@ -13,10 +13,10 @@ use crate::config::Config;
 use crate::contents::Contents;
 use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting};
 use crate::log::Reader;
+use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
-use crate::search::MailIndex;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 
@@ -35,7 +35,7 @@ struct Parts {
     beside: Beside,
     contents: Contents,
     trees: Trees,
-    mail_index: MailIndex,
+    mail_desk: MailDesk,
 }
 
 /// What the running server says of itself.
@@ -95,7 +95,7 @@ impl Application {
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
         let (beside, trees, contents) = (Beside::default(), Trees::default(), Contents::below(&server.home));
-        let mail_index = MailIndex::below(&server.home);
+        let mail_desk = MailDesk::below(&server.home);
         Application(Arc::new(Parts {
             engine,
             reader,
@@ -107,7 +107,7 @@ impl Application {
             beside,
             contents,
             trees,
-            mail_index,
+            mail_desk,
         }))
     }
 
@@ -169,9 +169,9 @@ impl Application {
         &self.0.contents
     }
 
-    /// The index of all mail.
-    pub fn mail_index(&self) -> &MailIndex {
-        &self.0.mail_index
+    /// What is remembered of mail.
+    pub(crate) fn mail_desk(&self) -> &MailDesk {
+        &self.0.mail_desk
     }
 
     /// The worktree drivers.
@@ -327,13 +327,15 @@ impl Application {
 
     /// Answers, and tells the agent what waits for it.
     fn respond(&self, who: Principal, responder: Box<dyn Responder>, output: Result<Rendered, Failure>) {
-        let mut notices = Vec::new();
+        let (mut notices, mut told) = (Vec::new(), false);
         if let Principal::Agent(id) = who {
             let world = self.engine().world();
             let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
             notices.extend(waiting.iter().map(|notice| notice.what.to_string()));
+            told = !notices.is_empty();
+            notices.extend(self.mail_desk().mention(&world, who));
         }
-        if !notices.is_empty() {
+        if told {
             let asks = vec![Ask::TakeNotices];
             self.engine().submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
             self.engine().kick();

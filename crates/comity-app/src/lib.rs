@@ -13,6 +13,7 @@ pub mod engine;
 pub mod inspector;
 pub mod ledger;
 pub mod log;
+mod mail_desk;
 pub mod metrics;
 pub mod operation;
 pub mod operations;

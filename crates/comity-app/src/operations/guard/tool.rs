@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comity_core::locks::{LockMode, Wanted, conflicts};
+use comity_core::mail::Receipt;
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{Event, HookCall};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::payload::Payload;
 use super::targets::{Touch, touches};
-use super::{AUTO_REASON, caller, knowledge};
+use super::{AUTO_REASON, caller, knowledge, mail};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::keeps_out;
@@ -42,6 +43,9 @@ pub struct Spoken {
     pub stderr: String,
     /// Its exit code.
     pub exit: u8,
+    /// The offer of mail in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
 }
 
 impl Operation for Guard {
@@ -52,6 +56,10 @@ impl Operation for Guard {
     const COMMAND: &'static [&'static str] = &["guard", "tool"];
     type Output = Spoken;
 
+    fn receipt(spoken: &Spoken) -> Option<Receipt> {
+        spoken.receipt.map(Receipt)
+    }
+
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
         let dialect = self.client.as_deref().map(str::parse::<Dialect>).transpose();
         let dialect =
@@ -61,6 +69,7 @@ impl Operation for Guard {
             Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
         };
         let judged = Judged::of(app, caller, &call)?;
+        mail::acknowledge_last(app, judged.who);
         match judged.asks() {
             Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
             Ok(asks) => judged.ask(asks),
@@ -187,13 +196,20 @@ impl<'a> Judged<'a> {
     }
 
     fn spoken(&self, verdict: Verdict) -> Spoken {
+        let mut receipt = None;
         let verdict = match verdict {
-            Verdict::Allow { context: None } => Verdict::Allow { context: self.news() },
+            Verdict::Allow { context: None } if self.call.takes_context() => {
+                let offered = mail::offer(self.app, self.who);
+                receipt = offered.as_ref().map(|(_, receipt)| receipt.0);
+                let news: Vec<String> =
+                    self.news().into_iter().chain(offered.map(|(text, _)| text)).collect();
+                Verdict::Allow { context: (!news.is_empty()).then(|| news.join("\n")) }
+            }
             other => other,
         };
         let Said { stdout, stderr, exit } =
             verdict.said(self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { stdout, stderr, exit }
+        Spoken { stdout, stderr, exit, receipt }
     }
 
     /// What the agent has to be told; telling it here counts as told.
@@ -204,7 +220,7 @@ impl<'a> Judged<'a> {
             let waiting = world.agents.get(agent).map(|agent| &agent.notices[..]).unwrap_or_default();
             waiting.iter().map(|notice| notice.what.to_string()).collect::<Vec<String>>()
         };
-        if news.is_empty() || !self.call.takes_context() {
+        if news.is_empty() {
             return None;
         }
         self.app.engine().ask(self.who, Ask::TakeNotices).ok()?;

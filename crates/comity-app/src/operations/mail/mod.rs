@@ -106,7 +106,7 @@ impl MessageView {
 
 impl Inbox {
     /// What an ask for mail was answered with.
-    pub(super) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
+    pub(in crate::operations) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
         let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) = events.last() else {
             return Inbox::default();
         };
@@ -128,7 +128,7 @@ impl Inbox {
         }
     }
 
-    pub(super) fn receipt(&self) -> Option<Receipt> {
+    pub(in crate::operations) fn receipt(&self) -> Option<Receipt> {
         self.receipt.map(Receipt)
     }
 
