@@ -21,6 +21,7 @@ pub mod processes;
 pub mod projects;
 pub mod search;
 pub mod span;
+pub mod spool;
 pub mod tokens;
 pub mod trees;
 

@@ -68,6 +68,7 @@ fn scenario() -> Vec<Step> {
         step("mail_read", json!({}), &[]),
         step("next", json!({}), &[]),
         step("mail_ack", json!({ "receipt": 99 }), &["99"]),
+        step("mail_take_over", json!({}), &[]),
         step("team_create", json!({ "name": "red", "purpose": "login" }), &["red", "--purpose", "login"]),
         step("team_create", json!({ "name": "red" }), &["red"]),
         step("teams", json!({}), &[]),

@@ -100,6 +100,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     engine.run_housekeeping(reader).map_err(said)?;
     inspector::run(&engine).map_err(said)?;
     liveness::run(&engine).map_err(said)?;
+    comity_app::spool::run(&app).map_err(said)?;
     if let Some((listener, _)) = web {
         serve_web(&app, home, listener)?;
     }

@@ -6,6 +6,7 @@ mod next;
 mod read;
 mod search;
 mod send;
+mod take_over;
 
 use std::fmt;
 
@@ -22,6 +23,7 @@ pub use next::Next;
 pub use read::ReadMail;
 pub use search::SearchMail;
 pub use send::SendMail;
+pub use take_over::TakeOverMail;
 
 use crate::ledger::date;
 
