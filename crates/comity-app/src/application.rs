@@ -19,6 +19,7 @@ use crate::projects::Projects;
 use crate::search::MailIndex;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
+use crate::watch::Watch;
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -36,6 +37,7 @@ struct Parts {
     contents: Contents,
     trees: Trees,
     mail_index: MailIndex,
+    watch: Watch,
 }
 
 /// What the running server says of itself.
@@ -108,6 +110,7 @@ impl Application {
             contents,
             trees,
             mail_index,
+            watch: Watch::default(),
         }))
     }
 
@@ -177,6 +180,11 @@ impl Application {
     /// The worktree drivers.
     pub fn trees(&self) -> &Trees {
         &self.0.trees
+    }
+
+    /// The watcher of files.
+    pub fn watch(&self) -> &Watch {
+        &self.0.watch
     }
 
     /// Where callers are.

@@ -22,6 +22,7 @@ pub mod search;
 pub mod span;
 pub mod tokens;
 pub mod trees;
+pub mod watch;
 
 pub use application::{Application, Call, Responder};
 pub use operation::{Caller, Failure, Rendered};
