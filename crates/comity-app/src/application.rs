@@ -17,6 +17,7 @@ use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::search::MailIndex;
+pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
@@ -74,17 +75,6 @@ pub trait Responder: Send {
 
     /// The output, and what the calling agent has to be told besides.
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
-}
-
-/// What is left to do after a call was taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Taken {
-    /// Nothing: it was answered.
-    Answered,
-    /// It was submitted; [`Engine::drive`] runs it quickly.
-    Quick,
-    /// It was submitted and waits for the disk; [`Engine::kick`] runs it elsewhere.
-    Slow,
 }
 
 impl Application {
@@ -347,17 +337,6 @@ impl Application {
             self.engine().kick();
         }
         responder.respond(output, notices);
-    }
-}
-
-impl Taken {
-    /// What is left to do after both.
-    pub fn and(self, other: Taken) -> Taken {
-        match (self, other) {
-            (Taken::Slow, _) | (_, Taken::Slow) => Taken::Slow,
-            (Taken::Quick, _) | (_, Taken::Quick) => Taken::Quick,
-            (Taken::Answered, Taken::Answered) => Taken::Answered,
-        }
     }
 }
 

@@ -20,6 +20,7 @@ pub mod processes;
 pub mod projects;
 pub mod search;
 pub mod span;
+mod taken;
 pub mod tokens;
 pub mod trees;
 pub mod watch;
