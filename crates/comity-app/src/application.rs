@@ -17,8 +17,10 @@ use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
+pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
+use crate::watch::Watch;
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -36,6 +38,7 @@ struct Parts {
     contents: Contents,
     trees: Trees,
     mail_desk: MailDesk,
+    watch: Watch,
 }
 
 /// What the running server says of itself.
@@ -74,17 +77,6 @@ pub trait Responder: Send {
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
 }
 
-/// What is left to do after a call was taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Taken {
-    /// Nothing: it was answered.
-    Answered,
-    /// It was submitted; [`Engine::drive`] runs it quickly.
-    Quick,
-    /// It was submitted and waits for the disk; [`Engine::kick`] runs it elsewhere.
-    Slow,
-}
-
 impl Application {
     /// Puts the parts together.
     pub fn new(
@@ -108,6 +100,7 @@ impl Application {
             contents,
             trees,
             mail_desk,
+            watch: Watch::default(),
         }))
     }
 
@@ -177,6 +170,11 @@ impl Application {
     /// The worktree drivers.
     pub fn trees(&self) -> &Trees {
         &self.0.trees
+    }
+
+    /// The watcher of files.
+    pub fn watch(&self) -> &Watch {
+        &self.0.watch
     }
 
     /// Where callers are.
@@ -341,17 +339,6 @@ impl Application {
             self.engine().kick();
         }
         responder.respond(output, notices);
-    }
-}
-
-impl Taken {
-    /// What is left to do after both.
-    pub fn and(self, other: Taken) -> Taken {
-        match (self, other) {
-            (Taken::Slow, _) | (_, Taken::Slow) => Taken::Slow,
-            (Taken::Quick, _) | (_, Taken::Quick) => Taken::Quick,
-            (Taken::Answered, Taken::Answered) => Taken::Answered,
-        }
     }
 }
 

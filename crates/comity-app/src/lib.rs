@@ -22,8 +22,10 @@ pub mod projects;
 pub mod search;
 pub mod span;
 pub mod spool;
+mod taken;
 pub mod tokens;
 pub mod trees;
+pub mod watch;
 
 pub use application::{Application, Call, Responder};
 pub use operation::{Caller, Failure, Rendered};

@@ -35,7 +35,7 @@ impl Trees {
 }
 
 /// Where the worktrees of a project are: beside its main checkout, where tools do not take them for part of it.
-fn home(config: &Config, common_dir: &Path) -> PathBuf {
+pub(crate) fn home(config: &Config, common_dir: &Path) -> PathBuf {
     let main = match common_dir.file_name() {
         Some(name) if name == ".git" => common_dir.parent().unwrap_or(common_dir),
         _ => common_dir,

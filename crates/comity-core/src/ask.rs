@@ -12,6 +12,7 @@ use crate::reads::FileContent;
 use crate::teams::TeamAsk;
 use crate::time::Millis;
 use crate::worktrees::Tree;
+use crate::writes::UnlockedWrite;
 
 /// What came of a merge.
 #[derive(Clone, PartialEq, Debug)]
@@ -174,14 +175,7 @@ pub enum Ask {
         file: FileContent,
     },
     /// Tells of a file that changed without a lock.
-    SawUnlockedWrite {
-        /// In which project.
-        project: ProjectId,
-        /// Which.
-        path: Box<str>,
-        /// Who probably did it.
-        author: Option<Principal>,
-    },
+    SawUnlockedWrite(Box<UnlockedWrite>),
     /// Records a commit that was made and verified.
     RecordCommit {
         /// In which project.

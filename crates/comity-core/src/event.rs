@@ -14,6 +14,7 @@ use crate::reads::FileContent;
 use crate::teams::TeamEvent;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::Tree;
+use crate::writes::UnlockedWrite;
 
 /// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -208,15 +209,7 @@ pub enum Event {
         file: FileContent,
     },
     /// A file changed while nobody who might have done it held a lock on it.
-    UnlockedWrite {
-        /// In which project.
-        project: ProjectId,
-        /// Which file.
-        path: Box<str>,
-        /// Who probably did it.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        author: Option<Principal>,
-    },
+    UnlockedWrite(Box<UnlockedWrite>),
     /// What an agent had locked and changed was committed.
     Committed {
         /// In which project.

@@ -61,6 +61,16 @@ impl Worktrees {
         self.by_slug.values()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_slug.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_slug.is_empty()
+    }
+
     pub(crate) fn insert(&mut self, worktree: Worktree) {
         self.by_slug.insert((worktree.project, worktree.tree.slug.clone()), worktree);
     }

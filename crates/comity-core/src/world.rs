@@ -149,7 +149,6 @@ impl World {
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}
-            | Event::UnlockedWrite { .. }
             | Event::Committed { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. } => {}
@@ -158,6 +157,7 @@ impl World {
                     self.reads.learn(agent, *project, &file.path, file.content, record.seq);
                 }
             }
+            Event::UnlockedWrite(write) => crate::writes::apply(self, record.seq, write),
             Event::WorktreeAdded { project, tree } => {
                 let (project, owner) = (*project, record.by);
                 let (tree, added) = (tree.clone(), record.seq);

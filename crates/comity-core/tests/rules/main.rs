@@ -18,3 +18,4 @@ mod script;
 mod teams;
 mod tell;
 mod worktrees;
+mod writes;

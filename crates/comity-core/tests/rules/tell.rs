@@ -77,7 +77,7 @@ impl Teller {
                 }
             }
             Event::FileKnown { file, .. } => format!("{} is known", file.path),
-            Event::UnlockedWrite { path, .. } => format!("{path} was changed without a lock"),
+            Event::UnlockedWrite(write) => write.summary(world),
             Event::Committed { commit, .. } => format!("{} files were committed", commit.files_total),
             Event::WorktreeAdded { tree, .. } => format!("worktree {} is there", tree.slug),
             Event::WorktreeRemoved { slug, .. } => format!("worktree {slug} is in the trash"),

@@ -36,7 +36,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Stage {
         // A worktree that is made ready meanwhile would make the answers differ.
-        let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_GUARD_WATCH", "false")]);
         let lead = place.join(&["lead", "--role", "lead"]);
         place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));

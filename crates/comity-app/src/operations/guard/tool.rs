@@ -10,7 +10,7 @@ use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{Event, HookCall};
 use comity_guard::verdict::{Said, Verdict};
-use comity_guard::{Dialect, How, Unknown};
+use comity_guard::{Dialect, How, Target, Unknown, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ use super::{AUTO_REASON, caller, knowledge, mail};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::keeps_out;
+use crate::watch::{Call, Reach};
 
 /// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -197,6 +198,7 @@ impl<'a> Judged<'a> {
 
     fn spoken(&self, verdict: Verdict) -> Spoken {
         let mut receipt = None;
+        self.keep_account(&verdict);
         let verdict = match verdict {
             Verdict::Allow { context: None } if self.call.takes_context() => {
                 let offered = mail::offer(self.app, self.who);
@@ -210,6 +212,36 @@ impl<'a> Judged<'a> {
         let Said { stdout, stderr, exit } =
             verdict.said(self.call.dialect, self.call.event, &self.call.event_name);
         Spoken { stdout, stderr, exit, receipt }
+    }
+
+    /// Remembers which calls run: whoever writes without a lock is probably one of them.
+    fn keep_account(&self, verdict: &Verdict) {
+        let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
+        match self.call.event {
+            Event::BeforeTool => {
+                let may_run = matches!(verdict, Verdict::Allow { .. });
+                watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
+            }
+            Event::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
+            Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd => {
+                watch.calls_ended(agent);
+            }
+            Event::Other => {}
+        }
+    }
+
+    /// The call, if it may write.
+    fn writing_call(&self) -> Option<Call> {
+        let named = |write: &Write| match &write.target {
+            Target::Path(path) => Some(self.cwd.join(path)),
+            _ => None,
+        };
+        let reach = match self.call.runs_commands() {
+            true => Reach::Anything,
+            false if self.call.effects.writes.is_empty() => return None,
+            false => Reach::Files(self.call.effects.writes.iter().filter_map(named).collect()),
+        };
+        Some(Call { tool: self.call.tool.as_deref().map(Into::into), reach })
     }
 
     /// What the agent has to be told; telling it here counts as told.
