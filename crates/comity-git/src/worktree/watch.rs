@@ -12,7 +12,7 @@ const DIRS_MAX: usize = 4_096;
 ///
 /// What the kernel may not tell (it was overrun, or a limit is reached) counts as a change: it only means that somebody
 /// has to look. A change through another name of the same file, outside of the tree, is not told: what was written is
-/// there under that name, too.
+/// there under that name, too. One through a memory map is told when the file is closed.
 #[derive(Debug)]
 pub(crate) struct Watch {
     /// Nothing once it has ended.
