@@ -180,6 +180,19 @@ fn one_that_is_released_goes_once_it_is_proven_that_no_work_is_in_it() {
 }
 
 #[test]
+fn a_name_that_was_released_can_be_asked_for_again_at_once() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    for _ in 0..3 {
+        release(&ann);
+        let again = place.json_as(&ann.agent, &["worktree", "add"]);
+        assert_eq!(again["path"].as_str().map(PathBuf::from).as_ref(), Some(&ann.path), "{again}");
+    }
+    assert_eq!(place.log_of("worktree_removed").len(), 3);
+    assert_eq!(place.log_of("worktree_kept"), Vec::<Value>::new());
+}
+
+#[test]
 fn one_that_is_released_with_work_in_it_is_kept_and_its_owner_is_told() {
     let place = place();
     let ann = Tree::add(&place, "ann");

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Directories that are watched for one tree; a larger one is looked at instead. Others need watches, too.
-const DIRS_MAX: usize = 4_096;
+/// Directories that are watched for one tree; a larger one is looked at instead. Each takes the kernel about a kilobyte,
+/// and others need watches, too.
+const DIRS_MAX: usize = 16_384;
 
 /// Watches every directory of a tree.
 ///

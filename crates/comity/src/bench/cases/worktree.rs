@@ -39,6 +39,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     cold(bench, &plain, &what)?;
     let server = Server::start_in(&stage, "trees", &repository.root)?;
     let mut client = Client { agent: server.join("worker")?, count: 0 };
+    client.agent.be_patient(PATIENCE)?;
     // The first one is made cold; from then on one is kept ready.
     client.add()?;
     let trees = ready(bench, &plain, &mut client, &what)?;
