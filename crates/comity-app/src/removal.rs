@@ -93,8 +93,8 @@ fn remove(
     build_dirs: &[InnerPath],
 ) -> Result<(Option<String>, String), Vec<Kept>> {
     let in_use = |path: &Path| is_in_use(&app.engine().world(), by, worktree, path);
-    let proof = driver
-        .prove_removable(Path::new(&*worktree.tree.path), Rules { build_dirs, in_use: &in_use })?;
+    let proof =
+        driver.prove_removable(Path::new(&*worktree.tree.path), Rules { build_dirs, in_use: &in_use })?;
     match trees::hook(&app.config().worktree.remove_hook) {
         Some(hook) => driver.remove_by_hook(&hook, &proof).map(|_| (None, String::new())),
         None => driver.remove(proof).map(|gone| (Some(gone.id), gone.saved_as.unwrap_or_default())),
@@ -108,11 +108,7 @@ fn is_there_still(world: &World, worktree: &Worktree) -> bool {
 
 /// What the project says of directories that a build makes again: in its main checkout, where the worktree's owner
 /// does not write.
-fn build_dirs(
-    app: &Application,
-    common_dir: &Path,
-    worktree: &Worktree,
-) -> Result<Vec<InnerPath>, Failure> {
+fn build_dirs(app: &Application, common_dir: &Path, worktree: &Worktree) -> Result<Vec<InnerPath>, Failure> {
     let at = trees::main_checkout(common_dir).unwrap_or_else(|| Path::new(&*worktree.tree.path));
     let Ok(place) = app.projects().at(at) else { return Ok(Vec::new()) };
     let dirs = place.settings()?.worktree.build_dirs.iter();

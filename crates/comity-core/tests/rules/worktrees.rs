@@ -51,7 +51,8 @@ fn one_that_is_released_goes_or_is_kept_and_its_owner_is_told() {
     let ann = stage.who("ann");
     let slug: Box<str> = "login".into();
     let release = Ask::ReleaseWorktree { project: project(), slug: slug.clone() };
-    let keep = Ask::KeepWorktree { project: project(), slug: slug.clone(), why: "files are in no commit: x".into() };
+    let keep =
+        Ask::KeepWorktree { project: project(), slug: slug.clone(), why: "files are in no commit: x".into() };
     let released = |stage: &Stage| stage.world.worktrees.released().map(|it| it.released).collect::<Vec<_>>();
     let bob = stage.who("bob");
     assert!(!stage.ask("bob", bob, &release, None), "it is ann's");
@@ -77,6 +78,11 @@ fn one_that_is_released_goes_or_is_kept_and_its_owner_is_told() {
     assert!(stage.ask("ann", ann, &release, None), "it can be released again");
     assert_eq!(stage.world.worktrees.get(project(), "login").and_then(|it| it.kept.clone()), None);
     let rescue = "refs/comity/saved/login".into();
-    assert!(stage.ask("comity", Principal::System, &Ask::RemoveWorktree { project: project(), slug, rescue }, None));
+    assert!(stage.ask(
+        "comity",
+        Principal::System,
+        &Ask::RemoveWorktree { project: project(), slug, rescue },
+        None
+    ));
     assert_eq!(released(&stage), []);
 }

@@ -58,7 +58,8 @@ impl Operation for WorktreeRemove {
         let kept_days = TRASH_KEPT_FOR.as_secs() / 86_400;
         if matches!(caller.who, Principal::Agent(_)) && !self.wait {
             let asks = vec![Ask::ReleaseWorktree { project, slug: slug.as_str().into() }];
-            let finish = Box::new(move |_: &_, _: &_, _| WorktreeGoes { slug, gone: false, id: None, kept_days });
+            let finish =
+                Box::new(move |_: &_, _: &_, _| WorktreeGoes { slug, gone: false, id: None, kept_days });
             return Ok(Plan::Change { asks, finish });
         }
         match settle(app, caller.who, &worktree)? {
@@ -82,7 +83,10 @@ impl fmt::Display for WorktreeGoes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WorktreeGoes { slug, kept_days, .. } = self;
         match self.gone {
-            true => write!(f, "{slug} is in the trash for {kept_days} days; back with: comity worktree restore {slug}"),
+            true => write!(
+                f,
+                "{slug} is in the trash for {kept_days} days; back with: comity worktree restore {slug}"
+            ),
             false => write!(
                 f,
                 "{slug} is released: it goes into the trash when it is proven that no work is in it; you are told if it \
