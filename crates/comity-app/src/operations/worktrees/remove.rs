@@ -14,7 +14,7 @@ use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::removal::{Verdict, in_words, purge, settle};
 
-/// Releases a worktree: it goes into the trash once it is proven that no work is in it, else it is kept and you are told why.
+/// Releases a worktree: it goes into the trash once it is proven that no work is in it, else you are told why it stays.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRemove {
