@@ -167,6 +167,8 @@ fn summary(record: &Record, world: &World) -> String {
         Event::WorktreeAdded { tree, .. } => {
             format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
         }
+        Event::WorktreeReleased { slug, .. } => format!("{by} released the worktree {slug}"),
+        Event::WorktreeKept { slug, why, .. } => format!("the worktree {slug} is kept: {why}"),
         Event::WorktreeRemoved { slug, rescue, .. } => {
             format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
         }

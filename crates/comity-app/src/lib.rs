@@ -5,6 +5,7 @@
 
 pub mod application;
 mod beside;
+pub mod caretaker;
 pub mod catalog;
 pub mod clock;
 pub mod config;
@@ -19,6 +20,7 @@ pub mod operation;
 pub mod operations;
 pub mod processes;
 pub mod projects;
+mod removal;
 pub mod search;
 pub mod span;
 pub mod spool;

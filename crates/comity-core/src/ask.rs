@@ -190,6 +190,22 @@ pub enum Ask {
         /// The worktree.
         tree: Box<Tree>,
     },
+    /// Lets a worktree go as soon as it is proven that no work is in it.
+    ReleaseWorktree {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+    },
+    /// Records that a worktree which was released stays.
+    KeepWorktree {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+        /// What is in it.
+        why: Box<str>,
+    },
     /// Records that a worktree went into the trash.
     RemoveWorktree {
         /// In which project.

@@ -95,6 +95,8 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
             vec![Event::Committed { project: *project, commit: (**commit).clone() }]
         }
         Ask::AddWorktree { project, tree } => worktrees::add(world, *project, tree)?,
+        Ask::ReleaseWorktree { project, slug } => worktrees::release(world, who, *project, slug)?,
+        Ask::KeepWorktree { project, slug, why } => worktrees::keep(world, *project, slug, why),
         Ask::RemoveWorktree { project, slug, rescue } => {
             vec![Event::WorktreeRemoved { project: *project, slug: slug.clone(), rescue: rescue.clone() }]
         }

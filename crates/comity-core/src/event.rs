@@ -224,6 +224,22 @@ pub enum Event {
         /// The worktree.
         tree: Tree,
     },
+    /// A worktree may go as soon as it is proven that no work is in it.
+    WorktreeReleased {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+    },
+    /// A worktree that was released stays: there may be work in it.
+    WorktreeKept {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+        /// What is in it.
+        why: Box<str>,
+    },
     /// A worktree was put into the trash; nothing of it is lost.
     WorktreeRemoved {
         /// In which project.
@@ -323,6 +339,9 @@ impl Event {
             Event::UnlockedWrite { .. } => live("unlocked_write", "file:unlocked_write"),
             Event::Committed { .. } => durable("file_commit", "commit:made"),
             Event::WorktreeAdded { .. } => durable("worktree_added", "worktree:added"),
+            // Lost in a power cut, it is as if it had never been released: it stays.
+            Event::WorktreeReleased { .. } => live("worktree_released", "worktree:released"),
+            Event::WorktreeKept { .. } => live("worktree_kept", "worktree:kept"),
             Event::WorktreeRemoved { .. } => durable("worktree_removed", "worktree:removed"),
             Event::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
             Event::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),

@@ -96,5 +96,7 @@ pub const TEAMS_MAX: usize = 1_000;
 pub const WORKTREES_MAX: usize = 1_000;
 /// Agents that one report of a write without a lock names.
 pub const CANDIDATES_MAX: usize = 8;
+/// Characters of why a worktree is kept.
+pub const KEPT_CHARS_MAX: usize = 2_000;
 /// Files of one commit that the ledger names.
 pub const COMMIT_FILES_MAX: usize = 2_000;

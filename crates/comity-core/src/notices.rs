@@ -95,6 +95,13 @@ pub enum Told {
         /// Why.
         reason: Option<String>,
     },
+    /// A worktree that was released stays.
+    WorktreeKept {
+        /// Its name.
+        slug: String,
+        /// What is in it.
+        why: String,
+    },
 }
 
 impl fmt::Display for Told {
@@ -142,6 +149,9 @@ impl fmt::Display for Told {
             ),
             Told::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
+            }
+            Told::WorktreeKept { slug, why } => {
+                write!(f, "the worktree {slug} that you released is kept: {}", visible(why))
             }
         }
     }

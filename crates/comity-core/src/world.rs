@@ -161,7 +161,15 @@ impl World {
             Event::WorktreeAdded { project, tree } => {
                 let (project, owner) = (*project, record.by);
                 let (tree, added) = (tree.clone(), record.seq);
-                self.worktrees.insert(Worktree { project, tree, owner, since: now, added });
+                let (released, kept) = (None, None);
+                self.worktrees.insert(Worktree { project, tree, owner, since: now, added, released, kept });
+            }
+            Event::WorktreeReleased { project, slug } => self.worktrees.release(*project, slug, record.by),
+            Event::WorktreeKept { project, slug, why } => {
+                if let Some(by) = self.worktrees.keep(*project, slug, why) {
+                    let (slug, why) = (slug.to_string(), why.to_string());
+                    self.tell(by, record.seq, Told::WorktreeKept { slug, why });
+                }
             }
             Event::WorktreeRemoved { project, slug, .. } => self.worktrees.remove(*project, slug),
             Event::Mail(event) => crate::mail::apply(self, record, event),
