@@ -44,6 +44,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Asked::Echo(socket)) => exit(raw::echo::serve(&socket)),
+        Ok(Asked::Relay(socket)) => exit(raw::relay::serve(&socket)),
         Ok(Asked::Worker) => exit(raw::worker::work()),
         Ok(Asked::Keeper(dir)) => exit(keeper::keep(&dir)),
         Ok(Asked::Measure(options)) => measure(options),

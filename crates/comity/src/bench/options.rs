@@ -18,6 +18,8 @@ pub(super) enum Asked {
     Measure(Options),
     /// Be the echo server that servers are compared with.
     Echo(PathBuf),
+    /// Be the relay that mail is compared with.
+    Relay(PathBuf),
     /// Be one of many clients.
     Worker,
     /// Clean up after a benchmark that did not end by itself.
@@ -47,6 +49,7 @@ pub(super) fn parse(args: &[String]) -> Result<Asked, String> {
             "--help" | "-h" => return Ok(Asked::Help),
             "--list" => return Ok(Asked::List),
             "--raw-echo" => return Ok(Asked::Echo(value()?.into())),
+            "--raw-relay" => return Ok(Asked::Relay(value()?.into())),
             "--raw-worker" => return Ok(Asked::Worker),
             "--keeper" => return Ok(Asked::Keeper(value()?.into())),
             "--quick" => options.quick = true,

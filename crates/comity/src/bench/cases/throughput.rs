@@ -62,6 +62,7 @@ fn tasks(server: &Server, echo: &Echo, client: usize, for_ms: u64) -> Result<(Ta
         is_answered: true,
         questions: questions.clone(),
         for_ms,
+        mailbox: None,
     };
     let echoed = Task {
         socket: echo.socket().into(),
@@ -69,6 +70,7 @@ fn tasks(server: &Server, echo: &Echo, client: usize, for_ms: u64) -> Result<(Ta
         is_answered: false,
         questions,
         for_ms,
+        mailbox: None,
     };
     Ok((echoed, locked))
 }

@@ -15,10 +15,19 @@ pub(in crate::bench) struct RawCommits {
 
 impl RawCommits {
     pub(in crate::bench) fn open(dir: &Path) -> Result<RawCommits, String> {
+        RawCommits::open_with(&dir.join("raw.db"), "NORMAL")
+    }
+
+    /// Commits that wait for the disk.
+    pub(in crate::bench) fn open_durable(dir: &Path) -> Result<RawCommits, String> {
+        RawCommits::open_with(&dir.join("raw-durable.db"), "FULL")
+    }
+
+    fn open_with(file: &Path, synchronous: &str) -> Result<RawCommits, String> {
         let open = || -> rusqlite::Result<Connection> {
-            let connection = Connection::open(dir.join("raw.db"))?;
+            let connection = Connection::open(file)?;
             connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.pragma_update(None, "synchronous", synchronous)?;
             connection.execute_batch(
                 "CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY, event TEXT NOT NULL)",
             )?;

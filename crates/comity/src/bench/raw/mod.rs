@@ -2,5 +2,6 @@
 
 pub(super) mod commit;
 pub(super) mod echo;
+pub(super) mod relay;
 pub(super) mod wire;
 pub(super) mod worker;

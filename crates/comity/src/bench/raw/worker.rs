@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use comity_mailbox::baseline::BaselineBox;
+
 use super::wire::{ANSWERED, Wire};
 use crate::bench::keeper::Kept;
 use crate::bench::stage::Stage;
@@ -22,6 +24,8 @@ pub(in crate::bench) struct Task {
     /// Sent in turn, each with an answer.
     pub(in crate::bench) questions: Vec<String>,
     pub(in crate::bench) for_ms: u64,
+    /// Writes the questions into this file instead, as mail.
+    pub(in crate::bench) mailbox: Option<PathBuf>,
 }
 
 /// What came of it.
@@ -77,6 +81,9 @@ pub(in crate::bench) fn work() -> Result<(), String> {
     let mut lines = std::io::stdin().lines();
     let mut next = || lines.next().ok_or("nothing to do")?.map_err(|error| error.to_string());
     let task: Task = serde_json::from_str(&next()?).map_err(|error| error.to_string())?;
+    if let Some(file) = &task.mailbox {
+        return write_letters(&task, &BaselineBox::at(file), next);
+    }
     let mut wire = Wire::connect(&task.socket)?;
     match task.is_answered {
         true => drop(wire.ask(task.greeting.as_bytes())?),
@@ -91,6 +98,28 @@ pub(in crate::bench) fn work() -> Result<(), String> {
             match wire.ask(question.as_bytes())?.starts_with(ANSWERED) {
                 true => done.answered += 1,
                 false => done.failed += 1,
+            }
+        }
+    }
+    println!("{}", serde_json::to_string(&done).map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+/// Is a worker that knows of no server.
+fn write_letters(
+    task: &Task,
+    file: &BaselineBox,
+    mut next: impl FnMut() -> Result<String, String>,
+) -> Result<(), String> {
+    println!("ready");
+    next()?;
+    let (start, span) = (Instant::now(), Duration::from_millis(task.for_ms));
+    let mut done = Done::default();
+    while start.elapsed() < span {
+        for letter in &task.questions {
+            match file.send("ann", letter) {
+                Ok(()) => done.answered += 1,
+                Err(_) => done.failed += 1,
             }
         }
     }
