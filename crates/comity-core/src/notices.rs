@@ -77,6 +77,11 @@ pub enum Told {
         /// Why.
         reason: Option<String>,
     },
+    /// What became of a request, a plan or a mode.
+    Permission {
+        /// In words.
+        text: String,
+    },
 }
 
 impl fmt::Display for Told {
@@ -104,6 +109,7 @@ impl fmt::Display for Told {
             Told::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
             }
+            Told::Permission { text } => write!(f, "{}", visible(text)),
         }
     }
 }

@@ -11,6 +11,7 @@ mod limits;
 mod locks;
 mod mail;
 mod paths;
+mod permissions;
 mod queue;
 mod reads;
 mod repeats;

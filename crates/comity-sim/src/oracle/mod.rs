@@ -152,6 +152,7 @@ impl Oracle {
             | Event::Control(_)
             | Event::Decision(_)
             | Event::Team(_)
+            | Event::Permission(_)
             | Event::NothingChanged {} => Ok(()),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
