@@ -11,10 +11,10 @@ use crate::beside::{self, Beside};
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
-use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting};
+use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting, When};
 use crate::log::Reader;
 use crate::metrics::Metrics;
-use crate::operation::{Caller, Failure, Pace, Rendered};
+use crate::operation::{Caller, Failure, MakeVerdict, Pace, Rendered};
 use crate::projects::Projects;
 use crate::search::MailIndex;
 use crate::tokens::{self, Token};
@@ -255,13 +255,22 @@ impl Application {
             Ok(Erased::Change { asks, when, finish }) => {
                 let slow = asks.iter().any(is_slow);
                 let asker = Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
-                let job = Job { who: caller.who, asks, key, asker };
-                match when {
-                    None => self.engine().submit(job),
-                    Some(when) => self.engine().submit_when(job, when),
-                }
+                self.submit(Job { who: caller.who, asks, key, asker }, when);
                 if slow { Taken::Slow } else { Taken::Quick }
             }
+            Ok(Erased::Judge { who, asks, when, finish }) => {
+                let slow = asks.iter().any(is_slow);
+                let asker = Box::new(Judging { app: self.clone(), who, finish, responder });
+                self.submit(Job { who, asks, key: None, asker }, when);
+                if slow { Taken::Slow } else { Taken::Quick }
+            }
+        }
+    }
+
+    fn submit(&self, job: Job, when: Option<When>) {
+        match when {
+            None => self.engine().submit(job),
+            Some(when) => self.engine().submit_when(job, when),
         }
     }
 
@@ -365,6 +374,7 @@ fn is_slow(ask: &Ask) -> bool {
             | Ask::Mail(MailAsk::Send(_))
             | Ask::Control(_)
             | Ask::Decision(_)
+            | Ask::Permission(_)
     )
 }
 
@@ -387,6 +397,35 @@ impl Asker for Finishing {
             Answer::Refused(refusal) => {
                 self.app.metrics().count_refusal();
                 Err(Failure::Refused(refusal))
+            }
+            Answer::Fault(problem) => {
+                self.app.metrics().count_fault();
+                Err(Failure::Fault(problem))
+            }
+        };
+        self.app.respond(self.who, self.responder, output);
+    }
+}
+
+/// Makes the verdict once the engine has answered.
+struct Judging {
+    app: Application,
+    who: Principal,
+    finish: MakeVerdict<Rendered>,
+    responder: Box<dyn Responder>,
+}
+
+impl Asker for Judging {
+    fn parked(&mut self, waiting: Waiting) {
+        self.responder.parked(waiting);
+    }
+
+    fn answer(self: Box<Self>, answer: Answer<'_>) {
+        let output = match answer {
+            Answer::Done { .. } => Ok((self.finish)(Ok(()))),
+            Answer::Refused(refusal) => {
+                self.app.metrics().count_refusal();
+                Ok((self.finish)(Err(refusal)))
             }
             Answer::Fault(problem) => {
                 self.app.metrics().count_fault();

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::payload::Payload;
+use super::permission::Permission;
 use super::targets::{Touch, touches};
 use super::{AUTO_REASON, caller, knowledge};
 use crate::application::Application;
@@ -61,7 +62,9 @@ impl Operation for Guard {
             Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
         };
         let judged = Judged::of(app, caller, &call)?;
+        let permission = Permission::of(app, &judged, self.payload.get());
         match judged.asks() {
+            Ok(asks) if call.event == Event::BeforeTool && permission.is_wanted() => permission.judge(asks),
             Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
             Ok(asks) => judged.ask(asks),
             Err(Failure::Refused(no)) => Ok(Plan::Answer(judged.spoken(denied(&no)))),
@@ -71,11 +74,11 @@ impl Operation for Guard {
 }
 
 /// A call, and who makes it.
-struct Judged<'a> {
-    app: &'a Application,
-    call: &'a HookCall,
-    who: Principal,
-    cwd: PathBuf,
+pub(super) struct Judged<'a> {
+    pub(super) app: &'a Application,
+    pub(super) call: &'a HookCall,
+    pub(super) who: Principal,
+    pub(super) cwd: PathBuf,
 }
 
 impl<'a> Judged<'a> {
@@ -186,14 +189,12 @@ impl<'a> Judged<'a> {
         Ok(Plan::Answer(self.spoken(Verdict::Allow { context: None })))
     }
 
-    fn spoken(&self, verdict: Verdict) -> Spoken {
+    pub(super) fn spoken(&self, verdict: Verdict) -> Spoken {
         let verdict = match verdict {
             Verdict::Allow { context: None } => Verdict::Allow { context: self.news() },
             other => other,
         };
-        let Said { stdout, stderr, exit } =
-            verdict.said(self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { stdout, stderr, exit }
+        Spoken::of(&verdict, self.call.dialect, self.call.event, &self.call.event_name)
     }
 
     /// What the agent has to be told; telling it here counts as told.
@@ -223,7 +224,14 @@ enum Free {
     ToAll,
 }
 
-fn denied(no: &Refusal) -> Verdict {
+impl Spoken {
+    pub(super) fn of(verdict: &Verdict, dialect: Dialect, event: Event, name: &str) -> Spoken {
+        let Said { stdout, stderr, exit } = verdict.said(dialect, event, name);
+        Spoken { stdout, stderr, exit }
+    }
+}
+
+pub(super) fn denied(no: &Refusal) -> Verdict {
     // The hint of a lock is for who typed a command; this one is for who is in the middle of something.
     let hint = match (no, no.holders().first()) {
         (Refusal::Locked { .. }, Some(first)) if first.state != "orphaned" => {
