@@ -61,7 +61,6 @@ fn one_plain_command_is_told_from_everything_else() {
         "git status\nrm x",
         "(git status)",
         "{ git status; }",
-        "! git status",
         "git status 'open",
         "X=1",
         "",
