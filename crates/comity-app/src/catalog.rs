@@ -206,7 +206,11 @@ fn plan<O: Operation>(
         }
         Plan::Judge { who, when, asks, finish } => {
             let finish = Box::new(move |said: Result<(), Refusal>| {
-                render::<O>(&finish(said), text).unwrap_or_else(|_| Rendered { json: "null".into(), text: None })
+                render::<O>(&finish(said), text).unwrap_or_else(|_| Rendered {
+                    json: "null".into(),
+                    text: None,
+                    receipt: None,
+                })
             });
             Erased::Judge { who, asks, when, finish }
         }

@@ -280,8 +280,11 @@ fn no_server_is_a_no() {
         let scene = Scene::new("5m");
         let file = scene.place.dir().join("no-directory");
         std::fs::write(&file, "").expect("written");
-        let (allowed, text) =
-            scene.ask_in(way, &make(), |command| drop(command.env("COMITY_HOME", &file))).answer();
+        let (allowed, text) = scene
+            .ask_in(way, &make(), |command| {
+                command.env("COMITY_HOME", &file);
+            })
+            .answer();
         assert!(!allowed && text.contains("doctor"), "{way:?}: {text}");
     }
     // Not even where hooks are to let pass what they cannot judge: here agents have to ask.

@@ -7,7 +7,7 @@ use comity_core::permissions::{Call, Class, Commands, File};
 use comity_core::redact::redact;
 use comity_core::{CaseRule, ContentHash, PathPattern};
 use comity_guard::payload::{ToolKind, tool};
-use comity_guard::{Effects, Target};
+use comity_guard::{Classification, Effects, Target, classify};
 use serde_json::Value;
 
 use crate::application::Application;
@@ -63,8 +63,8 @@ pub(crate) fn hash(tool: &str, input: &str) -> ContentHash {
 }
 
 /// Whether a command line is proven to change nothing.
-fn is_read_only(_command: &str) -> bool {
-    false
+fn is_read_only(command: &str) -> bool {
+    matches!(classify(command), Classification::ReadOnly)
 }
 
 fn class(kind: ToolKind) -> Class {
