@@ -1,5 +1,7 @@
 //! The application as doors see it: one call for every operation.
 
+mod finishing;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,14 +13,15 @@ use crate::beside::{self, Beside};
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
-use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting, When};
+use crate::engine::{Engine, Job, Nobody, Waiting, When};
 use crate::log::Reader;
 use crate::metrics::Metrics;
-use crate::operation::{Caller, Failure, MakeVerdict, Pace, Rendered};
+use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::search::MailIndex;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
+use finishing::{Finishing, Judging};
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -376,62 +379,4 @@ fn is_slow(ask: &Ask) -> bool {
             | Ask::Decision(_)
             | Ask::Permission(_)
     )
-}
-
-/// Makes the output once the engine has answered.
-struct Finishing {
-    app: Application,
-    who: Principal,
-    finish: catalog::Finish,
-    responder: Box<dyn Responder>,
-}
-
-impl Asker for Finishing {
-    fn parked(&mut self, waiting: Waiting) {
-        self.responder.parked(waiting);
-    }
-
-    fn answer(self: Box<Self>, answer: Answer<'_>) {
-        let output = match answer {
-            Answer::Done { events, world, now } => Ok((self.finish)(events, world, now)),
-            Answer::Refused(refusal) => {
-                self.app.metrics().count_refusal();
-                Err(Failure::Refused(refusal))
-            }
-            Answer::Fault(problem) => {
-                self.app.metrics().count_fault();
-                Err(Failure::Fault(problem))
-            }
-        };
-        self.app.respond(self.who, self.responder, output);
-    }
-}
-
-/// Makes the verdict once the engine has answered.
-struct Judging {
-    app: Application,
-    who: Principal,
-    finish: MakeVerdict<Rendered>,
-    responder: Box<dyn Responder>,
-}
-
-impl Asker for Judging {
-    fn parked(&mut self, waiting: Waiting) {
-        self.responder.parked(waiting);
-    }
-
-    fn answer(self: Box<Self>, answer: Answer<'_>) {
-        let output = match answer {
-            Answer::Done { .. } => Ok((self.finish)(Ok(()))),
-            Answer::Refused(refusal) => {
-                self.app.metrics().count_refusal();
-                Ok((self.finish)(Err(refusal)))
-            }
-            Answer::Fault(problem) => {
-                self.app.metrics().count_fault();
-                Err(Failure::Fault(problem))
-            }
-        };
-        self.app.respond(self.who, self.responder, output);
-    }
 }

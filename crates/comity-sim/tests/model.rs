@@ -89,16 +89,17 @@ impl PartialEq for Life {
     }
 }
 
+/// What can matter for what comes: not when something was settled that nothing can follow from.
 impl Hash for Life {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (self.tick, &self.asked, self.wrong, self.uses.min(1)).hash(hasher);
-        for request in self.world.permissions.requests() {
-            (request.id, request.asker, request.deadline, request.call.hash.0).hash(hasher);
+        (self.tick, self.wrong, self.uses.min(1)).hash(hasher);
+        for (request, asked) in self.world.permissions.requests().zip(&self.asked) {
+            (request.id, request.asker, request.call.hash.0, asked.by, asked.input).hash(hasher);
             match &request.state {
-                RequestState::Waiting { to } => (0, to).hash(hasher),
-                RequestState::Allowed { by, until, .. } => (1, by, until).hash(hasher),
-                RequestState::Used { by, at } => (2, by, at).hash(hasher),
-                RequestState::Denied { by, until, .. } => (3, by, until).hash(hasher),
+                RequestState::Waiting { to } => (0, to, request.deadline, asked).hash(hasher),
+                RequestState::Allowed { by, until, .. } => (1, by, until, asked).hash(hasher),
+                RequestState::Used { .. } => (2, asked.used).hash(hasher),
+                RequestState::Denied { until, .. } => (3, until, asked.used).hash(hasher),
                 RequestState::Expired => 4.hash(hasher),
                 RequestState::Lapsed => 5.hash(hasher),
                 RequestState::Withdrawn { .. } => 6.hash(hasher),
@@ -150,6 +151,21 @@ impl Life {
 
     fn states(&self) -> Vec<RequestState> {
         self.world.permissions.requests().map(|request| request.state.clone()).collect()
+    }
+
+    /// Whether the rules refuse this: then nothing changes, and no copy of the world is needed to see it.
+    fn refuses(&self, act: &Act) -> bool {
+        let (who, ask) = match act {
+            Act::Uses(by, input) => (agent(*by), PermissionAsk::Use { call: call(*input) }),
+            Act::Answers { who, request, input, allows } => {
+                let answer =
+                    if *allows { Answer::Allow { kept: None } } else { Answer::Deny { reason: None } };
+                let (request, tool, hash) = (RequestId(*request), "Bash".into(), call(*input).hash);
+                (*who, PermissionAsk::Answer { request, tool, hash, answer })
+            }
+            Act::Requests(..) | Act::Ends(_) | Act::TimePasses => return false,
+        };
+        comity_core::decide(&self.world, who, &Ask::Permission(ask)).is_err()
     }
 
     fn requests(&mut self, fault: Fault, by: u64, input: u8) -> bool {
@@ -286,6 +302,9 @@ impl Model for Permissions {
     }
 
     fn next_state(&self, last: &Life, act: Act) -> Option<Life> {
+        if self.fault == Fault::None && last.refuses(&act) {
+            return None;
+        }
         let mut life = last.clone();
         let changed = match act {
             Act::Requests(by, input) => life.requests(self.fault, by, input),
@@ -301,10 +320,11 @@ impl Model for Permissions {
                 life.tick += 1;
                 let now = life.now(self.fault);
                 expire(&mut life.world, now, 0);
+                life.world.now = now;
                 true
             }
         };
-        if comity_core::invariants::check(&life.world).is_err() {
+        if changed && comity_core::invariants::check(&life.world).is_err() {
             life.wrong = Some("an invariant does not hold");
         }
         changed.then_some(life)

@@ -6,6 +6,7 @@ mod support;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use rustix::process::Signal;
@@ -33,6 +34,8 @@ struct Scene {
     lead: Agent,
     ann: Agent,
     log: Follower,
+    /// The worker's own MCP process: with it the worker would end.
+    mcp: OnceLock<Arc<Mutex<Mcp>>>,
 }
 
 /// A question that is on its way.
@@ -50,7 +53,7 @@ impl Scene {
         let lead = place.join(&["lead", "--role", "lead"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         let log = place.follow_on();
-        Scene { place, lead, ann, log }
+        Scene { place, lead, ann, log, mcp: OnceLock::new() }
     }
 
     fn ask(&self, way: Way, input: &Value) -> Question {
@@ -79,11 +82,13 @@ impl Scene {
                 Question::Process(running)
             }
             Way::Mcp => {
-                let mut command = self.place.comity_as(&self.ann, &["mcp"]);
-                change(&mut command);
-                let mut mcp = Mcp::start(&mut command);
-                let (pid, arguments) = (mcp.pid(), json!({ "tool": "Bash", "input": input }));
-                Question::Thread(std::thread::spawn(move || mcp.call("ask_permission", &arguments)), pid)
+                let start =
+                    || Arc::new(Mutex::new(Mcp::start(&mut self.place.comity_as(&self.ann, &["mcp"]))));
+                let mcp = self.mcp.get_or_init(start).clone();
+                let pid = mcp.lock().expect("nobody else asks").pid();
+                let arguments = json!({ "tool": "Bash", "input": input });
+                let ask = move || mcp.lock().expect("nobody else asks").call("ask_permission", &arguments);
+                Question::Thread(std::thread::spawn(ask), pid)
             }
         }
     }

@@ -28,7 +28,8 @@ impl<'a> Permission<'a> {
     pub(super) fn of(app: &crate::Application, judged: &'a Judged<'a>, payload: &str) -> Permission<'a> {
         let question = match judged.who {
             Principal::Agent(agent) if app.config().guard.permissions && is_led(app, agent) => {
-                let tool = judged.call.tool.as_deref().unwrap_or_default();
+                // Cursor has an event of its own for command lines, without a tool.
+                let tool = judged.call.tool.as_deref().unwrap_or("Shell");
                 let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
                 let is_own = OWN_TOOLS.iter().any(|own| {
                     tool.strip_prefix(own).is_some_and(|name| crate::catalog::find(name).is_some())

@@ -87,6 +87,9 @@ impl Operation for AskPermission {
     }
 }
 
+/// How long it may take until a request is written down.
+const WRITTEN_MAX: Millis = Millis::seconds(1);
+
 /// How long an answer may take, unless said otherwise.
 pub(crate) fn patience(app: &Application) -> Millis {
     app.config().permission.wait.map_or(limits::PERMISSION_WAIT, |span| span.0)
@@ -102,7 +105,10 @@ pub(crate) fn put(
 ) -> Result<Option<When>, Failure> {
     let who = Principal::Agent(agent);
     // Who does not wait long gets the answer another time; the request stays.
-    let wait = patience.max(self::patience(app));
+    let wait = match hearing {
+        Hearing::Waits => patience.max(self::patience(app)),
+        Hearing::Told => self::patience(app),
+    };
     let ask = Ask::Permission(PermissionAsk::Request { call: Box::new(call.clone()), wait, hearing });
     let (before, is_new) = {
         let world = app.engine().world();
@@ -120,7 +126,9 @@ pub(crate) fn put(
     }
     let call = call.clone();
     let ready = Box::new(move |world: &World| is_answered(world, agent, &call, before));
-    Ok(Some(When { ready, until: app.engine().now().plus(patience) }))
+    // The request is written down a moment later, and runs out a moment later: that is what is waited for then.
+    let span = if patience < wait { patience } else { Millis(wait.0.saturating_add(WRITTEN_MAX.0)) };
+    Ok(Some(When { ready, until: app.engine().now().plus(span) }))
 }
 
 /// What the input is, for those who have it as a value.
