@@ -3,9 +3,9 @@
 use comity_core::agents::Ending;
 use comity_core::permissions::{Call, Class, Effect, Pattern, PermissionAsk, Scope, mode_of};
 use comity_core::roles::Mode;
-use comity_core::{Ask, CaseRule, PathPattern, Refusal, run};
+use comity_core::{Ask, CaseRule, PathPattern, Refusal};
 
-use crate::desk::{ANN, BOB, Desk, HUMAN, LEAD, STRANGER, allow, always, base, below, id, shell, who, write};
+use crate::desk::{ANN, BOB, Desk, HUMAN, LEAD, STRANGER, always, base, below, id, shell, who, write};
 
 #[test]
 fn deny_beats_ask_beats_allow() {

@@ -7,9 +7,9 @@ use comity_core::permissions::{
     answerer_of, mode_of,
 };
 use comity_core::roles::Mode;
-use comity_core::{Ask, Principal, Refusal, run};
+use comity_core::{Ask, Principal, Refusal};
 
-use crate::desk::{ANN, BOB, Desk, HUMAN, LEAD, STRANGER, allow, base, below, id, shell, who};
+use crate::desk::{ANN, BOB, Desk, HUMAN, LEAD, STRANGER, allow, base, id, shell, who};
 
 #[test]
 fn an_answer_allows_this_input_once() {
