@@ -129,12 +129,12 @@ pub fn applies(world: &World, rule: &Rule, agent: AgentId) -> bool {
         }
         Scope::Below => true,
     };
-    let is_above = match rule.owner {
-        Principal::Human => true,
-        Principal::Agent(owner) => owner != agent && leads(world, rule.owner, agent),
-        Principal::System => false,
-    };
-    is_in_scope && is_above
+    is_in_scope
+        && match rule.owner {
+            Principal::Human => true,
+            Principal::Agent(owner) => owner != agent && leads(world, rule.owner, agent),
+            Principal::System => false,
+        }
 }
 
 pub(super) fn add(

@@ -22,7 +22,7 @@ impl Scene<'_> {
             30..52 => PermissionAsk::Use { call: self.call_of(who) },
             52..84 => self.answer(),
             84..86 => PermissionAsk::Withdraw { request: self.request() },
-            86..90 => {
+            86..88 => {
                 let scope = match self.rng.below(3) {
                     0 => Scope::Agent(agent),
                     1 => Scope::Team("red".into()),
@@ -35,7 +35,7 @@ impl Scene<'_> {
                 let pattern = Some(Pattern::Command(words));
                 PermissionAsk::AddRule { scope, effect, tool: "Bash".into(), class: Class::Shell, pattern }
             }
-            90..95 => {
+            88..95 => {
                 let rules: Vec<RuleId> = self.oracle.permissions.rules.keys().copied().collect();
                 PermissionAsk::RemoveRule { rule: self.rng.pick(&rules).copied().unwrap_or(RuleId(1)) }
             }
@@ -52,7 +52,7 @@ impl Scene<'_> {
         let hash = asked.filter(|_| self.rng.happens(95)).unwrap_or(ContentHash([9; 32]));
         let answer = match self.rng.below(10) {
             0..3 => Answer::Deny { reason: None },
-            3..5 => Answer::Allow { kept: Some(Kept { for_team: self.rng.happens(40), pattern: None }) },
+            3 => Answer::Allow { kept: Some(Kept { for_team: self.rng.happens(40), pattern: None }) },
             _ => Answer::Allow { kept: None },
         };
         PermissionAsk::Answer { request, tool: "Bash".into(), hash, answer }
