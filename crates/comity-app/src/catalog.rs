@@ -34,6 +34,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<SearchMail>(),
     Entry::of::<ListMailboxes>(),
     Entry::of::<AcknowledgeMail>(),
+    Entry::of::<TakeOverMail>(),
     Entry::of::<CreateTeam>(),
     Entry::of::<DeleteTeam>(),
     Entry::of::<ListTeams>(),

@@ -94,6 +94,10 @@ pub const RATIONALE_BYTES_MAX: usize = 16 * 1_024;
 pub const TEAMS_MAX: usize = 1_000;
 /// Worktrees at a time.
 pub const WORKTREES_MAX: usize = 1_000;
+/// Agents that one report of a write without a lock names.
+pub const CANDIDATES_MAX: usize = 8;
+/// Characters of why a worktree is kept.
+pub const KEPT_CHARS_MAX: usize = 2_000;
 /// Files of one commit that the ledger names.
 pub const COMMIT_FILES_MAX: usize = 2_000;
 /// How long a permission request waits for an answer, unless asked otherwise.

@@ -19,7 +19,7 @@ use crate::time::Millis;
 use crate::world::World;
 
 pub(crate) use boxes::apply;
-pub use boxes::{Class, Held, Lease, Mail, Mailbox, Waiting};
+pub use boxes::{Class, Held, Lease, Mail, Mailbox, Newest, Waiting};
 pub use recipients::Recipient;
 pub use take::has_something;
 pub(crate) use take::{lapse, undelivered};

@@ -22,3 +22,4 @@ mod script;
 mod teams;
 mod tell;
 mod worktrees;
+mod writes;

@@ -149,6 +149,8 @@ impl Oracle {
             | Event::UnlockedWrite { .. }
             | Event::Committed { .. }
             | Event::WorktreeAdded { .. }
+            | Event::WorktreeReleased { .. }
+            | Event::WorktreeKept { .. }
             | Event::WorktreeRemoved { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }

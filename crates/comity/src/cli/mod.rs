@@ -5,6 +5,7 @@ mod doctor;
 mod follow;
 pub(crate) mod output;
 mod server;
+mod spool;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use comity_app::catalog::{CATALOG, Entry};
 use comity_app::operation::Audience;
 use comity_wire::Home;
 
-use crate::session::Session;
+use crate::session::{Session, Trouble};
 use crate::{bench, init, mcp, serve};
 use output::{Form, USAGE};
 
@@ -76,7 +77,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "completions" => docs::completions(inner, command()),
         "docs" => docs::run(inner),
-        "mail" if inner.subcommand_name() == Some("tail") => follow::mail(home, form),
+        "mail" => match inner.subcommand() {
+            Some(("tail", _)) => follow::mail(home, form),
+            Some(("spool", inner)) => spool::spool(&home, inner, form),
+            Some(("spooled", inner)) => spool::spooled(&home, inner, form),
+            _ => operation(&matches, home, form),
+        },
         "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
         _ => operation(&matches, home, form),
     }
@@ -99,9 +105,7 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }
-    root = root.mut_subcommand("mail", |mail| {
-        mail.subcommand(Command::new("tail").about("Shows mail as it is sent, until interrupted"))
-    });
+    root = root.mut_subcommand("mail", spool::commands);
     root.subcommand(Command::new("token").about("Prints your secret for the HTTP door, and its address"))
         .subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
@@ -228,8 +232,11 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
             return ExitCode::from(USAGE);
         }
     };
-    let mut session = Session::from_env(home);
+    let mut session = Session::from_env(home.clone());
     let answer = session.ask(entry.name, &input);
+    if let ("mail_send", Err(Trouble::Fault(why))) = (entry.name, &answer) {
+        return spool::instead(&home, &input, why, form);
+    }
     let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);
     let code = output::show(form, answer);
     if let Some(receipt) = receipt {

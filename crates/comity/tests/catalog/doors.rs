@@ -36,7 +36,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Stage {
         // A worktree that is made ready meanwhile would make the answers differ.
-        let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_GUARD_WATCH", "false")]);
         let lead = place.join(&["lead", "--role", "lead"]);
         place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
@@ -95,7 +95,12 @@ impl Stage {
     pub(crate) fn by_command_line_in_words(&self, entry: &Entry, typed: &[&str]) -> Answer {
         let ran = self.place.run_as(&self.lead, &[entry.command, typed].concat());
         match ran.code {
-            0 => self.text(false, &ran.out),
+            0 => {
+                // What an agent is told besides is beside the output here, and at its end there.
+                let notes = ran.err.lines().filter_map(|line| line.strip_prefix("note: "));
+                let notes: String = notes.map(|note| format!("\nNotice: {note}")).collect();
+                self.text(false, &format!("{}{notes}", ran.out.trim_end()))
+            }
             3 => {
                 let said = ran.err.strip_prefix("comity: ").expect("who says it");
                 self.text(true, &said.replace("\n  ", "\n"))

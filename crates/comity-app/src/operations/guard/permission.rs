@@ -82,6 +82,8 @@ impl<'a> Permission<'a> {
             };
             Spoken::of(&verdict, dialect, event, &name)
         });
+        // If it is denied in the end, the call is suspected of a write that it has not made: nothing worse.
+        judged.keep_account(&Verdict::Allow { context: None });
         Ok(Plan::Judge { who: judged.who, when, asks, finish })
     }
 }

@@ -6,6 +6,7 @@ mod next;
 mod read;
 mod search;
 mod send;
+mod take_over;
 
 use std::fmt;
 
@@ -22,6 +23,7 @@ pub use next::Next;
 pub use read::ReadMail;
 pub use search::SearchMail;
 pub use send::SendMail;
+pub use take_over::TakeOverMail;
 
 use crate::ledger::date;
 
@@ -106,7 +108,7 @@ impl MessageView {
 
 impl Inbox {
     /// What an ask for mail was answered with.
-    pub(super) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
+    pub(in crate::operations) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
         let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) = events.last() else {
             return Inbox::default();
         };
@@ -128,7 +130,7 @@ impl Inbox {
         }
     }
 
-    pub(super) fn receipt(&self) -> Option<Receipt> {
+    pub(in crate::operations) fn receipt(&self) -> Option<Receipt> {
         self.receipt.map(Receipt)
     }
 

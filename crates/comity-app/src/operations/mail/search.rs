@@ -89,7 +89,7 @@ impl Operation for SearchMail {
             return Err(Refusal::bad_input("nothing to look for", "give words, or --thread THREAD").into());
         }
         let head = app.engine().world().head;
-        let found = app.mail_index().search(app.reader()?, head, &words, self.thread.as_deref(), limit);
+        let found = app.mail_desk().index.search(app.reader()?, head, &words, self.thread.as_deref(), limit);
         let messages = found.map_err(Failure::Fault)?.into_iter().map(FoundMessage::of).collect();
         Ok(Plan::Answer(FoundMail { messages }))
     }
