@@ -1,5 +1,7 @@
 //! The application as doors see it: one call for every operation.
 
+mod finishing;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +13,7 @@ use crate::beside::{self, Beside};
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
-use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting};
+use crate::engine::{Engine, Job, Nobody, Waiting, When};
 use crate::log::Reader;
 use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
@@ -21,6 +23,7 @@ pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
+use finishing::{Finishing, Judging};
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -253,13 +256,22 @@ impl Application {
             Ok(Erased::Change { asks, when, finish }) => {
                 let slow = asks.iter().any(is_slow);
                 let asker = Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
-                let job = Job { who: caller.who, asks, key, asker };
-                match when {
-                    None => self.engine().submit(job),
-                    Some(when) => self.engine().submit_when(job, when),
-                }
+                self.submit(Job { who: caller.who, asks, key, asker }, when);
                 if slow { Taken::Slow } else { Taken::Quick }
             }
+            Ok(Erased::Judge { who, asks, when, finish }) => {
+                let slow = asks.iter().any(is_slow);
+                let asker = Box::new(Judging { app: self.clone(), who, finish, responder });
+                self.submit(Job { who, asks, key: None, asker }, when);
+                if slow { Taken::Slow } else { Taken::Quick }
+            }
+        }
+    }
+
+    fn submit(&self, job: Job, when: Option<When>) {
+        match when {
+            None => self.engine().submit(job),
+            Some(when) => self.engine().submit_when(job, when),
         }
     }
 
@@ -354,34 +366,6 @@ fn is_slow(ask: &Ask) -> bool {
             | Ask::Mail(MailAsk::Send(_))
             | Ask::Control(_)
             | Ask::Decision(_)
+            | Ask::Permission(_)
     )
-}
-
-/// Makes the output once the engine has answered.
-struct Finishing {
-    app: Application,
-    who: Principal,
-    finish: catalog::Finish,
-    responder: Box<dyn Responder>,
-}
-
-impl Asker for Finishing {
-    fn parked(&mut self, waiting: Waiting) {
-        self.responder.parked(waiting);
-    }
-
-    fn answer(self: Box<Self>, answer: Answer<'_>) {
-        let output = match answer {
-            Answer::Done { events, world, now } => Ok((self.finish)(events, world, now)),
-            Answer::Refused(refusal) => {
-                self.app.metrics().count_refusal();
-                Err(Failure::Refused(refusal))
-            }
-            Answer::Fault(problem) => {
-                self.app.metrics().count_fault();
-                Err(Failure::Fault(problem))
-            }
-        };
-        self.app.respond(self.who, self.responder, output);
-    }
 }

@@ -1,16 +1,16 @@
 //! Everything that can be asked of Comity: the table of contents of the product. Every door loops over it.
 
-use comity_core::Ask;
+use comity_core::{Ask, Principal, Refusal};
 use serde_json::Value;
 
 use crate::application::Application;
 use crate::engine::When;
 use crate::operation::{
-    Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
+    Audience, Caller, Effect, Failure, MakeOutput, MakeVerdict, Operation, Pace, Plan, Rendered, Route,
 };
 use crate::operations::{
-    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, server::*,
-    teams::*, worktrees::*,
+    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, permissions::*,
+    server::*, teams::*, worktrees::*,
 };
 
 /// All operations, in the order in which people read them.
@@ -51,6 +51,17 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<ListAgents>(),
     Entry::of::<Bye>(),
     Entry::of::<Attach>(),
+    Entry::of::<AskPermission>(),
+    Entry::of::<ListPermissions>(),
+    Entry::of::<AllowRequest>(),
+    Entry::of::<DenyRequest>(),
+    Entry::of::<ListRules>(),
+    Entry::of::<AddRule>(),
+    Entry::of::<RemoveRule>(),
+    Entry::of::<SetMode>(),
+    Entry::of::<SubmitPlan>(),
+    Entry::of::<ApprovePlan>(),
+    Entry::of::<RejectPlan>(),
     Entry::of::<ReadLog>(),
     Entry::of::<Replay>(),
     Entry::of::<Verify>(),
@@ -76,6 +87,17 @@ pub enum Erased {
         when: Option<When>,
         /// Makes the output.
         finish: Finish,
+    },
+    /// These asks of somebody go to the engine; a refusal is an answer, too.
+    Judge {
+        /// Whose.
+        who: Principal,
+        /// In order.
+        asks: Vec<Ask>,
+        /// What they wait for, if they do.
+        when: Option<When>,
+        /// Makes the output.
+        finish: MakeVerdict<Rendered>,
     },
 }
 
@@ -182,6 +204,16 @@ fn plan<O: Operation>(
         }
         Plan::ChangeWhen { when, asks, finish } => {
             Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text) }
+        }
+        Plan::Judge { who, when, asks, finish } => {
+            let finish = Box::new(move |said: Result<(), Refusal>| {
+                render::<O>(&finish(said), text).unwrap_or_else(|_| Rendered {
+                    json: "null".into(),
+                    text: None,
+                    receipt: None,
+                })
+            });
+            Erased::Judge { who, asks, when, finish }
         }
     })
 }

@@ -18,6 +18,8 @@ pub struct Config {
     pub lock: LockConfig,
     /// About guards.
     pub guard: GuardConfig,
+    /// About permissions.
+    pub permission: PermissionConfig,
     /// About worktrees.
     pub worktree: WorktreeConfig,
     /// About the HTTP door.
@@ -50,10 +52,20 @@ pub struct LockConfig {
 pub struct GuardConfig {
     /// Whether a path that nobody has locked is locked for who writes to it; yes, if not set.
     pub auto_lock: Option<bool>,
+    /// Whether hooks ask for permission, too, for agents that somebody leads; no, if not set.
+    pub permissions: bool,
     /// What a guard does that cannot ask the server; closed, if not set.
     pub policy: GuardPolicy,
     /// Whether writes without a lock are looked out for; yes, if not set.
     pub watch: Option<bool>,
+}
+
+/// About permissions.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PermissionConfig {
+    /// How long an answer may take.
+    pub wait: Option<Span>,
 }
 
 /// What a guard does that cannot ask the server.
@@ -177,6 +189,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_DISCONNECT_GRACE", "agent", "disconnect_grace"),
     ("COMITY_LOCK_TTL", "lock", "ttl"),
     ("COMITY_GUARD_POLICY", "guard", "policy"),
+    ("COMITY_PERMISSION_WAIT", "permission", "wait"),
     ("COMITY_GUARD_WATCH", "guard", "watch"),
     ("COMITY_HTTP_PORT", "http", "port"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),

@@ -84,7 +84,10 @@ fn details(event: &Event) -> serde_json::Value {
 
 /// Whether the event is one of several about the same thing, with a name of its own inside.
 fn is_of_a_family(event: &Event) -> bool {
-    matches!(event, Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_))
+    matches!(
+        event,
+        Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_) | Event::Permission(_)
+    )
 }
 
 /// `{"team": {"created": {...}}}` is read as `team_created`.
@@ -184,6 +187,7 @@ fn summary(record: &Record, world: &World) -> String {
         Event::Control(event) => families::control(&by, event, world),
         Event::Decision(event) => families::decision(&by, event),
         Event::Team(event) => families::team(&by, event),
+        Event::Permission(event) => crate::operations::permissions::told::summary(event, &by, world),
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

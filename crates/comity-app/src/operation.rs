@@ -78,6 +78,9 @@ pub enum Failure {
 /// Makes an output from the events of an ask, the world after them, and the time.
 pub type MakeOutput<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Output + Send>;
 
+/// Makes an output from what the rules said.
+pub type MakeVerdict<Output> = Box<dyn FnOnce(Result<(), Refusal>) -> Output + Send>;
+
 /// How an operation goes on.
 pub enum Plan<Output> {
     /// It is answered already.
@@ -97,6 +100,17 @@ pub enum Plan<Output> {
         asks: Vec<Ask>,
         /// Makes the answer.
         finish: MakeOutput<Output>,
+    },
+    /// The asks are somebody's whom the door does not know; a refusal is an answer, too.
+    Judge {
+        /// Whose.
+        who: Principal,
+        /// What the asks wait for, if they do.
+        when: Option<When>,
+        /// In order; a refusal ends them.
+        asks: Vec<Ask>,
+        /// Makes the answer, from nothing or from a refusal.
+        finish: MakeVerdict<Output>,
     },
 }
 

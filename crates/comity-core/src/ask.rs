@@ -8,6 +8,7 @@ use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{LockMode, Wanted};
 use crate::mail::MailAsk;
 use crate::paths::{CaseRule, PathPattern};
+use crate::permissions::PermissionAsk;
 use crate::reads::FileContent;
 use crate::teams::TeamAsk;
 use crate::time::Millis;
@@ -234,6 +235,8 @@ pub enum Ask {
     Decision(DecisionAsk),
     /// About teams.
     Team(TeamAsk),
+    /// About permissions.
+    Permission(PermissionAsk),
     /// Takes what waits for the calling agent.
     TakeNotices,
 }

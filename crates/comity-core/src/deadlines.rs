@@ -20,6 +20,8 @@ pub enum Due {
     Shutdown(RequestId),
     /// An agent was silent or disconnected for too long.
     Agent(AgentId),
+    /// A permission request runs out, or what it allowed.
+    Permission(crate::permissions::RequestId),
 }
 
 /// Deadlines in order; each thing has at most one.

@@ -9,6 +9,7 @@ use crate::event::{Event, Record};
 use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
 use crate::mail;
+use crate::permissions;
 use crate::reads;
 use crate::refusal::Refusal;
 use crate::teams;
@@ -115,6 +116,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         Ask::Control(ask) => control::decide(world, who, ask)?,
         Ask::Decision(ask) => decisions::decide(world, who, ask)?,
         Ask::Team(ask) => teams::decide(world, who, ask)?,
+        Ask::Permission(ask) => permissions::decide(world, who, ask)?,
         Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
             Some(agent) => match agent.notices.last() {
                 Some(last) => vec![Event::NoticesTaken { agent: agent.id, up_to: last.id }],
@@ -157,6 +159,7 @@ pub fn run(
         push(world, &mut records, who, key, now, wall_ms, event.clone());
     }
     serve_queue(world, &mut records, now, wall_ms);
+    settle_permissions(world, &mut records, now, wall_ms);
     // A wait that was served at once (its obstacle was somebody's place, now void) is answered like any other.
     Ok(Outcome { records, answer, parked })
 }
@@ -171,6 +174,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             Due::Offer(receipt) => mail::lapse(world, receipt),
             Due::Shutdown(request) => control::overdue(world, request),
             Due::Agent(agent) => agents::silence_events(world, agent),
+            Due::Permission(request) => permissions::run_out(world, request),
         };
         if events.is_empty() {
             // Nothing is left of what was due: forget it, or this would never end.
@@ -180,6 +184,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             push(world, &mut records, Principal::System, None, now, wall_ms, event);
         }
         serve_queue(world, &mut records, now, wall_ms);
+        settle_permissions(world, &mut records, now, wall_ms);
     }
     records
 }
@@ -189,6 +194,18 @@ fn serve_queue(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wal
         return;
     }
     while let Some(events) = locks::next_grant(world) {
+        for event in events {
+            push(world, records, Principal::System, None, now, wall_ms, event);
+        }
+    }
+}
+
+/// Whoever waits for a permission that rules or modes give or refuse by now waits no more.
+fn settle_permissions(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    if !records.iter().any(|record| permissions::may_settle(&record.event)) {
+        return;
+    }
+    while let Some(events) = permissions::next_settled(world) {
         for event in events {
             push(world, records, Principal::System, None, now, wall_ms, event);
         }

@@ -10,6 +10,7 @@ use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{ReleaseCause, WaitEnding, Wanted};
 use crate::mail::MailEvent;
 use crate::paths::CaseRule;
+use crate::permissions::PermissionEvent;
 use crate::reads::FileContent;
 use crate::teams::TeamEvent;
 use crate::time::{Millis, Timestamp};
@@ -281,6 +282,8 @@ pub enum Event {
     Decision(DecisionEvent),
     /// Something about teams.
     Team(TeamEvent),
+    /// Something about permissions.
+    Permission(PermissionEvent),
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
     NothingChanged {},
     /// An agent was told what waited for it.
@@ -349,6 +352,7 @@ impl Event {
             Event::Control(event) => event.kind(),
             Event::Decision(event) => event.kind(),
             Event::Team(event) => event.kind(),
+            Event::Permission(event) => event.kind(),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }

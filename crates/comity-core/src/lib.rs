@@ -21,6 +21,7 @@ pub mod locks;
 pub mod mail;
 pub mod notices;
 pub mod paths;
+pub mod permissions;
 pub mod projects;
 pub mod reads;
 pub mod redact;

@@ -100,3 +100,35 @@ pub const CANDIDATES_MAX: usize = 8;
 pub const KEPT_CHARS_MAX: usize = 2_000;
 /// Files of one commit that the ledger names.
 pub const COMMIT_FILES_MAX: usize = 2_000;
+/// How long a permission request waits for an answer, unless asked otherwise.
+pub const PERMISSION_WAIT: Millis = Millis::minutes(5);
+/// The shortest time that an answer is given.
+pub const PERMISSION_WAIT_MIN: Millis = Millis(1);
+/// The longest time that an answer is given.
+pub const PERMISSION_WAIT_MAX: Millis = Millis::hours(1);
+/// How long an answer stays for who asked and went on: an allow unused, a denial repeated.
+pub const PERMISSION_KEPT: Millis = Millis::minutes(10);
+/// Bytes of the input that a permission is asked for.
+pub const PERMISSION_INPUT_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of the line that says what a permission is about.
+pub const PERMISSION_SUMMARY_BYTES_MAX: usize = 512;
+/// Bytes of the name of a tool.
+pub const PERMISSION_TOOL_BYTES_MAX: usize = 256;
+/// Files that one call is judged by.
+pub const PERMISSION_WRITES_MAX: usize = 1_000;
+/// Commands of one command line that it is judged by.
+pub const PERMISSION_PARTS_MAX: usize = 1_000;
+/// Requests of one agent that are open at a time.
+pub const PERMISSIONS_PER_AGENT_MAX: usize = 32;
+/// Requests that wait at a time.
+pub const PERMISSIONS_WAITING_MAX: usize = 256;
+/// Settled requests that are remembered.
+pub const PERMISSIONS_KEPT_MAX: usize = 1_000;
+/// Permission rules at a time.
+pub const PERMISSION_RULES_MAX: usize = 1_000;
+/// Bytes of a plan.
+pub const PLAN_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of what is said to a plan.
+pub const PLAN_FEEDBACK_BYTES_MAX: usize = 16 * 1024;
+/// Answered plans that are remembered.
+pub const PLANS_KEPT_MAX: usize = 100;

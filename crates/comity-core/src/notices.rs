@@ -95,6 +95,11 @@ pub enum Told {
         /// Why.
         reason: Option<String>,
     },
+    /// What became of a request, a plan or a mode.
+    Permission {
+        /// In words.
+        text: String,
+    },
     /// A worktree that was released stays.
     WorktreeKept {
         /// Its name.
@@ -150,6 +155,7 @@ impl fmt::Display for Told {
             Told::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
             }
+            Told::Permission { text } => write!(f, "{}", visible(text)),
             Told::WorktreeKept { slug, why } => {
                 write!(f, "the worktree {slug} that you released is kept: {}", visible(why))
             }

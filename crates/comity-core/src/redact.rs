@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-const MARK: &str = "[redacted]";
+/// What stands in the place of a secret.
+pub const MARK: &str = "[redacted]";
 /// Beginnings of keys that vendors give out, and how long the rest must be.
 const KEY_STARTS: [(&str, usize); 14] = [
     ("sk-", 16),

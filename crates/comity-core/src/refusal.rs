@@ -98,6 +98,13 @@ pub enum Refusal {
     },
     /// A token that was never given out.
     BadToken,
+    /// The tool call may not be made.
+    Denied {
+        /// Why, as a sentence.
+        reason: String,
+        /// What to do.
+        hint: String,
+    },
     /// The caller may not do this.
     NotAllowed {
         /// What, as a sentence.
@@ -181,6 +188,7 @@ impl Refusal {
             Refusal::AgentEnded { .. } => "agent_ended",
             Refusal::BadToken => "bad_token",
             Refusal::NotAllowed { .. } => "not_allowed",
+            Refusal::Denied { .. } => "denied",
             Refusal::StaleRead { .. } => "stale_read",
             Refusal::LimitReached { .. } => "limit_reached",
             Refusal::NotFound { .. } => "not_found",
@@ -213,6 +221,7 @@ impl Refusal {
             Refusal::BadPattern { hint, .. }
             | Refusal::BadInput { hint, .. }
             | Refusal::NotAllowed { hint, .. }
+            | Refusal::Denied { hint, .. }
             | Refusal::LimitReached { hint, .. }
             | Refusal::NotFound { hint, .. } => hint.clone(),
         }
@@ -314,6 +323,7 @@ impl fmt::Display for Refusal {
                     Some(difference) => write!(f, ":\n{difference}"),
                 }
             }
+            Refusal::Denied { reason, .. } => write!(f, "{}", visible(reason)),
             Refusal::BadInput { problem, .. }
             | Refusal::NotAllowed { problem, .. }
             | Refusal::LimitReached { problem, .. }

@@ -10,6 +10,7 @@ use crate::decisions::Decisions;
 use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
 use crate::mail::Mail;
+use crate::permissions::PermissionFacts;
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
 use crate::teams::Teams;
@@ -48,6 +49,8 @@ pub struct Snapshot {
     shutdowns: Shutdowns,
     #[serde(default)]
     decisions: Decisions,
+    #[serde(default)]
+    permissions: PermissionFacts,
 }
 
 impl Snapshot {
@@ -70,6 +73,7 @@ impl Snapshot {
             mail: world.mail.clone(),
             shutdowns: world.shutdowns.clone(),
             decisions: world.decisions.clone(),
+            permissions: world.permissions.facts(),
         }
     }
 
@@ -87,6 +91,7 @@ impl Snapshot {
         for (request, shutdown) in &world.shutdowns.open {
             world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
         }
+        crate::permissions::restore(&mut world, self.permissions);
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;

@@ -14,6 +14,7 @@ use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
 use crate::locks::Locks;
 use crate::mail::Mail;
 use crate::notices::{Notice, Told};
+use crate::permissions::Permissions;
 use crate::projects::Project;
 use crate::reads::Reads;
 use crate::roles::Roles;
@@ -66,6 +67,8 @@ pub struct World {
     pub decisions: Decisions,
     /// The teams that were made.
     pub teams: Teams,
+    /// Who may do what without asking, and who has asked.
+    pub permissions: Permissions,
     /// What roles there are. Not part of the log: it is configured.
     pub roles: Arc<Roles>,
     /// The repositories.
@@ -146,6 +149,7 @@ impl World {
                 self.agents.end(*agent, *ending, cause, now);
                 self.reads.forget(*agent);
                 crate::control::agent_ended(self, *agent);
+                self.permissions.forget(*agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}
@@ -176,6 +180,7 @@ impl World {
             Event::Control(event) => crate::control::apply(self, record, event),
             Event::Decision(event) => crate::decisions::apply(self, record, event),
             Event::Team(event) => crate::teams::apply(self, event),
+            Event::Permission(event) => crate::permissions::apply(self, record, event),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
             }

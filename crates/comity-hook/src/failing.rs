@@ -1,19 +1,28 @@
 //! What a guard that cannot ask does: it says no, unless the user's settings say otherwise.
 
 /// Whether `guard.policy` is "open" in the user's settings. Only looked at when something went wrong.
+///
+/// Not where agents have to ask for permission: what nobody could be asked for is not allowed.
 pub(crate) fn is_open() -> bool {
-    let set = std::env::var("COMITY_GUARD_POLICY").ok().filter(|policy| !policy.is_empty());
-    if let Some(policy) = set {
-        return policy == "open";
-    }
     let in_home = comity_wire::Home::from_env().ok().map(|home| home.path().join("comity.toml"));
     let files = in_home.into_iter().chain(comity_wire::user_settings());
-    let mut said = files.filter_map(|file| says(&std::fs::read_to_string(file).ok()?));
-    said.next().unwrap_or(false)
+    let settings: Vec<String> = files.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+    let first = |name: &str| settings.iter().find_map(|text| says(text, name));
+    if first("permissions").is_some_and(|value| value != "false") {
+        return false;
+    }
+    match std::env::var("COMITY_GUARD_POLICY").ok().filter(|policy| !policy.is_empty()) {
+        Some(policy) => policy == "open",
+        None => first("policy").is_some_and(is_open_word),
+    }
 }
 
-/// Reads just this one setting, `policy` below `[guard]`: whether it is "open", if it is there.
-fn says(settings: &str) -> Option<bool> {
+fn is_open_word(value: &str) -> bool {
+    matches!(value, "\"open\"" | "'open'")
+}
+
+/// Reads just one setting below `[guard]`, as it is written there.
+fn says<'a>(settings: &'a str, name: &str) -> Option<&'a str> {
     let mut section = "";
     for line in settings.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -21,9 +30,8 @@ fn says(settings: &str) -> Option<bool> {
         }
         let setting = line.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
         match (section, setting) {
-            ("guard", Some(("policy", value))) | ("", Some(("guard.policy", value))) => {
-                return Some(matches!(value, "\"open\"" | "'open'"));
-            }
+            ("guard", Some((key, value))) if key == name => return Some(value),
+            ("", Some((key, value))) if key.strip_prefix("guard.") == Some(name) => return Some(value),
             _ => {}
         }
     }
@@ -47,7 +55,9 @@ mod tests {
             ("[guard]\npolicy = open\n", Some(false)),
             ("not toml at all [guard] policy = \"open\"", None),
         ] {
-            assert_eq!(says(settings), is_open, "{settings:?}");
+            assert_eq!(says(settings, "policy").map(is_open_word), is_open, "{settings:?}");
         }
+        let both = "[guard]\npolicy = \"open\"\npermissions = true # agents ask\n";
+        assert_eq!(says(both, "permissions"), Some("true"));
     }
 }

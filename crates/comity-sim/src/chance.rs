@@ -1,5 +1,7 @@
 //! What happens next, chosen by chance from what is possible.
 
+mod permissions;
+
 use comity_core::agents::{Ending, Process, Profile};
 use comity_core::locks::{Hold, LockMode, Wanted};
 use comity_core::{AgentId, Ask, Fence, Key, Millis, Principal, Ticket, Timestamp, TokenHash};
@@ -70,8 +72,9 @@ impl Scene<'_> {
 
     fn ask(&mut self, agent: AgentId, living: &[AgentId], who: Principal) -> Ask {
         match self.rng.below(100) {
-            0..42 => self.lock(),
-            42..54 => {
+            0..30 => self.lock(),
+            30..44 => self.permission(agent, who),
+            44..54 => {
                 let spots = self.spots_of(who);
                 Ask::Unlock { project: spots.0, patterns: spots.1 }
             }

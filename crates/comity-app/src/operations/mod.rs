@@ -8,6 +8,7 @@ pub mod guard;
 pub mod ledger;
 pub mod locks;
 pub mod mail;
+pub mod permissions;
 pub mod server;
 pub mod teams;
 pub mod worktrees;

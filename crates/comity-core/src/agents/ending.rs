@@ -39,7 +39,8 @@ pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
 
 pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
     let mut events = Vec::new();
-    for agent in world.agents.with_descendants(top) {
+    let family = world.agents.with_descendants(top);
+    for &agent in &family {
         if !world.agents.get(agent).is_some_and(Agent::is_live) {
             continue;
         }
@@ -48,6 +49,7 @@ pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: 
         events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
         events.extend(crate::mail::undelivered(world, agent));
         events.extend(world.locks.live_of(who).map(|lock| lock.released(ReleaseCause::HolderEnded)));
+        events.extend(crate::permissions::with_agent(world, agent, &family));
         let (ending, cause) = match agent == top {
             true => (ending, cause.into()),
             false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),

@@ -92,6 +92,7 @@ impl Teller {
             Event::Control(event) => format!("{event:?}"),
             Event::Decision(event) => format!("{event:?}"),
             Event::Team(event) => format!("{event:?}"),
+            Event::Permission(event) => format!("{event:?}"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }
     }

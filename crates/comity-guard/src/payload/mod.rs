@@ -12,6 +12,7 @@ use crate::dialect::Dialect;
 use crate::effects::Effects;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use fields::Fields;
+pub use tools::{Kind as ToolKind, tool};
 
 /// When a hook is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +101,21 @@ impl HookCall {
             cwd,
             tool,
             effects,
+        })
+    }
+
+    /// The input of the tool in a payload, as it is.
+    pub fn tool_input(payload: &[u8]) -> Option<Value> {
+        let value: Value = serde_json::from_slice(payload).ok()?;
+        let fields = Fields(value.as_object()?);
+        let Some(input) = fields.get(tools::INPUTS) else {
+            // Cursor's own event for command lines.
+            return fields.text(&["command"]).map(|command| serde_json::json!({ "command": command }));
+        };
+        Some(match input.as_str().and_then(|text| serde_json::from_str(text).ok()) {
+            // Copilot CLI gives the arguments as a text of JSON.
+            Some(parsed @ Value::Object(_)) => parsed,
+            Some(_) | None => input.clone(),
         })
     }
 

@@ -6,7 +6,9 @@ use super::fields::Fields;
 use crate::dialect::Dialect;
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
 use crate::patch::envelope;
-use crate::programs::{Place, effects as of_command, effects_of_arguments};
+use crate::programs::{
+    Commands, Place, commands, commands_of_arguments, effects as of_command, effects_of_arguments,
+};
 
 /// Names of the field that says which file.
 const PATHS: &[&str] =
@@ -18,19 +20,76 @@ const COMMANDS: &[&str] = &["command", "cmd", "script"];
 /// Names of the field that holds a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command", "diff"];
 
+/// Names of the field that holds the input of a tool.
+pub(super) const INPUTS: &[&str] = &["tool_input", "toolInput", "toolArgs", "args", "input"];
+/// Tools that only look, besides those that read one file.
+const LOOKING: [&str; 14] = [
+    "Glob",
+    "Grep",
+    "LS",
+    "NotebookRead",
+    "TodoRead",
+    "glob",
+    "grep",
+    "list",
+    "list_directory",
+    "list_dir",
+    "codebase_search",
+    "file_search",
+    "grep_search",
+    "search_file_content",
+];
+
 /// What a tool is for.
-enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It writes a whole file.
     Write,
+    /// It makes a file.
     Create,
+    /// It changes a part of a file.
     Edit,
+    /// It reads a file.
     Read,
+    /// It reads several files.
     ReadMany,
+    /// It lists or searches.
+    Look,
+    /// It runs a command line.
     Shell,
+    /// It applies a patch.
     Patch,
+    /// It deletes a file.
     Delete,
     /// One tool with several verbs.
     Editor,
+    /// Nobody told us.
     Unknown,
+}
+
+/// What a tool is for, what a call of it does to files, and its command line, if it runs one.
+pub fn tool(name: &str, input: &Value) -> (Kind, Effects, Option<Commands>) {
+    let kind = kind(name);
+    let effects = match input {
+        Value::Object(input) => of_tool(name, &Fields(input)),
+        Value::String(text) => raw(Some(name), text),
+        _ => without_input(Some(name)),
+    };
+    let command = match input {
+        Value::Object(input) => Fields(input).get(COMMANDS),
+        Value::String(_) => Some(input),
+        _ => None,
+    };
+    let commands = command.filter(|_| kind == Kind::Shell).map(|command| match command {
+        Value::String(line) => commands(line),
+        Value::Array(words) => {
+            let words: Option<Vec<String>> =
+                words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+            words.map_or_else(Commands::default, |words| commands_of_arguments(&words))
+        }
+        _ => Commands::default(),
+    });
+    (kind, effects, commands)
 }
 
 fn kind(tool: &str) -> Kind {
@@ -46,6 +105,7 @@ fn kind(tool: &str) -> Kind {
         "apply_patch" | "patch" | "ApplyPatch" => Kind::Patch,
         "Delete" | "delete_file" => Kind::Delete,
         "str_replace_editor" | "str_replace_based_edit_tool" => Kind::Editor,
+        _ if LOOKING.contains(&tool) => Kind::Look,
         _ => Kind::Unknown,
     }
 }
@@ -64,7 +124,7 @@ pub(super) fn effects(
         _ => {}
     }
     let owned;
-    let input = match fields.get(&["tool_input", "toolInput", "toolArgs", "args", "input"]) {
+    let input = match fields.get(INPUTS) {
         Some(Value::Object(input)) => input,
         // Copilot CLI gives the arguments as a text of JSON.
         Some(Value::String(text)) => match serde_json::from_str::<Map<String, Value>>(text) {
@@ -101,7 +161,7 @@ fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
             "undo_edit" | "str_replace" | "insert" => file(input, How::Edit),
             _ => Effects::unknown(Unknown::Field("command")),
         },
-        Kind::Unknown => Effects::default(),
+        Kind::Look | Kind::Unknown => Effects::default(),
     }
 }
 
@@ -110,7 +170,7 @@ fn raw(tool: Option<&str>, text: &str) -> Effects {
     match kind(tool.unwrap_or_default()) {
         Kind::Patch => patch_text(text),
         Kind::Shell => of_command(text, &place(None)),
-        Kind::Unknown => Effects::default(),
+        Kind::Look | Kind::Unknown => Effects::default(),
         Kind::Write | Kind::Create | Kind::Edit | Kind::Delete | Kind::Editor => {
             Effects::unknown(Unknown::Field("arguments"))
         }
@@ -120,7 +180,7 @@ fn raw(tool: Option<&str>, text: &str) -> Effects {
 
 fn without_input(tool: Option<&str>) -> Effects {
     match kind(tool.unwrap_or_default()) {
-        Kind::Unknown | Kind::Read | Kind::ReadMany => Effects::default(),
+        Kind::Unknown | Kind::Look | Kind::Read | Kind::ReadMany => Effects::default(),
         Kind::Write | Kind::Create | Kind::Edit | Kind::Delete | Kind::Editor | Kind::Shell | Kind::Patch => {
             Effects::unknown(Unknown::Field("arguments"))
         }

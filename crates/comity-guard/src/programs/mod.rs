@@ -8,6 +8,7 @@ mod archives;
 mod arguments;
 mod base;
 mod braces;
+mod commands;
 mod copies;
 mod feed;
 mod files;
@@ -22,6 +23,7 @@ mod table;
 mod walk;
 
 pub use base::Place;
+pub use commands::{Commands, commands, commands_of_arguments};
 
 use crate::effects::{Effects, Unknown};
 use crate::shell;

@@ -5,7 +5,7 @@ use super::base::{Base, Place};
 use super::feed::Feed;
 use super::table;
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
-use crate::limits::WALK_NESTING_MAX;
+use crate::limits::{EFFECTS_MAX, WALK_NESTING_MAX};
 use crate::shell::syntax::{Body, Command, Joint, Operator, Redirect, Script, Simple, Step, Word};
 use crate::shell::{self, Parsed};
 
@@ -16,6 +16,8 @@ pub(crate) struct Walk<'p> {
     pub(crate) found: Effects,
     pub(crate) base: Base,
     pub(crate) home: Option<&'p str>,
+    /// The programs that are run, each with its arguments, if somebody wants to know.
+    pub(crate) run: Option<Vec<Vec<Argument>>>,
     depth: usize,
 }
 
@@ -23,7 +25,7 @@ impl<'p> Walk<'p> {
     pub(crate) fn new(place: &'p Place) -> Walk<'p> {
         let start = Base::At(String::new());
         let base = start.enter(&Argument::Plain(place.directory.clone()));
-        Walk { found: Effects::default(), base, home: place.home.as_deref(), depth: 0 }
+        Walk { found: Effects::default(), base, home: place.home.as_deref(), run: None, depth: 0 }
     }
 
     /// Reads a line as a shell would.
@@ -189,6 +191,7 @@ impl<'p> Walk<'p> {
 
     /// What a program with these arguments does.
     pub(crate) fn program(&mut self, arguments: &[Argument], feed: &Feed) {
+        self.runs(arguments);
         let Some((name, arguments)) = arguments.split_first() else { return };
         let Some(path) = name.plain() else {
             return self.found.note(Unknown::Hidden(name.shown().to_owned()));
@@ -196,6 +199,13 @@ impl<'p> Walk<'p> {
         let name = path.rsplit('/').next().unwrap_or(path);
         if let Some(effect) = table::of(name) {
             self.deeper(|walk| effect(walk, name, arguments, feed));
+        }
+    }
+
+    /// Notes that a program is run.
+    fn runs(&mut self, arguments: &[Argument]) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.len() < EFFECTS_MAX) {
+            run.push(arguments.to_vec());
         }
     }
 

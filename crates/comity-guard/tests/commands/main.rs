@@ -3,6 +3,7 @@
 mod bounds;
 mod in_place;
 mod moving;
+mod parts;
 mod places;
 mod redirections;
 mod running;

@@ -38,6 +38,7 @@ impl Oracle {
                 let being = Being {
                     parent: profile.parent,
                     has_process: profile.process.is_some(),
+                    is_lead: profile.role.as_deref() == Some("lead"),
                     disconnected: None,
                     heard: now,
                     acted: now,

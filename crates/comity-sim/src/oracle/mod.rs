@@ -4,6 +4,7 @@
 
 mod agents;
 mod locks;
+mod permissions;
 mod queue;
 mod settled;
 
@@ -27,6 +28,7 @@ pub(crate) struct Oracle {
     gone: BTreeSet<AgentId>,
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
+    pub(crate) permissions: permissions::Asked,
     pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
     /// The largest fence and ticket ever given.
     pub(crate) fence: Fence,
@@ -47,6 +49,7 @@ pub(crate) struct Oracle {
 pub(crate) struct Being {
     pub(crate) parent: Option<AgentId>,
     pub(crate) has_process: bool,
+    is_lead: bool,
     disconnected: Option<Timestamp>,
     /// The last sign of life that counts to the millisecond.
     heard: Timestamp,
@@ -93,6 +96,7 @@ impl Oracle {
             gone: BTreeSet::new(),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
+            permissions: permissions::Asked::default(),
             answers: BTreeMap::new(),
             fence: Fence(0),
             ticket: Ticket(0),
@@ -155,6 +159,7 @@ impl Oracle {
             | Event::Decision(_)
             | Event::Team(_)
             | Event::NothingChanged {} => Ok(()),
+            Event::Permission(event) => self.observe_permission(record, event),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }

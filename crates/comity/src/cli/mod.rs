@@ -200,6 +200,9 @@ fn group_about(word: &str) -> &'static str {
         "shutdown" => "Asks an agent to end, and answers that",
         "decision" => "Confirms a decision, or turns it down",
         "worktree" => "A copy of the repository of one's own: add, list, merge, remove, restore",
+        "permissions" => "Who asks for what: list, allow, deny, and the rules",
+        "rule" => "Make and remove rules",
+        "plan" => "Plans of agents that may only read: submit, approve, reject",
         _ => "",
     }
 }

@@ -86,7 +86,10 @@ fn status(failure: &Failure) -> StatusCode {
         | Refusal::OutsideRepository { .. }
         | Refusal::NotARepository { .. }
         | Refusal::BadInput { .. } => StatusCode::BAD_REQUEST,
-        Refusal::AgentEnded { .. } | Refusal::BadToken | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,
+        Refusal::AgentEnded { .. }
+        | Refusal::BadToken
+        | Refusal::NotAllowed { .. }
+        | Refusal::Denied { .. } => StatusCode::FORBIDDEN,
         Refusal::UnknownAgent { .. } | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,
     }

@@ -47,6 +47,15 @@ impl Stage {
         for title in ["Use tabs", "Drop tests"] {
             place.json_as(&ann, &["decide", title, "--needs-confirmation"]);
         }
+        // Two requests and two plans wait for the leader.
+        for command in ["make", "make install"] {
+            let input = json!({ "command": command }).to_string();
+            place.run_as(&ann, &["ask", "Bash", &input, "--wait", "1ms"]);
+        }
+        for name in ["eve", "fay"] {
+            let joined = place.json_as(&lead, &["agent", "join", name, "--role", "reviewer"]);
+            place.json_as(&Agent::of(&joined), &["plan", "submit", "plan.md", "--content", "read it all"]);
+        }
         Stage { place, lead }
     }
 

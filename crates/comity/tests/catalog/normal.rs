@@ -9,6 +9,9 @@ const NUMBERS: [&str; 6] = ["fence", "new_fence", "fence_floor", "pid", "at_ms",
 /// Texts with these names differ from run to run.
 const TEXTS: [&str; 5] = ["at", "hash", "token", "url", "project"];
 
+/// The colour of an agent follows from its id.
+const COLOURS: [&str; 8] = ["red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink"];
+
 /// JSON with the same value for everything that differs.
 pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
     match value {
@@ -59,6 +62,7 @@ fn normal_word(word: &str) -> &str {
     };
     match word {
         _ if is_trashed(word) => "TRASHED",
+        _ if COLOURS.contains(&word) => "COLOUR",
         _ if is_id("agent_") || is_id("project_") => "ID",
         _ if word.contains("cmty_") => "TOKEN",
         _ if word.starts_with("http://") => "URL",

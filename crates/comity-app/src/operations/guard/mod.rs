@@ -5,10 +5,12 @@ mod commit;
 mod knowledge;
 mod mail;
 mod payload;
+mod permission;
 mod targets;
 mod tool;
 
 pub use commit::GuardCommit;
+pub(crate) use targets::{Touch, touches};
 pub use tool::Guard;
 
 /// The reason of locks that the guard takes for who writes; they are given back when the file is committed.

@@ -10,18 +10,18 @@ use crate::operation::Failure;
 use crate::projects::Place;
 
 /// One thing that a call would write to.
-pub(super) struct Touch {
-    pub(super) place: Place,
-    pub(super) pattern: PathPattern,
-    pub(super) how: How,
+pub(crate) struct Touch {
+    pub(crate) place: Place,
+    pub(crate) pattern: PathPattern,
+    pub(crate) how: How,
     /// The file, if it is a single one.
-    pub(super) file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Whether it is everything in a worktree: nobody is given a lock on that unasked.
-    pub(super) is_all: bool,
+    pub(crate) is_all: bool,
 }
 
 /// All that a call would write to inside of repositories.
-pub(super) fn touches(app: &Application, cwd: &Path, effects: &Effects) -> Result<Vec<Touch>, Failure> {
+pub(crate) fn touches(app: &Application, cwd: &Path, effects: &Effects) -> Result<Vec<Touch>, Failure> {
     let mut touches = Vec::new();
     for write in &effects.writes {
         touches.extend(touch(app, cwd, &write.target, write.how)?);

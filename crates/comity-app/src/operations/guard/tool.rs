@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::payload::Payload;
+use super::permission::Permission;
 use super::targets::{Touch, touches};
 use super::{AUTO_REASON, caller, knowledge, mail};
 use crate::application::Application;
@@ -71,7 +72,9 @@ impl Operation for Guard {
         };
         let judged = Judged::of(app, caller, &call)?;
         mail::acknowledge_last(app, judged.who);
+        let permission = Permission::of(app, &judged, self.payload.get());
         match judged.asks() {
+            Ok(asks) if call.event == Event::BeforeTool && permission.is_wanted() => permission.judge(asks),
             Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
             Ok(asks) => judged.ask(asks),
             Err(Failure::Refused(no)) => Ok(Plan::Answer(judged.spoken(denied(&no)))),
@@ -81,11 +84,11 @@ impl Operation for Guard {
 }
 
 /// A call, and who makes it.
-struct Judged<'a> {
-    app: &'a Application,
-    call: &'a HookCall,
-    who: Principal,
-    cwd: PathBuf,
+pub(super) struct Judged<'a> {
+    pub(super) app: &'a Application,
+    pub(super) call: &'a HookCall,
+    pub(super) who: Principal,
+    pub(super) cwd: PathBuf,
 }
 
 impl<'a> Judged<'a> {
@@ -196,7 +199,7 @@ impl<'a> Judged<'a> {
         Ok(Plan::Answer(self.spoken(Verdict::Allow { context: None })))
     }
 
-    fn spoken(&self, verdict: Verdict) -> Spoken {
+    pub(super) fn spoken(&self, verdict: Verdict) -> Spoken {
         let mut receipt = None;
         self.keep_account(&verdict);
         let verdict = match verdict {
@@ -209,13 +212,12 @@ impl<'a> Judged<'a> {
             }
             other => other,
         };
-        let Said { stdout, stderr, exit } =
-            verdict.said(self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { stdout, stderr, exit, receipt }
+        let spoken = Spoken::of(&verdict, self.call.dialect, self.call.event, &self.call.event_name);
+        Spoken { receipt, ..spoken }
     }
 
     /// Remembers which calls run: whoever writes without a lock is probably one of them.
-    fn keep_account(&self, verdict: &Verdict) {
+    pub(super) fn keep_account(&self, verdict: &Verdict) {
         let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
         match self.call.event {
             Event::BeforeTool => {
@@ -271,7 +273,14 @@ enum Free {
     ToAll,
 }
 
-fn denied(no: &Refusal) -> Verdict {
+impl Spoken {
+    pub(super) fn of(verdict: &Verdict, dialect: Dialect, event: Event, name: &str) -> Spoken {
+        let Said { stdout, stderr, exit } = verdict.said(dialect, event, name);
+        Spoken { stdout, stderr, exit, receipt: None }
+    }
+}
+
+pub(super) fn denied(no: &Refusal) -> Verdict {
     // The hint of a lock is for who typed a command; this one is for who is in the middle of something.
     let hint = match (no, no.holders().first()) {
         (Refusal::Locked { .. }, Some(first)) if first.state != "orphaned" => {

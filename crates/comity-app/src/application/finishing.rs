@@ -1,0 +1,66 @@
+//! Makes outputs once the engine has answered.
+
+use comity_core::Principal;
+
+use super::{Application, Responder};
+use crate::catalog;
+use crate::engine::{Answer, Asker, Waiting};
+use crate::operation::{Failure, MakeVerdict, Rendered};
+
+/// Makes the output once the engine has answered.
+pub(super) struct Finishing {
+    pub(super) app: Application,
+    pub(super) who: Principal,
+    pub(super) finish: catalog::Finish,
+    pub(super) responder: Box<dyn Responder>,
+}
+
+impl Asker for Finishing {
+    fn parked(&mut self, waiting: Waiting) {
+        self.responder.parked(waiting);
+    }
+
+    fn answer(self: Box<Self>, answer: Answer<'_>) {
+        let output = match answer {
+            Answer::Done { events, world, now } => Ok((self.finish)(events, world, now)),
+            Answer::Refused(refusal) => {
+                self.app.metrics().count_refusal();
+                Err(Failure::Refused(refusal))
+            }
+            Answer::Fault(problem) => {
+                self.app.metrics().count_fault();
+                Err(Failure::Fault(problem))
+            }
+        };
+        self.app.respond(self.who, self.responder, output);
+    }
+}
+
+/// Makes the verdict once the engine has answered.
+pub(super) struct Judging {
+    pub(super) app: Application,
+    pub(super) who: Principal,
+    pub(super) finish: MakeVerdict<Rendered>,
+    pub(super) responder: Box<dyn Responder>,
+}
+
+impl Asker for Judging {
+    fn parked(&mut self, waiting: Waiting) {
+        self.responder.parked(waiting);
+    }
+
+    fn answer(self: Box<Self>, answer: Answer<'_>) {
+        let output = match answer {
+            Answer::Done { .. } => Ok((self.finish)(Ok(()))),
+            Answer::Refused(refusal) => {
+                self.app.metrics().count_refusal();
+                Ok((self.finish)(Err(refusal)))
+            }
+            Answer::Fault(problem) => {
+                self.app.metrics().count_fault();
+                Err(Failure::Fault(problem))
+            }
+        };
+        self.app.respond(self.who, self.responder, output);
+    }
+}

@@ -1,0 +1,97 @@
+//! Asks for permission before a tool call runs, for agents that somebody leads.
+
+use comity_core::permissions::{Call, Ground, Hearing, Judgement, applies, judge, mode_of};
+use comity_core::roles::Mode;
+use comity_core::teams::leader_of;
+use comity_core::{AgentId, Ask, Millis, Principal, Refusal};
+use comity_guard::payload::HookCall;
+use comity_guard::verdict::Verdict;
+use serde_json::Value;
+
+use super::tool::{Judged, Spoken, denied};
+use crate::operation::{Failure, Plan};
+use crate::operations::permissions::ask::{put, use_of};
+use crate::operations::permissions::reading;
+
+/// How long a hook waits for an answer; it is cut off after eight seconds itself.
+const HOOK_WAIT: Millis = Millis::seconds(6);
+/// Comity's own tools have rules of their own.
+const OWN_TOOLS: [&str; 2] = ["mcp__comity__", "comity_"];
+
+/// The question whether a call may be made, if it is one.
+pub(super) struct Permission<'a> {
+    judged: &'a Judged<'a>,
+    question: Option<(AgentId, Result<Call, Failure>)>,
+}
+
+impl<'a> Permission<'a> {
+    pub(super) fn of(app: &crate::Application, judged: &'a Judged<'a>, payload: &str) -> Permission<'a> {
+        let question = match judged.who {
+            Principal::Agent(agent) if app.config().guard.permissions && is_led(app, agent) => {
+                // Cursor has an event of its own for command lines, without a tool.
+                let tool = judged.call.tool.as_deref().unwrap_or("Shell");
+                let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
+                let is_own = OWN_TOOLS.iter().any(|own| {
+                    tool.strip_prefix(own).is_some_and(|name| crate::catalog::find(name).is_some())
+                });
+                (!is_own).then(|| (agent, reading::call(app, &judged.cwd, tool, &input)))
+            }
+            Principal::Agent(_) | Principal::Human | Principal::System => None,
+        };
+        Permission { judged, question }
+    }
+
+    pub(super) fn is_wanted(&self) -> bool {
+        self.question.is_some()
+    }
+
+    /// Asks, waits as long as a hook can, and only then does what the call needs besides.
+    pub(super) fn judge(self, besides: Vec<Ask>) -> Result<Plan<Spoken>, Failure> {
+        let Permission { judged, question } = self;
+        let no = |no: &Refusal| Ok(Plan::Answer(judged.spoken(denied(no))));
+        let (agent, call) = match question {
+            Some((agent, Ok(call))) => (agent, call),
+            Some((_, Err(Failure::Refused(refusal)))) => return no(&refusal),
+            Some((_, Err(Failure::Fault(reason)))) => {
+                return Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason })));
+            }
+            None => return Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason: "nobody asks".into() }))),
+        };
+        let reads_only =
+            judge(&judged.app.engine().world(), agent, &call) == Judgement::Allowed(Ground::ReadsOnly);
+        let when = match reads_only {
+            true => None,
+            false => match put(judged.app, agent, &call, HOOK_WAIT, Hearing::Told) {
+                Ok(when) => when,
+                Err(Failure::Refused(refusal)) => return no(&refusal),
+                Err(Failure::Fault(reason)) => {
+                    return Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason })));
+                }
+            },
+        };
+        let mut asks = if reads_only { vec![] } else { vec![use_of(call)] };
+        asks.extend(besides);
+        if asks.is_empty() {
+            return Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None })));
+        }
+        let (dialect, event, name) = (judged.call.dialect, judged.call.event, judged.call.event_name.clone());
+        let finish = Box::new(move |said: Result<(), Refusal>| {
+            let verdict = match said {
+                Ok(()) => Verdict::Allow { context: None },
+                Err(refusal) => denied(&refusal),
+            };
+            Spoken::of(&verdict, dialect, event, &name)
+        });
+        // If it is denied in the end, the call is suspected of a write that it has not made: nothing worse.
+        judged.keep_account(&Verdict::Allow { context: None });
+        Ok(Plan::Judge { who: judged.who, when, asks, finish })
+    }
+}
+
+/// Whether there is anybody to ask, or anything that was said about this agent.
+fn is_led(app: &crate::Application, agent: AgentId) -> bool {
+    let world = app.engine().world();
+    leader_of(&world, agent) != Principal::Human
+        || mode_of(&world, agent) != Mode::default()
+        || world.permissions.rules().any(|rule| applies(&world, rule, agent))
+}

@@ -1,0 +1,118 @@
+//! Allows what somebody asks for.
+
+use clap::Args;
+use comity_core::permissions::{Answer, Kept, Pattern, PermissionAsk, RequestId};
+use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RequestView;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Allows a request of an agent that you lead: this exact input, once. It changes nobody's mode.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct AllowRequest {
+    /// The request's number
+    #[arg(value_name = "ID")]
+    pub id: u64,
+    /// The hash of the input that you have seen; refused if the request is about another
+    #[arg(long, value_name = "HASH")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// The same from now on, for this agent
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub always: bool,
+    /// With --always: what is allowed instead of exactly this call, such as 'cargo test *' or src/ui/
+    #[arg(long, value_name = "PATTERN", requires = "always")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// With --always: for the agent's whole team
+    #[arg(long, requires = "always")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub team: bool,
+}
+
+impl Operation for AllowRequest {
+    const NAME: &'static str = "permission_allow";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/permissions/{id}/allow" };
+    const COMMAND: &'static [&'static str] = &["permissions", "allow"];
+    type Output = RequestView;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RequestView>, Failure> {
+        if (self.team || self.pattern.is_some()) && !self.always {
+            let problem = "a team and a pattern are for what is allowed always";
+            return Err(Refusal::bad_input(problem, "say --always, too").into());
+        }
+        let kept = match self.always {
+            false => None,
+            true => {
+                Some(Kept { for_team: self.team, pattern: pattern(app, self.id, self.pattern.as_deref())? })
+            }
+        };
+        answered(app, self.id, self.hash.as_deref(), Answer::Allow { kept })
+    }
+}
+
+/// The pattern is about the project that the request is about.
+fn pattern(app: &Application, id: u64, text: Option<&str>) -> Result<Option<Pattern>, Failure> {
+    let Some(text) = text else { return Ok(None) };
+    let world = app.engine().world();
+    let Some(request) = world.permissions.get(RequestId(id)) else { return Ok(None) };
+    let project = request.call.project.and_then(|id| Some((id, world.projects.get(&id)?.case)));
+    Ok(Some(Pattern::parse(request.call.class, text, project)?))
+}
+
+/// Answers a request. Whoever gives no hash means the input that the request has, and always had.
+pub(super) fn answered(
+    app: &Application,
+    id: u64,
+    hash: Option<&str>,
+    answer: Answer,
+) -> Result<Plan<RequestView>, Failure> {
+    let request = RequestId(id);
+    let hash = match hash.map(str::parse::<ContentHash>).transpose() {
+        Ok(hash) => hash,
+        Err(()) => {
+            let hint = "copy it from: comity permissions list --json";
+            return Err(Refusal::bad_input("this is no hash", hint).into());
+        }
+    };
+    let (tool, known) = {
+        let world = app.engine().world();
+        match world.permissions.get(request) {
+            Some(request) => (request.call.tool.clone(), request.call.hash),
+            // The rules say that there is none.
+            None => ("".into(), ContentHash([0; 32])),
+        }
+    };
+    let ask = PermissionAsk::Answer { request, tool, hash: hash.unwrap_or(known), answer };
+    let finish = Box::new(move |_: &[Event], world: &World, now: Timestamp| shown(world, request, now));
+    Ok(Plan::Change { asks: vec![Ask::Permission(ask)], finish })
+}
+
+fn shown(world: &World, request: RequestId, now: Timestamp) -> RequestView {
+    match world.permissions.get(request) {
+        Some(request) => RequestView::of(request, world, now),
+        // Answered so long ago that nobody remembers more.
+        None => RequestView {
+            id: request.0,
+            asker: String::new(),
+            agent: String::new(),
+            colour: "",
+            tool: String::new(),
+            summary: String::new(),
+            input: String::new(),
+            hash: String::new(),
+            state: "settled",
+            by: None,
+            reason: None,
+            age_ms: 0,
+            expires_in_ms: None,
+        },
+    }
+}

@@ -1,0 +1,209 @@
+//! Asks for permission.
+
+use std::fmt;
+use std::path::Path;
+
+use clap::Args;
+use comity_core::permissions::{
+    Call, Ground, Hearing, Judgement, PermissionAsk, PermissionEvent, State, is_answered, judge, standing,
+};
+use comity_core::{AgentId, Ask, Event, Millis, Principal, Refusal, World, decide, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::input::Input;
+use super::reading;
+use crate::application::Application;
+use crate::engine::{Job, Nobody, When};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::span::Span;
+
+/// Asks whether you may make a tool call: what is not allowed by a rule or your mode is put to your leader. An answer is for this exact input, once.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct AskPermission {
+    /// The tool, such as Bash
+    #[arg(value_name = "TOOL")]
+    #[serde(alias = "tool_name")]
+    pub tool: String,
+    /// Its exact input as JSON; - for standard input
+    #[arg(value_name = "INPUT", value_parser = super::input::given)]
+    pub input: Input,
+    /// How long to wait for the answer, such as 5m (the default)
+    #[arg(long, value_name = "SPAN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+}
+
+/// It may be done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Permitted {
+    /// Whether it may be done. Everything else than true is a no.
+    pub allowed: bool,
+    /// The request, if somebody had to be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<u64>,
+    /// Who or what allowed it.
+    pub why: String,
+}
+
+impl Operation for AskPermission {
+    const NAME: &'static str = "ask_permission";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/permissions" };
+    const COMMAND: &'static [&'static str] = &["ask"];
+    type Output = Permitted;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Permitted>, Failure> {
+        let cwd = caller.cwd.as_deref().unwrap_or(Path::new("/"));
+        let call = Box::new(reading::call(app, cwd, &self.tool, self.input.value())?);
+        let Principal::Agent(agent) = caller.who else {
+            let problem = "only agents ask for permission";
+            let hint = "set COMITY_TOKEN to what comity agent join printed";
+            return Err(Refusal::bad_input(problem, hint).into());
+        };
+        // What only reads is answered from the world: nothing is used up, nothing is written down.
+        if judge(&app.engine().world(), agent, &call) == Judgement::Allowed(Ground::ReadsOnly) {
+            return Ok(Plan::Answer(Permitted::reading()));
+        }
+        let patience = self.wait.map_or_else(|| patience(app), |span| span.0);
+        let is_repeat = {
+            let world = app.engine().world();
+            caller.key.as_ref().is_some_and(|key| world.answers.get(caller.who, key).is_some())
+        };
+        let waits = match is_repeat {
+            true => None,
+            false => put(app, agent, &call, patience, Hearing::Waits)?,
+        };
+        let hash = call.hash;
+        let asks = vec![Ask::Permission(PermissionAsk::Use { call })];
+        let finish = Box::new(move |events: &[Event], world: &World, _| Permitted::by(events, world, hash));
+        Ok(match waits {
+            Some(when) => Plan::ChangeWhen { when, asks, finish },
+            None => Plan::Change { asks, finish },
+        })
+    }
+}
+
+/// How long it may take until a request is written down.
+const WRITTEN_MAX: Millis = Millis::seconds(1);
+
+/// How long an answer may take, unless said otherwise.
+pub(crate) fn patience(app: &Application) -> Millis {
+    app.config().permission.wait.map_or(limits::PERMISSION_WAIT, |span| span.0)
+}
+
+/// Puts a call to whoever is above, if that is needed, and says what to wait for.
+pub(crate) fn put(
+    app: &Application,
+    agent: AgentId,
+    call: &Call,
+    patience: Millis,
+    hearing: Hearing,
+) -> Result<Option<When>, Failure> {
+    let who = Principal::Agent(agent);
+    // Who does not wait long gets the answer another time; the request stays.
+    let wait = match hearing {
+        Hearing::Waits => patience.max(self::patience(app)),
+        Hearing::Told => self::patience(app),
+    };
+    let ask = Ask::Permission(PermissionAsk::Request { call: Box::new(call.clone()), wait, hearing });
+    let (before, is_new) = {
+        let world = app.engine().world();
+        let before = world.permissions.newest(agent, call.hash).map(|request| request.id);
+        let comity_core::Verdict::Done(events) = decide(&world, who, &ask)? else { return Ok(None) };
+        let waits =
+            standing(&world, agent, call).is_some_and(|one| matches!(one.state, State::Waiting { .. }));
+        if events.is_empty() && !waits {
+            return Ok(None);
+        }
+        (before, !waits)
+    };
+    if is_new {
+        app.engine().submit(Job { who, asks: vec![ask], key: None, asker: Box::new(Nobody) });
+    }
+    let call = call.clone();
+    let ready = Box::new(move |world: &World| is_answered(world, agent, &call, before));
+    // The request is written down a moment later, and runs out a moment later: that is what is waited for then.
+    let span = if patience < wait { patience } else { Millis(wait.0.saturating_add(WRITTEN_MAX.0)) };
+    Ok(Some(When { ready, until: app.engine().now().plus(span) }))
+}
+
+/// What the input is, for those who have it as a value.
+pub(crate) fn use_of(call: Call) -> Ask {
+    Ask::Permission(PermissionAsk::Use { call: Box::new(call) })
+}
+
+impl Permitted {
+    fn reading() -> Permitted {
+        Permitted { allowed: true, request: None, why: "it was proven to change nothing".into() }
+    }
+
+    /// What the events say of exactly this input. A key that was used for another call allows nothing.
+    pub(crate) fn by(events: &[Event], world: &World, hash: comity_core::ContentHash) -> Permitted {
+        let said = events.iter().find_map(|event| match event {
+            Event::Permission(PermissionEvent::Used { request, hash: used }) if *used == hash => {
+                let by = match world.permissions.get(*request).map(|request| &request.state) {
+                    Some(State::Used { by: Principal::System, .. }) => "it is allowed by now".into(),
+                    Some(State::Used { by, .. }) => format!("{} allowed it", world.name_of(*by)),
+                    _ => "it was allowed".into(),
+                };
+                Some((Some(request.0), by))
+            }
+            Event::Permission(PermissionEvent::Passed { hash: passed, ground, .. }) if *passed == hash => {
+                Some((None, reason(*ground, world)))
+            }
+            _ => None,
+        });
+        match said {
+            Some((request, why)) => Permitted { allowed: true, request, why },
+            None => {
+                let why = "this key was used for another call; nothing is allowed";
+                Permitted { allowed: false, request: None, why: why.into() }
+            }
+        }
+    }
+}
+
+/// Why something is allowed, in words.
+pub(crate) fn reason(ground: Ground, world: &World) -> String {
+    match ground {
+        Ground::Answer => "it was answered".into(),
+        Ground::Rule(rule) => match world.permissions.rule(rule) {
+            Some(rule) => format!("a rule of {} says so: {rule}", world.name_of(rule.owner)),
+            None => format!("the rule {rule} said so"),
+        },
+        Ground::Mode(mode) => format!("the mode {} says so", mode.word()),
+        Ground::ReadsOnly => "it was proven to change nothing".into(),
+    }
+}
+
+impl fmt::Display for Permitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Permitted { allowed, request, why } = self;
+        let word = if *allowed { "allowed" } else { "denied" };
+        match request {
+            Some(request) => write!(f, "{word}: {why} (request {request})"),
+            None => write!(f, "{word}: {why}"),
+        }
+    }
+}
+
+/// A permission that was asked for in a message instead of a call: the same question, and the answer when it is there.
+///
+/// Whoever delivers messages calls this with the sender that the message proved. Nobody waits here: what becomes of the
+/// request is told to the asker, who then makes the call and is let, once.
+pub fn asked_by_message(
+    app: &Application,
+    sender: AgentId,
+    cwd: &Path,
+    tool: &str,
+    input: &Value,
+) -> Result<Option<comity_core::permissions::RequestId>, Failure> {
+    let call = reading::call(app, cwd, tool, input)?;
+    put(app, sender, &call, patience(app), Hearing::Told)?;
+    app.engine().drive();
+    Ok(app.engine().world().permissions.newest(sender, call.hash).map(|request| request.id))
+}

@@ -1,0 +1,112 @@
+//! Shows who asks for what.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::display::visible_lines;
+use comity_core::permissions::{Plan as CorePlan, PlanState, colour_of, may_answer};
+use comity_core::{AgentId, Principal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RequestView;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows which agents ask for permission, for what exactly, and which plans wait: yours, and those of agents that you lead.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListPermissions {
+    /// Those that were settled lately, too
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
+}
+
+/// Who asks for what.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PermissionList {
+    /// The requests, the oldest first.
+    pub requests: Vec<RequestView>,
+    /// The plans, the oldest first.
+    pub plans: Vec<PlanView>,
+}
+
+/// One plan, as it is shown.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PlanView {
+    /// Its number.
+    pub id: u64,
+    /// Name of its author.
+    pub asker: String,
+    /// The colour of its author.
+    pub colour: &'static str,
+    /// The file that it is in.
+    pub file: String,
+    /// What is in it, while it waits.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub content: String,
+    /// waiting, approved, rejected or withdrawn.
+    pub state: &'static str,
+    /// Since it was submitted.
+    pub age_ms: u64,
+}
+
+impl Operation for ListPermissions {
+    const NAME: &'static str = "permissions";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/permissions" };
+    const COMMAND: &'static [&'static str] = &["permissions", "list"];
+    type Output = PermissionList;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PermissionList>, Failure> {
+        let (now, world) = (app.engine().now(), app.engine().world());
+        let is_seen = |asker: AgentId| {
+            caller.who == Principal::Agent(asker) || may_answer(&world, caller.who, asker).is_ok()
+        };
+        let requests = world.permissions.requests().filter(|request| is_seen(request.asker));
+        let requests = requests.filter(|request| self.all || !request.state.is_settled());
+        let plans = world.permissions.plans().filter(|plan| is_seen(plan.asker));
+        let plans = plans.filter(|plan| self.all || matches!(plan.state, PlanState::Waiting { .. }));
+        Ok(Plan::Answer(PermissionList {
+            requests: requests.map(|request| RequestView::of(request, &world, now)).collect(),
+            plans: plans.map(|plan| plan_view(plan, &world, now)).collect(),
+        }))
+    }
+}
+
+fn plan_view(plan: &CorePlan, world: &World, now: Timestamp) -> PlanView {
+    PlanView {
+        id: plan.id.0,
+        asker: world.name_of(Principal::Agent(plan.asker)),
+        colour: colour_of(plan.asker).word(),
+        file: plan.file.to_string(),
+        content: visible_lines(&plan.content).into(),
+        state: plan.state.word(),
+        age_ms: now.since(plan.since).0,
+    }
+}
+
+impl fmt::Display for PermissionList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = Vec::new();
+        for request in &self.requests {
+            lines.push(request.to_string());
+            if !request.input.is_empty() {
+                lines.push(format!("    {}", request.input));
+            }
+        }
+        for plan in &self.plans {
+            lines.push(format!(
+                "{}  {} ({})  plan {}  {}",
+                plan.id, plan.asker, plan.colour, plan.file, plan.state
+            ));
+            lines.extend(plan.content.lines().map(|line| format!("    {line}")));
+        }
+        match lines.is_empty() {
+            true => f.write_str("nobody asks for anything"),
+            false => f.write_str(&lines.join("\n")),
+        }
+    }
+}

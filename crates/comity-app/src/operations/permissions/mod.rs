@@ -1,0 +1,133 @@
+//! Permissions: ask, answer, make rules, set modes, approve plans.
+
+mod allow;
+pub(crate) mod ask;
+mod deny;
+mod input;
+mod list;
+mod mode;
+mod plan_approve;
+mod plan_reject;
+mod plan_submit;
+pub(crate) mod reading;
+mod rule_add;
+mod rule_remove;
+mod rules;
+pub(crate) mod told;
+
+use std::fmt;
+
+use comity_core::display::visible;
+use comity_core::permissions::{Request, State, colour_of};
+use comity_core::{Millis, Principal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use allow::AllowRequest;
+pub use ask::{AskPermission, asked_by_message};
+pub use deny::DenyRequest;
+pub use list::ListPermissions;
+pub use mode::SetMode;
+pub use plan_approve::ApprovePlan;
+pub use plan_reject::RejectPlan;
+pub use plan_submit::SubmitPlan;
+pub use rule_add::AddRule;
+pub use rule_remove::RemoveRule;
+pub use rules::ListRules;
+
+/// One request, as it is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RequestView {
+    /// Its number.
+    pub id: u64,
+    /// Name of who asks.
+    pub asker: String,
+    /// Id of who asks.
+    pub agent: String,
+    /// The colour of who asks.
+    pub colour: &'static str,
+    /// The tool.
+    pub tool: String,
+    /// What it is about, in a line.
+    pub summary: String,
+    /// The whole input, without secrets; while it waits.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub input: String,
+    /// The hash of the exact input.
+    pub hash: String,
+    /// waiting, allowed, used, denied, expired, lapsed or withdrawn.
+    pub state: &'static str,
+    /// Who was asked, or who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why it was denied or withdrawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Since it was asked.
+    pub age_ms: u64,
+    /// Until it is too late for an answer, or for using it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<u64>,
+}
+
+impl RequestView {
+    pub(crate) fn of(request: &Request, world: &World, now: Timestamp) -> RequestView {
+        let (by, reason, until) = match &request.state {
+            State::Waiting { to } => (Some(*to), None, Some(request.deadline)),
+            State::Allowed { by, until, .. } => (Some(*by), None, Some(*until)),
+            State::Used { by, .. } => (Some(*by), None, None),
+            State::Denied { by, reason, .. } => (Some(*by), Some(reason.to_string()), None),
+            State::Withdrawn { cause } => (None, Some(cause.to_string()), None),
+            State::Expired | State::Lapsed => (None, None, None),
+        };
+        RequestView {
+            id: request.id.0,
+            asker: world.name_of(Principal::Agent(request.asker)),
+            agent: request.asker.to_string(),
+            colour: colour_of(request.asker).word(),
+            tool: visible(&request.call.tool).into(),
+            summary: visible(&request.call.summary).into(),
+            input: visible(&request.call.input).into(),
+            hash: request.call.hash.to_string(),
+            state: request.state.word(),
+            by: by.map(|by| world.name_of(by)),
+            reason,
+            age_ms: now.since(request.since).0,
+            expires_in_ms: until.map(|until| until.since(now).0),
+        }
+    }
+}
+
+/// `12  ann (blue)  Bash: cargo publish  waits for lead, 4m 10s left`
+impl fmt::Display for RequestView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  {} ({})  {}: {}", self.id, self.asker, self.colour, self.tool, self.summary)?;
+        let left = self.expires_in_ms.map(|left| format!(", {} left", Millis(left))).unwrap_or_default();
+        let reason = self.reason.as_deref().map(|text| format!(": {}", visible(text))).unwrap_or_default();
+        match (self.state, &self.by) {
+            ("waiting", Some(to)) => write!(f, "  waits for {to}{left}"),
+            (state, Some(by)) => write!(f, "  {state} by {by}{left}{reason}"),
+            (state, None) => write!(f, "  {state}{reason}"),
+        }
+    }
+}
+
+/// The agent that is meant by a name or an id; the caller itself, if none is given.
+fn agent_meant(
+    world: &World,
+    name: Option<&str>,
+    caller: Principal,
+) -> Result<comity_core::AgentId, comity_core::Refusal> {
+    match (name, caller) {
+        (Some(name), _) => world.agents.find(name).map(|agent| agent.id),
+        (None, Principal::Agent(agent)) => Ok(agent),
+        (None, Principal::Human | Principal::System) => {
+            Err(comity_core::Refusal::bad_input("it is not said which agent is meant", "name the agent"))
+        }
+    }
+}
+
+/// Text that somebody wrote, as it is stored: without secrets.
+fn stored(text: Option<String>) -> Option<Box<str>> {
+    text.filter(|text| !text.trim().is_empty()).map(|text| comity_core::redact::redact(text.trim()).into())
+}

@@ -1,0 +1,75 @@
+//! Shows and changes modes.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::permissions::{PermissionAsk, mode_of};
+use comity_core::roles::Mode;
+use comity_core::{AgentId, Ask, Event, Principal, Refusal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent_meant;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or full. Nobody widens its own.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct SetMode {
+    /// The agent's name or id; you, if not given
+    #[arg(value_name = "AGENT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// plan, ask, accept-edits or full; only shown, if not given
+    #[arg(value_name = "MODE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+}
+
+/// The mode of an agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ModeView {
+    /// The agent's name.
+    pub agent: String,
+    /// plan, ask, accept-edits or full.
+    pub mode: &'static str,
+}
+
+impl Operation for SetMode {
+    const NAME: &'static str = "mode";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/permissions/mode" };
+    const COMMAND: &'static [&'static str] = &["mode"];
+    type Output = ModeView;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ModeView>, Failure> {
+        let world = app.engine().world();
+        let agent = agent_meant(&world, self.agent.as_deref(), caller.who)?;
+        let Some(mode) = self.mode.as_deref().map(named).transpose()? else {
+            return Ok(Plan::Answer(view(&world, agent)));
+        };
+        drop(world);
+        let asks = vec![Ask::Permission(PermissionAsk::SetMode { agent, mode })];
+        Ok(Plan::Change { asks, finish: Box::new(move |_: &[Event], world: &World, _| view(world, agent)) })
+    }
+}
+
+/// The mode with this name.
+pub(super) fn named(name: &str) -> Result<Mode, Refusal> {
+    let modes = [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Full];
+    modes.into_iter().find(|mode| mode.word() == name).ok_or_else(|| {
+        Refusal::bad_input(format!("there is no mode {name:?}"), "there are: plan, ask, accept-edits, full")
+    })
+}
+
+fn view(world: &World, agent: AgentId) -> ModeView {
+    ModeView { agent: world.name_of(Principal::Agent(agent)), mode: mode_of(world, agent).word() }
+}
+
+impl fmt::Display for ModeView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is in the mode {}", self.agent, self.mode)
+    }
+}

@@ -1,0 +1,91 @@
+//! Submits a plan.
+
+use std::fmt;
+use std::io::Read;
+
+use clap::Args;
+use comity_core::limits::PLAN_BYTES_MAX;
+use comity_core::permissions::{PermissionAsk, PermissionEvent};
+use comity_core::redact::redact;
+use comity_core::{Ask, Event, Refusal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows your plan to your leader, to be let out of plan mode; you are told what comes of it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct SubmitPlan {
+    /// The file that the plan is in
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// The plan itself; read from the file, if not given
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// The plan is with the leader.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Submitted {
+    /// The plan's number.
+    pub id: u64,
+    /// Who was asked.
+    pub to: String,
+}
+
+impl Operation for SubmitPlan {
+    const NAME: &'static str = "plan_submit";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/plans" };
+    const COMMAND: &'static [&'static str] = &["plan", "submit"];
+    type Output = Submitted;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Submitted>, Failure> {
+        let content = match self.content {
+            Some(content) => content,
+            None => read(app, caller, &self.file)?,
+        };
+        let (file, content) = (self.file.into(), redact(&content).into());
+        let asks = vec![Ask::Permission(PermissionAsk::SubmitPlan { file, content })];
+        Ok(Plan::Change {
+            asks,
+            finish: Box::new(move |events: &[Event], world: &World, _| submitted(events, world)),
+        })
+    }
+}
+
+/// The plan in a file of the repository.
+fn read(app: &Application, caller: &Caller, file: &str) -> Result<String, Failure> {
+    let place = app.projects().place(caller)?;
+    place.resolve_file(file)?;
+    let path = caller.cwd.as_deref().unwrap_or(place.repository().root()).join(file);
+    let refused =
+        |problem: String| Failure::from(Refusal::bad_input(problem, "name a file of text in the repository"));
+    let open = std::fs::File::open(&path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
+    let mut content = String::new();
+    let most = PLAN_BYTES_MAX as u64 + 1;
+    let read = open.take(most).read_to_string(&mut content);
+    read.map_err(|error| refused(format!("{}: {error}", path.display())))?;
+    Ok(content)
+}
+
+fn submitted(events: &[Event], world: &World) -> Submitted {
+    let plan = events.iter().find_map(|event| match event {
+        Event::Permission(PermissionEvent::PlanSubmitted { plan, to, .. }) => {
+            Some((plan.0, world.name_of(*to)))
+        }
+        _ => None,
+    });
+    let (id, to) = plan.unwrap_or_default();
+    Submitted { id, to }
+}
+
+impl fmt::Display for Submitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "plan {} is with {}; you are told what comes of it", self.id, self.to)
+    }
+}

@@ -1,0 +1,205 @@
+//! Takes a tool call apart for the rules: which files, which commands, whether it only reads.
+
+use std::path::Path;
+
+use comity_core::limits::{PERMISSION_INPUT_BYTES_MAX, PERMISSION_SUMMARY_BYTES_MAX, PERMISSION_WRITES_MAX};
+use comity_core::permissions::{Call, Class, Commands, File};
+use comity_core::redact::redact;
+use comity_core::{CaseRule, ContentHash, PathPattern};
+use comity_guard::payload::{ToolKind, tool};
+use comity_guard::{Classification, Effects, Target, classify};
+use serde_json::Value;
+
+use crate::application::Application;
+use crate::operation::Failure;
+use crate::operations::guard::{Touch, touches};
+
+/// A tool call as the rules see it. Whatever cannot be read makes it harder to allow, never easier.
+pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<Call, Failure> {
+    let (kind, effects, commands) = tool(name, input);
+    let exact = input.to_string();
+    let shown = if exact.len() <= PERMISSION_INPUT_BYTES_MAX { redact(&exact) } else { "".into() };
+    let found = files(app, cwd, &effects)?;
+    let command = commands.is_some().then(|| command_line(input)).flatten();
+    let summary = summary(kind, command.as_deref(), &effects, &exact);
+    let reads_only = match kind {
+        ToolKind::Read | ToolKind::ReadMany | ToolKind::Look => true,
+        ToolKind::Shell => command.as_deref().is_some_and(is_read_only),
+        // The editor's verb that only shows a file has no writes, and nothing unknown.
+        ToolKind::Editor => effects.are_none(),
+        ToolKind::Write
+        | ToolKind::Create
+        | ToolKind::Edit
+        | ToolKind::Patch
+        | ToolKind::Delete
+        | ToolKind::Unknown => false,
+    };
+    Ok(Call {
+        tool: name.into(),
+        class: class(kind),
+        hash: hash(name, &exact),
+        input: shown.into(),
+        summary: summary.into(),
+        project: app.projects().at(cwd).ok().map(|place| place.project()),
+        writes: found.writes,
+        reads: found.reads,
+        outside: found.outside,
+        is_all: found.is_all,
+        commands: commands.map(stored),
+        reads_only,
+    })
+}
+
+/// What kind of tool that is.
+pub(crate) fn class_of(name: &str) -> Class {
+    class(tool(name, &Value::Null).0)
+}
+
+/// The hash of a tool's name and its exact input.
+pub(crate) fn hash(tool: &str, input: &str) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(tool.len() as u64).to_le_bytes()).update(tool.as_bytes()).update(input.as_bytes());
+    ContentHash(*hasher.finalize().as_bytes())
+}
+
+/// Whether a command line is proven to change nothing.
+fn is_read_only(command: &str) -> bool {
+    matches!(classify(command), Classification::ReadOnly)
+}
+
+fn class(kind: ToolKind) -> Class {
+    match kind {
+        ToolKind::Shell => Class::Shell,
+        ToolKind::Read | ToolKind::ReadMany | ToolKind::Look => Class::Read,
+        ToolKind::Write
+        | ToolKind::Create
+        | ToolKind::Edit
+        | ToolKind::Patch
+        | ToolKind::Delete
+        | ToolKind::Editor => Class::Edit,
+        ToolKind::Unknown => Class::Other,
+    }
+}
+
+/// The files that a call is about.
+#[derive(Default)]
+struct Found {
+    writes: Vec<File>,
+    reads: Vec<File>,
+    outside: Vec<PathPattern>,
+    is_all: bool,
+}
+
+fn files(app: &Application, cwd: &Path, effects: &Effects) -> Result<Found, Failure> {
+    let is_clear = |target: &Target| !matches!(target, Target::Unclear(_));
+    let mut found = Found {
+        is_all: effects.unknown.is_none() && effects.writes.iter().all(|write| is_clear(&write.target)),
+        ..Found::default()
+    };
+    let touched = touches(app, cwd, effects)?;
+    let file = |touch: &Touch| File { project: touch.place.project(), path: touch.pattern.clone() };
+    found.writes.extend(touched.iter().map(file));
+    // What is in no repository was left out above.
+    let clear = effects.writes.iter().filter(|write| is_clear(&write.target)).count();
+    if touched.len() < clear {
+        for write in &effects.writes {
+            match outside(app, cwd, &write.target) {
+                Outside::Inside => {}
+                Outside::At(path) => found.outside.push(path),
+                Outside::Unclear => found.is_all = false,
+            }
+        }
+    }
+    for read in &effects.reads {
+        let path = cwd.join(&read.path);
+        let place = app.projects().at(path.parent().unwrap_or(cwd));
+        match place
+            .ok()
+            .and_then(|place| Some((place.project(), place.resolve_file(&path.to_string_lossy()).ok()?)))
+        {
+            Some((project, path)) => found.reads.push(File { project, path }),
+            None => found.outside.extend(absolute(&path)),
+        }
+    }
+    if found.writes.len() + found.reads.len() + found.outside.len() > PERMISSION_WRITES_MAX {
+        return Ok(Found::default());
+    }
+    Ok(found)
+}
+
+/// Where something is that is in no repository.
+enum Outside {
+    /// It is in one.
+    Inside,
+    /// Here.
+    At(PathPattern),
+    /// Nobody can say.
+    Unclear,
+}
+
+fn outside(app: &Application, cwd: &Path, target: &Target) -> Outside {
+    let (path, below) = match target {
+        Target::Path(path) => (path, false),
+        Target::Into { path, .. } | Target::Below(path) => (path, true),
+        Target::Glob(_) | Target::WorkTree(_) | Target::FromTop { .. } | Target::Unclear(_) => {
+            return Outside::Unclear;
+        }
+    };
+    let path = cwd.join(path);
+    let there = path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(Path::new("/"));
+    match (app.projects().at(there), absolute(&path)) {
+        (Ok(_), _) => Outside::Inside,
+        (Err(_), None) => Outside::Unclear,
+        (Err(_), Some(path)) if !below => Outside::At(path),
+        (Err(_), Some(path)) => PathPattern::parse(&format!("{}/", path.as_str()), CaseRule::Exact)
+            .map_or(Outside::Unclear, Outside::At),
+    }
+}
+
+/// An absolute path without its first slash, links resolved as far as it exists.
+fn absolute(path: &Path) -> Option<PathPattern> {
+    let there =
+        path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    let (above, rest) = there?;
+    let whole = if rest.as_os_str().is_empty() { above } else { above.join(rest) };
+    PathPattern::file(whole.to_str()?.strip_prefix('/')?, CaseRule::Exact).ok()
+}
+
+/// The commands as they are stored: without secrets.
+fn stored(commands: comity_guard::programs::Commands) -> Commands {
+    let clean = |word: String| -> Box<str> { redact(&word).into() };
+    let part = |part: Vec<Option<String>>| part.into_iter().map(|word| word.map(clean)).collect();
+    Commands {
+        single: commands.single.map(|words| words.into_iter().map(clean).collect()),
+        parts: commands.parts.into_iter().map(part).collect(),
+        is_all: commands.is_all,
+    }
+}
+
+/// The command line of a shell's input, if it is a text.
+fn command_line(input: &Value) -> Option<String> {
+    let text = |names: &[&str]| names.iter().find_map(|name| input.get(*name)?.as_str());
+    input.as_str().or_else(|| text(&["command", "cmd", "script"])).map(str::to_owned)
+}
+
+/// What a call is about, in a line.
+fn summary(kind: ToolKind, command: Option<&str>, effects: &Effects, input: &str) -> String {
+    let first = effects.writes.first().map(|write| write.target.to_string());
+    let first = first.or_else(|| effects.reads.first().map(|read| read.path.clone()));
+    let text = match (kind, command, first) {
+        (ToolKind::Shell, Some(command), _) => command.to_owned(),
+        (ToolKind::Shell, None, _) | (ToolKind::Unknown, _, _) | (_, _, None) => input.to_owned(),
+        (_, _, Some(path)) if effects.writes.len() > 1 => {
+            format!("{path} and {} more", effects.writes.len() - 1)
+        }
+        (_, _, Some(path)) => path,
+    };
+    let mut text = redact(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.len() > PERMISSION_SUMMARY_BYTES_MAX {
+        let max = PERMISSION_SUMMARY_BYTES_MAX - '…'.len_utf8();
+        let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

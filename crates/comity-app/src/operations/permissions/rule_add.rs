@@ -1,0 +1,105 @@
+//! Makes a rule.
+
+use clap::Args;
+use comity_core::permissions::{Effect as RuleEffect, Pattern, PermissionAsk, PermissionEvent, Scope};
+use comity_core::{Ask, Event, Refusal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::reading::class_of;
+use super::rules::RuleView;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Makes a rule for the agents that you lead: allow, ask or deny, by tool and pattern.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct AddRule {
+    /// allow, ask or deny
+    #[arg(value_name = "EFFECT")]
+    pub effect: String,
+    /// The tool, such as Bash or Write; * for every tool
+    #[arg(value_name = "TOOL")]
+    pub tool: String,
+    /// Paths such as src/ or /etc/**, or the first words of a command such as 'cargo test *'
+    #[arg(value_name = "PATTERN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// For this agent alone
+    #[arg(long, value_name = "AGENT", conflicts_with = "team")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// For this team alone
+    #[arg(long, value_name = "TEAM")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+}
+
+/// The rule that was made.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Made(RuleView);
+
+impl Operation for AddRule {
+    const NAME: &'static str = "permission_rule_add";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/permissions/rules" };
+    const COMMAND: &'static [&'static str] = &["permissions", "rule", "add"];
+    type Output = Made;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Made>, Failure> {
+        let effect = match self.effect.as_str() {
+            "allow" => RuleEffect::Allow,
+            "ask" => RuleEffect::Ask,
+            "deny" => RuleEffect::Deny,
+            other => {
+                let problem = format!("{other:?} is nothing that a rule can say");
+                return Err(Refusal::bad_input(problem, "say allow, ask or deny").into());
+            }
+        };
+        let place = app.projects().place(caller).ok();
+        let project = place.as_ref().map(|place| (place.project(), place.repository().case()));
+        let class = class_of(&self.tool);
+        let pattern = self.pattern.as_deref().map(|text| Pattern::parse(class, text, project)).transpose()?;
+        let mut asks: Vec<Ask> = Vec::new();
+        let scope = {
+            let world = app.engine().world();
+            if let (Some(Pattern::Files(_)), Some(place)) = (&pattern, &place) {
+                asks.extend(place.introduce(&world));
+            }
+            match (&self.agent, &self.team) {
+                (Some(agent), _) => Scope::Agent(world.agents.find(agent)?.id),
+                (None, Some(team)) => Scope::Team(team.as_str().into()),
+                (None, None) => Scope::Below,
+            }
+        };
+        let tool = self.tool.into();
+        asks.push(Ask::Permission(PermissionAsk::AddRule { scope, effect, tool, class, pattern }));
+        let finish = Box::new(move |events: &[Event], world: &World, _| made(events, world));
+        Ok(Plan::Change { asks, finish })
+    }
+}
+
+fn made(events: &[Event], world: &World) -> Made {
+    let rule = events.iter().find_map(|event| match event {
+        Event::Permission(PermissionEvent::RuleAdded { rule }) => Some(RuleView::of(rule, world)),
+        _ => None,
+    });
+    // A repeat of an ask of which only the key is remembered.
+    let nothing = || RuleView {
+        id: 0,
+        effect: "",
+        tool: String::new(),
+        pattern: None,
+        scope: String::new(),
+        owner: String::new(),
+    };
+    Made(rule.unwrap_or_else(nothing))
+}
+
+impl std::fmt::Display for Made {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rule {}", self.0)
+    }
+}

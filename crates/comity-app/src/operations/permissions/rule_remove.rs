@@ -1,0 +1,49 @@
+//! Removes a rule.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::permissions::{PermissionAsk, RuleId};
+use comity_core::{Ask, Event, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Removes a rule of yours, or of an agent that you lead.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveRule {
+    /// The rule's number
+    #[arg(value_name = "ID")]
+    pub id: u64,
+}
+
+/// The rule is no more.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Removed {
+    /// Its number.
+    pub id: u64,
+}
+
+impl Operation for RemoveRule {
+    const NAME: &'static str = "permission_rule_remove";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "DELETE", path: "/api/permissions/rules/{id}" };
+    const COMMAND: &'static [&'static str] = &["permissions", "rule", "remove"];
+    type Output = Removed;
+
+    fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Removed>, Failure> {
+        let id = self.id;
+        let asks = vec![Ask::Permission(PermissionAsk::RemoveRule { rule: RuleId(id) })];
+        Ok(Plan::Change { asks, finish: Box::new(move |_: &[Event], _: &World, _| Removed { id }) })
+    }
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule {} is no more", self.id)
+    }
+}

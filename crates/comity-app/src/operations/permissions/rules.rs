@@ -1,0 +1,97 @@
+//! Shows the rules.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::permissions::{Rule, Scope};
+use comity_core::{Principal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows which rules say what agents may do without asking. Deny beats ask beats allow.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListRules {}
+
+/// The rules.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RuleList {
+    /// The oldest first.
+    pub rules: Vec<RuleView>,
+}
+
+/// One rule, as it is shown.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RuleView {
+    /// Its number.
+    pub id: u64,
+    /// allow, ask or deny.
+    pub effect: &'static str,
+    /// The tool; * is every tool.
+    pub tool: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Whom it is for.
+    pub scope: String,
+    /// Whose it is.
+    pub owner: String,
+}
+
+impl RuleView {
+    pub(super) fn of(rule: &Rule, world: &World) -> RuleView {
+        let owner = world.name_of(rule.owner);
+        RuleView {
+            id: rule.id.0,
+            effect: rule.effect.word(),
+            tool: rule.tool.to_string(),
+            pattern: rule.pattern.as_ref().map(|pattern| pattern.readable()),
+            scope: match &rule.scope {
+                Scope::Agent(agent) => world.name_of(Principal::Agent(*agent)),
+                Scope::Team(team) => format!("the team {team}"),
+                Scope::Below if rule.owner == Principal::Human => "everybody".into(),
+                Scope::Below => format!("all that {owner} leads"),
+            },
+            owner,
+        }
+    }
+}
+
+impl Operation for ListRules {
+    const NAME: &'static str = "permission_rules";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/permissions/rules" };
+    const COMMAND: &'static [&'static str] = &["permissions", "rules"];
+    type Output = RuleList;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RuleList>, Failure> {
+        let world = app.engine().world();
+        let rules = world.permissions.rules().map(|rule| RuleView::of(rule, &world)).collect();
+        Ok(Plan::Answer(RuleList { rules }))
+    }
+}
+
+impl fmt::Display for RuleView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = comity_core::display::visible;
+        write!(f, "{}  {} {}", self.id, self.effect, shown(&self.tool))?;
+        if let Some(pattern) = &self.pattern {
+            write!(f, " {}", shown(pattern))?;
+        }
+        write!(f, "  for {}, by {}", self.scope, self.owner)
+    }
+}
+
+impl fmt::Display for RuleList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.rules.iter().map(ToString::to_string).collect();
+        match lines.is_empty() {
+            true => f.write_str("there are no rules"),
+            false => f.write_str(&lines.join("\n")),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Answers: only who stands above, or the human, and only about what was asked.
+
+use super::RequestId;
+use super::authority::may_answer;
+use super::call::{Call, Class};
+use super::event::PermissionEvent;
+use super::pattern::{Pattern, allow_files};
+use super::request::{Request, State, unknown};
+use super::rules::{self, Effect, Scope};
+use crate::ids::{ContentHash, Principal};
+use crate::limits::PERMISSION_KEPT;
+use crate::locks::check_reason;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// What is said to a request.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// It may be done, once; the like of it from now on, if it is kept as a rule.
+    Allow {
+        /// The rule that is made of it.
+        kept: Option<Kept>,
+    },
+    /// It may not be done.
+    Deny {
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+}
+
+/// How an answer is kept as a rule. No mode changes by it, and nobody else may do more than before unless that is said.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kept {
+    /// Whether all of the asker's team get it: a broadcast. Else it is for the asker alone.
+    pub for_team: bool,
+    /// What it is about; exactly this call, if not given.
+    pub pattern: Option<Pattern>,
+}
+
+pub(super) fn answer(
+    world: &World,
+    who: Principal,
+    id: RequestId,
+    (tool, hash): (&str, ContentHash),
+    answer: &Answer,
+) -> Result<Vec<PermissionEvent>, Refusal> {
+    let request = world.permissions.get(id).ok_or_else(|| unknown(id))?;
+    may_answer(world, who, request.asker)?;
+    must_wait(world, request)?;
+    if *request.call.tool != *tool || request.call.hash != hash {
+        let problem = format!("request {id} is about another call than the one you answer");
+        return Err(Refusal::bad_input(problem, "look at it again with: comity permissions list"));
+    }
+    match answer {
+        Answer::Allow { kept } => {
+            let rule = kept.as_ref().map(|kept| rule(world, who, request, kept)).transpose()?;
+            let allowed = PermissionEvent::Allowed {
+                request: id,
+                by: who,
+                ground: super::Ground::Answer,
+                keep: PERMISSION_KEPT,
+            };
+            // The answer first: the rule would settle the request, too, and it is the answer that was given.
+            Ok(std::iter::once(allowed).chain(rule).collect())
+        }
+        Answer::Deny { reason } => {
+            check_reason(reason.as_deref())?;
+            let reason = reason.clone().unwrap_or_else(|| "no reason was given".into());
+            Ok(vec![PermissionEvent::Denied { request: id, by: who, reason, keep: PERMISSION_KEPT }])
+        }
+    }
+}
+
+/// An answer that comes too late, or a second one, changes nothing.
+fn must_wait(world: &World, request: &Request) -> Result<(), Refusal> {
+    let id = request.id;
+    let problem = match &request.state {
+        State::Waiting { .. } if world.now < request.deadline => return Ok(()),
+        State::Waiting { .. } | State::Expired => {
+            format!("request {id} has expired: the answer comes too late")
+        }
+        State::Allowed { by, .. } | State::Used { by, .. } => {
+            format!("request {id} was allowed by {} already", world.name_of(*by))
+        }
+        State::Denied { by, .. } => format!("request {id} was denied by {} already", world.name_of(*by)),
+        State::Lapsed => format!("request {id} was allowed already, and not used in time"),
+        State::Withdrawn { cause } => format!("request {id} was withdrawn: {cause}"),
+    };
+    Err(Refusal::NotAllowed { problem, hint: "nothing has changed; the asker has to ask again".into() })
+}
+
+/// The rule that is made of an answer: this very call, or a pattern that has it in it.
+fn rule(world: &World, who: Principal, request: &Request, kept: &Kept) -> Result<PermissionEvent, Refusal> {
+    let call = &request.call;
+    let pattern = match &kept.pattern {
+        Some(pattern) if allows(pattern, call) => Some(pattern.clone()),
+        Some(pattern) => {
+            let problem = format!("{:?} does not allow what was asked for", pattern.readable());
+            return Err(Refusal::bad_input(problem, "give a pattern that this call is in"));
+        }
+        None => exactly(call)?,
+    };
+    let team = world.agents.get(request.asker).and_then(|agent| agent.profile.team.clone());
+    let scope = match (kept.for_team, team) {
+        (false, _) => Scope::Agent(request.asker),
+        (true, Some(team)) => Scope::Team(team),
+        (true, None) => Scope::Below,
+    };
+    rules::add(world, who, &scope, Effect::Allow, (&call.tool, call.class), pattern.as_ref())
+}
+
+fn allows(pattern: &Pattern, call: &Call) -> bool {
+    match pattern {
+        Pattern::Command(_) => pattern.allows_command(call),
+        Pattern::Files(_) | Pattern::Absolute(_) => allow_files(std::iter::once(pattern), call),
+    }
+}
+
+/// The pattern of exactly this call.
+fn exactly(call: &Call) -> Result<Option<Pattern>, Refusal> {
+    let cannot = || {
+        let problem = "no rule can be made of this call alone: it is not one plain command, or not one file";
+        Refusal::bad_input(problem, "allow it this once, or give a pattern")
+    };
+    let is_plain = |word: &str| !word.contains(['*', ' ', '\t', '\n']) && !word.contains(crate::redact::MARK);
+    match call.class {
+        Class::Other => Ok(None),
+        Class::Shell => {
+            let single = call.commands.as_ref().and_then(|commands| commands.single.as_ref());
+            let words = single.filter(|words| words.iter().all(|word| is_plain(word))).ok_or_else(cannot)?;
+            Ok(Some(Pattern::Command(words.clone())))
+        }
+        Class::Edit | Class::Read => match (call.files(), &call.outside[..]) {
+            ([file], []) if call.is_all => Ok(Some(Pattern::Files(file.clone()))),
+            ([], [path]) if call.is_all => Ok(Some(Pattern::Absolute(path.clone()))),
+            _ => Err(cannot()),
+        },
+    }
+}

@@ -1,0 +1,57 @@
+//! What becomes of permissions when time runs out, or an agent ends.
+
+use super::RequestId;
+use super::event::PermissionEvent;
+use super::plans::PlanState;
+use super::request::State;
+use super::rules::{Effect, Rule, Scope};
+use crate::event::Event;
+use crate::ids::{AgentId, Principal};
+use crate::world::World;
+
+/// Time ran out for a request: for an answer, or for using it.
+pub(crate) fn run_out(world: &World, request: RequestId) -> Vec<Event> {
+    let event = match world.permissions.get(request).map(|request| &request.state) {
+        Some(State::Waiting { .. }) => PermissionEvent::Expired { request },
+        Some(State::Allowed { .. }) => PermissionEvent::Lapsed { request },
+        _ => return vec![],
+    };
+    vec![Event::Permission(event)]
+}
+
+/// An agent ends, and those of its family with it. What it asked for is withdrawn, what it was asked goes to the human.
+pub(crate) fn with_agent(world: &World, agent: AgentId, family: &[AgentId]) -> Vec<Event> {
+    let (permissions, cause) = (&world.permissions, "its asker ended");
+    let open = permissions.requests_of(agent).filter(|request| !request.state.is_settled());
+    let withdrawn = open.map(|one| PermissionEvent::Withdrawn { request: one.id, cause: cause.into() });
+    let (gone, to) = (Principal::Agent(agent), Principal::Human);
+    let asked = permissions.requests().filter(|request| {
+        matches!(request.state, State::Waiting { to } if to == gone) && !family.contains(&request.asker)
+    });
+    let escalated = asked.map(|one| PermissionEvent::Escalated { request: one.id, to });
+    let plans = permissions.plans.values().filter_map(|plan| match plan.state {
+        PlanState::Waiting { .. } if plan.asker == agent => {
+            Some(PermissionEvent::PlanWithdrawn { plan: plan.id, cause: cause.into() })
+        }
+        PlanState::Waiting { to: asked } if asked == gone && !family.contains(&plan.asker) => {
+            Some(PermissionEvent::PlanEscalated { plan: plan.id, to })
+        }
+        _ => None,
+    });
+    let rules = permissions.rules().filter_map(|rule| of_rule(rule, agent));
+    withdrawn.chain(escalated).chain(plans).chain(rules).map(Event::Permission).collect()
+}
+
+/// What its owner allowed ends with the owner; what it forbade to others stays forbidden.
+fn of_rule(rule: &Rule, ended: AgentId) -> Option<PermissionEvent> {
+    let is_owner = rule.owner == Principal::Agent(ended);
+    let removed = || PermissionEvent::RuleRemoved { rule: rule.id, text: rule.to_string().into() };
+    match (&rule.scope, rule.effect) {
+        (Scope::Agent(only), _) if *only == ended => Some(removed()),
+        _ if !is_owner => None,
+        (Scope::Below, _) | (_, Effect::Allow) => Some(removed()),
+        (Scope::Agent(_) | Scope::Team(_), Effect::Ask | Effect::Deny) => {
+            Some(PermissionEvent::RulePassedOn { rule: rule.id, to: Principal::Human })
+        }
+    }
+}

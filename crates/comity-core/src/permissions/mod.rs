@@ -1,0 +1,95 @@
+//! Permissions: what an agent may do by itself, what it has to ask its leader for, and the one way to be allowed.
+//!
+//! Only an explicit allow for this exact input allows: a rule, the agent's mode, a proof that the call only reads, or an
+//! answer of somebody above to this very request, which is used once. Everything else is a no, with its reason.
+
+mod answer;
+mod apply;
+mod authority;
+mod badge;
+mod call;
+mod ending;
+mod event;
+mod invariants;
+mod modes;
+mod pattern;
+mod plans;
+mod request;
+mod rules;
+mod table;
+mod verdict;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+pub use answer::{Answer, Kept};
+pub(crate) use apply::{apply, restore};
+pub use authority::{answerer_of, may_answer};
+pub use badge::{Colour, colour_of};
+pub use call::{Call, Class, Commands, File};
+pub(crate) use ending::{run_out, with_agent};
+pub use event::{PermissionAsk, PermissionEvent};
+pub(crate) use invariants::check;
+pub use modes::mode_of;
+pub use pattern::{Match, Pattern};
+pub use plans::{Plan, PlanAnswer, PlanState};
+pub use request::{Hearing, Request, State, is_answered, standing};
+pub use rules::{Effect, Rule, RuleId, Scope, applies};
+pub(crate) use table::PermissionFacts;
+pub use table::Permissions;
+pub(crate) use verdict::next_settled;
+pub use verdict::{Ground, Judgement, judge};
+
+/// The number of a request or a plan; it only ever grows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestId(pub u64);
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+pub(crate) fn decide(world: &World, who: Principal, ask: &PermissionAsk) -> Result<Vec<Event>, Refusal> {
+    let events = match ask {
+        PermissionAsk::Request { call, wait, hearing } => {
+            request::request(world, who, call, *wait, *hearing)?
+        }
+        PermissionAsk::Use { call } => request::take(world, who, call)?,
+        PermissionAsk::Withdraw { request } => request::withdraw(world, who, *request)?,
+        PermissionAsk::Answer { request, tool, hash, answer } => {
+            answer::answer(world, who, *request, (tool, *hash), answer)?
+        }
+        PermissionAsk::AddRule { scope, effect, tool, class, pattern } => {
+            vec![rules::add(world, who, scope, *effect, (tool, *class), pattern.as_ref())?]
+        }
+        PermissionAsk::RemoveRule { rule } => vec![rules::remove(world, who, *rule)?],
+        PermissionAsk::SetMode { agent, mode } => modes::set(world, who, *agent, *mode)?,
+        PermissionAsk::SubmitPlan { file, content } => plans::submit(world, who, file, content)?,
+        PermissionAsk::AnswerPlan { plan, answer } => plans::answer(world, who, *plan, answer)?,
+    };
+    Ok(events.into_iter().map(Event::Permission).collect())
+}
+
+/// Whether this may change what the rules say to somebody who waits.
+pub(crate) fn may_settle(event: &Event) -> bool {
+    match event {
+        Event::Permission(event) => matches!(
+            event,
+            PermissionEvent::RuleAdded { .. }
+                | PermissionEvent::RuleRemoved { .. }
+                | PermissionEvent::RulePassedOn { .. }
+                | PermissionEvent::ModeSet { .. }
+                | PermissionEvent::PlanApproved { .. }
+        ),
+        Event::Team(_) | Event::AgentEnded { .. } => true,
+        _ => false,
+    }
+}

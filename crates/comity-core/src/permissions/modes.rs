@@ -1,0 +1,76 @@
+//! Modes: how much an agent may do before it has to ask.
+
+use serde::{Deserialize, Serialize};
+
+use super::authority::may_decide_about;
+use super::event::PermissionEvent;
+use crate::ids::{AgentId, Principal};
+use crate::refusal::Refusal;
+use crate::roles::{DEFAULT_ROLE, Mode, Right};
+use crate::world::World;
+
+/// A mode that somebody set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct ModeSet {
+    pub(super) mode: Mode,
+    pub(super) by: Principal,
+}
+
+/// The mode that an agent is in: what was set, else its role's; never wider than the mode of who started it, unless the
+/// human set it.
+pub fn mode_of(world: &World, agent: AgentId) -> Mode {
+    let mut mode = Mode::Full;
+    for id in std::iter::once(agent).chain(super::authority::lineage(world, agent)) {
+        match world.permissions.modes.get(&id) {
+            Some(set) if set.by == Principal::Human => return mode.min(set.mode),
+            Some(set) => mode = mode.min(set.mode),
+            None => mode = mode.min(of_role(world, id)),
+        }
+    }
+    mode
+}
+
+fn of_role(world: &World, agent: AgentId) -> Mode {
+    let role = world.agents.get(agent).and_then(|agent| agent.profile.role.as_deref());
+    world.roles.get(role.unwrap_or(DEFAULT_ROLE)).map(|role| role.mode).unwrap_or_default()
+}
+
+/// Changes a mode. A leader gives nobody more than it has; an agent gives itself less only.
+pub(super) fn set(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    mode: Mode,
+) -> Result<Vec<PermissionEvent>, Refusal> {
+    world.agents.living(agent)?;
+    let now = mode_of(world, agent);
+    if who == Principal::Agent(agent) {
+        if mode > now {
+            return Err(Refusal::NotAllowed {
+                problem: format!("you are in the mode {}, and may not widen it yourself", now.word()),
+                hint: format!("ask {}", world.name_of(super::answerer_of(world, agent))),
+            });
+        }
+    } else {
+        may_decide_about(world, who, agent, Right::SetModes)?;
+        within(world, who, mode)?;
+    }
+    let is_so = world.permissions.modes.get(&agent).is_some_and(|set| set.mode == mode && set.by == who);
+    match is_so {
+        true => Ok(vec![]),
+        false => Ok(vec![PermissionEvent::ModeSet { agent, mode, by: who }]),
+    }
+}
+
+/// An agent gives nobody a wider mode than its own.
+pub(super) fn within(world: &World, who: Principal, mode: Mode) -> Result<(), Refusal> {
+    let Principal::Agent(id) = who else { return Ok(()) };
+    let own = mode_of(world, id);
+    match mode > own {
+        false => Ok(()),
+        true => Err(Refusal::NotAllowed {
+            problem: format!("you are in the mode {} yourself, and {} is wider", own.word(), mode.word()),
+            hint: "ask the human, or choose a narrower one".into(),
+        }),
+    }
+}

@@ -1,0 +1,168 @@
+//! Plans: an agent in plan mode shows what it would do, and is let go on.
+
+use serde::{Deserialize, Serialize};
+
+use super::RequestId;
+use super::authority::{answerer_of, may_answer};
+use super::event::PermissionEvent;
+use super::modes::{mode_of, within};
+use super::request::must_be_agent;
+use crate::ids::{AgentId, Principal};
+use crate::limits::{PLAN_BYTES_MAX, PLAN_FEEDBACK_BYTES_MAX, PROFILE_BYTES_MAX};
+use crate::refusal::Refusal;
+use crate::roles::Mode;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// One plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its number.
+    pub id: RequestId,
+    /// Whose it is.
+    pub asker: AgentId,
+    /// The file that it is in.
+    pub file: Box<str>,
+    /// What is in it. Empty once it is answered.
+    pub content: Box<str>,
+    /// Since when.
+    pub since: Timestamp,
+    /// Where it is.
+    pub state: PlanState,
+}
+
+/// Where a plan is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PlanState {
+    /// Somebody above has to say.
+    Waiting {
+        /// Who was asked.
+        to: Principal,
+    },
+    /// Its author may go on.
+    Approved {
+        /// Who said so.
+        by: Principal,
+        /// In which mode.
+        mode: Mode,
+        /// What was said besides.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        feedback: Option<Box<str>>,
+    },
+    /// Its author has to plan again.
+    Rejected {
+        /// Who said so.
+        by: Principal,
+        /// What has to change.
+        feedback: Box<str>,
+    },
+    /// It needs no answer any more.
+    Withdrawn {
+        /// Why.
+        cause: Box<str>,
+    },
+}
+
+/// What is said to a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PlanAnswer {
+    /// Its author may go on.
+    Approve {
+        /// In which mode.
+        mode: Mode,
+        /// What to mind.
+        feedback: Option<Box<str>>,
+    },
+    /// Its author has to plan again.
+    Reject {
+        /// What has to change.
+        feedback: Box<str>,
+    },
+}
+
+impl PlanState {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            PlanState::Waiting { .. } => "waiting",
+            PlanState::Approved { .. } => "approved",
+            PlanState::Rejected { .. } => "rejected",
+            PlanState::Withdrawn { .. } => "withdrawn",
+        }
+    }
+}
+
+/// Shows a plan; an earlier one that waits is replaced by it.
+pub(super) fn submit(
+    world: &World,
+    who: Principal,
+    file: &str,
+    content: &str,
+) -> Result<Vec<PermissionEvent>, Refusal> {
+    let asker = must_be_agent(who)?;
+    let mode = mode_of(world, asker);
+    if mode != Mode::Plan {
+        let problem = format!("you are in the mode {}, so no plan has to be approved", mode.word());
+        return Err(Refusal::bad_input(problem, "go on"));
+    }
+    if content.len() > PLAN_BYTES_MAX || file.len() > PROFILE_BYTES_MAX {
+        let problem = format!("the plan is longer than {PLAN_BYTES_MAX} bytes");
+        return Err(Refusal::bad_input(problem, "say it in fewer words"));
+    }
+    if content.trim().is_empty() {
+        return Err(Refusal::bad_input("the plan is empty", "write down what you would do"));
+    }
+    let earlier = world.permissions.plans.values().filter(|plan| plan.asker == asker);
+    let earlier = earlier.filter(|plan| matches!(plan.state, PlanState::Waiting { .. }));
+    let cause = "its author submitted another one";
+    let replaced = earlier.map(|plan| PermissionEvent::PlanWithdrawn { plan: plan.id, cause: cause.into() });
+    let submitted = PermissionEvent::PlanSubmitted {
+        plan: RequestId(world.permissions.last + 1),
+        asker,
+        file: file.into(),
+        content: content.into(),
+        to: answerer_of(world, asker),
+    };
+    Ok(replaced.chain(std::iter::once(submitted)).collect())
+}
+
+/// Approves or rejects a plan. A leader lets nobody go on in a wider mode than its own.
+pub(super) fn answer(
+    world: &World,
+    who: Principal,
+    id: RequestId,
+    answer: &PlanAnswer,
+) -> Result<Vec<PermissionEvent>, Refusal> {
+    let plan = world.permissions.plans.get(&id).ok_or_else(|| Refusal::NotFound {
+        problem: format!("there is no plan {id}"),
+        hint: "see which there are with: comity permissions list".into(),
+    })?;
+    may_answer(world, who, plan.asker)?;
+    if !matches!(plan.state, PlanState::Waiting { .. }) {
+        let problem = format!("the plan {id} was {} already", plan.state.word());
+        return Err(Refusal::NotAllowed { problem, hint: "nothing has changed".into() });
+    }
+    let feedback = match answer {
+        PlanAnswer::Approve { feedback, .. } => feedback.as_deref().unwrap_or_default(),
+        PlanAnswer::Reject { feedback } if feedback.trim().is_empty() => {
+            return Err(Refusal::bad_input("a rejected plan needs feedback", "say what has to change"));
+        }
+        PlanAnswer::Reject { feedback } => feedback,
+    };
+    if feedback.len() > PLAN_FEEDBACK_BYTES_MAX {
+        let problem = format!("the feedback is longer than {PLAN_FEEDBACK_BYTES_MAX} bytes");
+        return Err(Refusal::bad_input(problem, "shorten it"));
+    }
+    let by = who;
+    Ok(vec![match answer {
+        PlanAnswer::Approve { mode, feedback } => {
+            within(world, who, *mode)?;
+            let (mode, feedback) = (*mode, feedback.clone());
+            PermissionEvent::PlanApproved { plan: id, asker: plan.asker, by, mode, feedback }
+        }
+        PlanAnswer::Reject { feedback } => {
+            PermissionEvent::PlanRejected { plan: id, by, feedback: feedback.clone() }
+        }
+    }])
+}

@@ -1,0 +1,285 @@
+//! Requests: asking whoever is above, and using the answer, once.
+
+use serde::{Deserialize, Serialize};
+
+use super::RequestId;
+use super::authority::answerer_of;
+use super::call::Call;
+use super::event::PermissionEvent;
+use super::verdict::{Ground, Judgement, judge};
+use crate::ids::{AgentId, Principal};
+use crate::limits::{
+    PERMISSION_INPUT_BYTES_MAX, PERMISSION_WAIT_MAX, PERMISSION_WAIT_MIN, PERMISSIONS_PER_AGENT_MAX,
+    PERMISSIONS_WAITING_MAX,
+};
+use crate::refusal::Refusal;
+use crate::time::{Millis, Timestamp};
+use crate::world::World;
+
+/// One request.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// Its number.
+    pub id: RequestId,
+    /// Who asks.
+    pub asker: AgentId,
+    /// For what.
+    pub call: Call,
+    /// Since when.
+    pub since: Timestamp,
+    /// When it is too late for an answer.
+    pub deadline: Timestamp,
+    /// How the asker hears of it.
+    pub hearing: Hearing,
+    /// Where it is.
+    pub state: State,
+}
+
+/// How the asker hears what became of its request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hearing {
+    /// It waits for it.
+    Waits,
+    /// It goes on with something else: it is told, and tries again.
+    Told,
+}
+
+/// Where a request is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum State {
+    /// Somebody above has to say.
+    Waiting {
+        /// Who was asked.
+        to: Principal,
+    },
+    /// It may be done, once.
+    Allowed {
+        /// Who said so.
+        by: Principal,
+        /// When.
+        at: Timestamp,
+        /// Why.
+        ground: Ground,
+        /// Until when it may stay unused.
+        until: Timestamp,
+    },
+    /// It was allowed, and is done.
+    Used {
+        /// Who had allowed it.
+        by: Principal,
+        /// When it was used.
+        at: Timestamp,
+    },
+    /// It may not be done.
+    Denied {
+        /// Who said so.
+        by: Principal,
+        /// Why.
+        reason: Box<str>,
+        /// Until when a repeat gets the same answer.
+        until: Timestamp,
+    },
+    /// Nobody answered in time.
+    Expired,
+    /// It was allowed, and not done in time.
+    Lapsed,
+    /// The asker needs no answer any more.
+    Withdrawn {
+        /// Why.
+        cause: Box<str>,
+    },
+}
+
+impl State {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            State::Waiting { .. } => "waiting",
+            State::Allowed { .. } => "allowed",
+            State::Used { .. } => "used",
+            State::Denied { .. } => "denied",
+            State::Expired => "expired",
+            State::Lapsed => "lapsed",
+            State::Withdrawn { .. } => "withdrawn",
+        }
+    }
+
+    /// Whether nothing can become of it any more.
+    pub fn is_settled(&self) -> bool {
+        match self {
+            State::Waiting { .. } | State::Allowed { .. } => false,
+            State::Used { .. }
+            | State::Denied { .. }
+            | State::Expired
+            | State::Lapsed
+            | State::Withdrawn { .. } => true,
+        }
+    }
+}
+
+/// The request of this agent for exactly this call that still counts: it waits, may be used, or was denied lately.
+pub fn standing<'a>(world: &'a World, agent: AgentId, call: &Call) -> Option<&'a Request> {
+    let request =
+        world.permissions.newest(agent, call.hash).filter(|request| request.call.tool == call.tool)?;
+    let counts = match &request.state {
+        State::Waiting { .. } => world.now < request.deadline,
+        // What a rule or a mode had allowed counts as long as it says so; an answer was about this very request.
+        State::Allowed { until, ground, .. } => {
+            let is_still_so = match ground {
+                Ground::Answer => true,
+                Ground::Rule(_) | Ground::Mode(_) | Ground::ReadsOnly => {
+                    matches!(judge(world, agent, call), Judgement::Allowed(_))
+                }
+            };
+            world.now < *until && is_still_so
+        }
+        State::Denied { until, .. } => world.now < *until,
+        State::Used { .. } | State::Expired | State::Lapsed | State::Withdrawn { .. } => false,
+    };
+    counts.then_some(request)
+}
+
+/// Whether there is something for who asked after `before`, which was its last request for the same.
+pub fn is_answered(world: &World, agent: AgentId, call: &Call, before: Option<RequestId>) -> bool {
+    if judge(world, agent, call) != Judgement::Escalated {
+        return true;
+    }
+    let newest = world.permissions.newest(agent, call.hash);
+    newest.is_some_and(|request| match &request.state {
+        State::Waiting { .. } => false,
+        State::Allowed { .. } | State::Denied { .. } => true,
+        State::Used { .. } | State::Expired | State::Lapsed | State::Withdrawn { .. } => {
+            Some(request.id) > before
+        }
+    })
+}
+
+/// Asks whoever is above, unless the call is judged without, or was asked for already.
+pub(super) fn request(
+    world: &World,
+    who: Principal,
+    call: &Call,
+    wait: Millis,
+    hearing: Hearing,
+) -> Result<Vec<PermissionEvent>, Refusal> {
+    let asker = must_be_agent(who)?;
+    call.check()?;
+    if !(PERMISSION_WAIT_MIN..=PERMISSION_WAIT_MAX).contains(&wait) {
+        let hint = format!("wait from {PERMISSION_WAIT_MIN} to {PERMISSION_WAIT_MAX}");
+        return Err(Refusal::bad_input(format!("an answer cannot be waited for {wait}"), hint));
+    }
+    if standing(world, asker, call).is_some() || judge(world, asker, call) != Judgement::Escalated {
+        return Ok(vec![]);
+    }
+    let waiting = |request: &&Request| matches!(request.state, State::Waiting { .. });
+    let own = world.permissions.requests_of(asker).filter(|request| !request.state.is_settled()).count();
+    let all = world.permissions.requests().filter(waiting).count();
+    if own >= PERMISSIONS_PER_AGENT_MAX || all >= PERMISSIONS_WAITING_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("{own} requests of yours and {all} of all wait for an answer already"),
+            hint: "wait for the answers first".into(),
+        });
+    }
+    // Whoever answers must have seen it.
+    if call.input.is_empty() {
+        let problem =
+            format!("an input of more than {PERMISSION_INPUT_BYTES_MAX} bytes cannot be shown to be allowed");
+        return Err(Refusal::bad_input(problem, "do it in smaller steps"));
+    }
+    let id = RequestId(world.permissions.last + 1);
+    let (call, to) = (Box::new(call.clone()), answerer_of(world, asker));
+    Ok(vec![PermissionEvent::Asked { request: id, asker, call, to, wait, hearing }])
+}
+
+/// The call is about to be made. This is the only way in which something becomes allowed.
+pub(super) fn take(world: &World, who: Principal, call: &Call) -> Result<Vec<PermissionEvent>, Refusal> {
+    let asker = must_be_agent(who)?;
+    call.check()?;
+    let judgement = judge(world, asker, call);
+    if let Judgement::Denied { reason } = judgement {
+        let hint = format!("do it in another way, or ask {}", world.name_of(answerer_of(world, asker)));
+        return Err(Refusal::Denied { reason: reason.into(), hint });
+    }
+    let request = standing(world, asker, call);
+    match (request.map(|request| (request.id, &request.state)), judgement) {
+        (Some((request, State::Allowed { .. })), _) => {
+            Ok(vec![PermissionEvent::Used { request, hash: call.hash }])
+        }
+        (Some((id, state @ State::Denied { .. })), _) => Err(no(world, id, state)),
+        // Nothing changes: it need not be in the log.
+        (_, Judgement::Allowed(Ground::ReadsOnly)) => Ok(vec![]),
+        (_, Judgement::Allowed(ground)) => Ok(vec![PermissionEvent::Passed {
+            asker,
+            tool: call.tool.clone(),
+            hash: call.hash,
+            summary: call.summary.clone(),
+            ground,
+        }]),
+        (Some((id, state)), _) => Err(no(world, id, state)),
+        (None, _) => match world.permissions.newest(asker, call.hash) {
+            Some(last) => Err(no(world, last.id, &last.state)),
+            None => Err(Refusal::Denied {
+                reason: "nobody allowed this, for exactly this input".into(),
+                hint: "ask first, with: comity ask TOOL INPUT".into(),
+            }),
+        },
+    }
+}
+
+/// Why a request does not allow anything now.
+fn no(world: &World, id: RequestId, state: &State) -> Refusal {
+    let (reason, hint) = match state {
+        State::Waiting { to } => {
+            let to = world.name_of(*to);
+            (format!("asked {to} (request {id}), and there is no answer yet"), "try again in a moment".into())
+        }
+        State::Denied { by: Principal::System, reason, .. } => {
+            (format!("request {id} was denied: {reason}"), "do it in another way".into())
+        }
+        State::Denied { by, reason, .. } => {
+            let by = world.name_of(*by);
+            (format!("{by} denied request {id}: {reason}"), format!("do it in another way, or talk to {by}"))
+        }
+        State::Expired => {
+            (format!("nobody answered request {id} in time"), "ask again, or do something else first".into())
+        }
+        State::Lapsed => (format!("request {id} was allowed, but not used in time"), "ask again".into()),
+        State::Allowed { .. } => (format!("request {id} is allowed no more"), "ask again".into()),
+        State::Used { .. } => {
+            (format!("request {id} was allowed once, and is used up"), "ask again for another time".into())
+        }
+        State::Withdrawn { cause } => (format!("request {id} was withdrawn: {cause}"), "ask again".into()),
+    };
+    Refusal::Denied { reason, hint }
+}
+
+pub(super) fn withdraw(
+    world: &World,
+    who: Principal,
+    id: RequestId,
+) -> Result<Vec<PermissionEvent>, Refusal> {
+    let asker = must_be_agent(who)?;
+    match world.permissions.get(id).filter(|request| request.asker == asker) {
+        None => Err(unknown(id)),
+        Some(request) if request.state.is_settled() => Ok(vec![]),
+        Some(_) => {
+            Ok(vec![PermissionEvent::Withdrawn { request: id, cause: "its asker needs it no more".into() }])
+        }
+    }
+}
+
+pub(super) fn unknown(id: RequestId) -> Refusal {
+    Refusal::NotFound {
+        problem: format!("there is no request {id}"),
+        hint: "see which there are with: comity permissions list".into(),
+    }
+}
+
+pub(super) fn must_be_agent(who: Principal) -> Result<AgentId, Refusal> {
+    who.agent().ok_or_else(|| {
+        let problem = "only agents ask for permission";
+        Refusal::bad_input(problem, "set COMITY_TOKEN to what comity agent join printed")
+    })
+}

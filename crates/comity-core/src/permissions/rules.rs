@@ -1,0 +1,205 @@
+//! Rules: allow, ask or deny by tool and pattern. They belong to a leader or the human.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::authority::{has_right, may_decide_about};
+use super::call::{Call, Class};
+use super::event::PermissionEvent;
+use super::pattern::{Match, Pattern};
+use crate::ids::{AgentId, Principal};
+use crate::limits::{PERMISSION_RULES_MAX, PERMISSION_TOOL_BYTES_MAX};
+use crate::refusal::Refusal;
+use crate::roles::Right;
+use crate::teams::leads;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// The number of a rule; it only ever grows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RuleId(pub u64);
+
+/// What a rule says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// It may be done.
+    Allow,
+    /// The leader is asked each time.
+    Ask,
+    /// It may not be done.
+    Deny,
+}
+
+/// Whom a rule is for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// This agent alone.
+    Agent(AgentId),
+    /// All agents of a team.
+    Team(Box<str>),
+    /// All that its owner leads; everybody, if that is the human.
+    Below,
+}
+
+/// One rule.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Rule {
+    /// Its number.
+    pub id: RuleId,
+    /// Whose it is.
+    pub owner: Principal,
+    /// Whom it is for.
+    pub scope: Scope,
+    /// What it says.
+    pub effect: Effect,
+    /// The tool; `*` is every tool.
+    pub tool: Box<str>,
+    /// What kind of tool that is.
+    pub class: Class,
+    /// What it is about; every call of the tool, if there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pattern: Option<Pattern>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// The tool of a rule about every tool.
+const EVERY_TOOL: &str = "*";
+
+impl Effect {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effect::Allow => "allow",
+            Effect::Ask => "ask",
+            Effect::Deny => "deny",
+        }
+    }
+}
+
+impl Rule {
+    /// Whether it is about a call that it would forbid. It holds for every tool of the same kind.
+    pub(super) fn forbids(&self, call: &Call) -> Match {
+        let same_kind = self.class == call.class && self.class != Class::Other;
+        // A command line that writes a file, or shows it, is like a tool that does.
+        let by_shell = call.class == Class::Shell && matches!(self.class, Class::Edit | Class::Read);
+        let is_about = self.tool == call.tool || &*self.tool == EVERY_TOOL || same_kind;
+        match &self.pattern {
+            None if is_about => Match::Yes,
+            None => Match::No,
+            Some(pattern) if is_about || by_shell => pattern.forbids(self.class, call),
+            Some(_) => Match::No,
+        }
+    }
+
+    /// Whether it is about the tool of a call that it would allow: this one tool, by its name.
+    pub(super) fn allows_tool(&self, call: &Call) -> bool {
+        self.tool == call.tool || &*self.tool == EVERY_TOOL
+    }
+}
+
+impl fmt::Display for RuleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// `deny Bash rm *`
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.effect.word(), self.tool)?;
+        match &self.pattern {
+            Some(pattern) => write!(f, " {}", pattern.readable()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a rule is for this agent: its owner stands above, and its scope has the agent in it.
+pub fn applies(world: &World, rule: &Rule, agent: AgentId) -> bool {
+    let is_in_scope = match &rule.scope {
+        Scope::Agent(only) => *only == agent,
+        Scope::Team(team) => {
+            let profile = world.agents.get(agent).map(|agent| &agent.profile);
+            profile.is_some_and(|profile| profile.team.as_deref() == Some(team))
+        }
+        Scope::Below => true,
+    };
+    is_in_scope
+        && match rule.owner {
+            Principal::Human => true,
+            Principal::Agent(owner) => owner != agent && leads(world, rule.owner, agent),
+            Principal::System => false,
+        }
+}
+
+pub(super) fn add(
+    world: &World,
+    who: Principal,
+    scope: &Scope,
+    effect: Effect,
+    (tool, class): (&str, Class),
+    pattern: Option<&Pattern>,
+) -> Result<PermissionEvent, Refusal> {
+    match (who, scope) {
+        (_, Scope::Agent(agent)) => {
+            world.agents.living(*agent)?;
+            may_decide_about(world, who, *agent, Right::AnswerPermissions)?;
+        }
+        (Principal::Agent(id), Scope::Team(_) | Scope::Below) => {
+            has_right(world, id, Right::AnswerPermissions)?
+        }
+        (Principal::Human | Principal::System, Scope::Team(_) | Scope::Below) => {}
+    }
+    if tool.is_empty() || tool.len() > PERMISSION_TOOL_BYTES_MAX || tool.chars().any(|c| c.is_whitespace()) {
+        return Err(Refusal::bad_input(format!("{tool:?} is no tool"), "name a tool, or * for every tool"));
+    }
+    if tool == EVERY_TOOL && pattern.is_some() {
+        let problem = "a rule about every tool has no pattern";
+        return Err(Refusal::bad_input(problem, "name the tool that the pattern is about"));
+    }
+    if world.permissions.rules.len() >= PERMISSION_RULES_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("there are {PERMISSION_RULES_MAX} rules already"),
+            hint: "remove some with: comity permissions rule remove ID".into(),
+        });
+    }
+    Ok(PermissionEvent::RuleAdded {
+        rule: Rule {
+            id: RuleId(world.permissions.last + 1),
+            owner: who,
+            scope: scope.clone(),
+            effect,
+            tool: tool.into(),
+            class,
+            pattern: pattern.cloned(),
+            since: world.now,
+        },
+    })
+}
+
+/// A rule is removed by its owner, by who leads its owner and has the right, or by the human.
+pub(super) fn remove(world: &World, who: Principal, id: RuleId) -> Result<PermissionEvent, Refusal> {
+    let Some(rule) = world.permissions.rules.get(&id) else {
+        return Err(Refusal::NotFound {
+            problem: format!("there is no rule {id}"),
+            hint: "see which there are with: comity permissions rules".into(),
+        });
+    };
+    match (who, rule.owner) {
+        (Principal::Human, _) => {}
+        (Principal::Agent(own), owner) if who == owner => has_right(world, own, Right::AnswerPermissions)?,
+        (_, Principal::Agent(owner)) => may_decide_about(world, who, owner, Right::AnswerPermissions)?,
+        (_, Principal::Human | Principal::System) => {
+            return Err(Refusal::NotAllowed {
+                problem: format!("the rule {id} is the human's"),
+                hint: "ask the human to remove it".into(),
+            });
+        }
+    }
+    Ok(PermissionEvent::RuleRemoved { rule: id, text: rule.to_string().into() })
+}

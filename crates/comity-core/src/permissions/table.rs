@@ -1,0 +1,153 @@
+//! All requests, rules, modes and plans, and what of them a snapshot has to keep.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::RequestId;
+use super::modes::ModeSet;
+use super::plans::{Plan, PlanState};
+use super::request::{Request, State};
+use super::rules::{Rule, RuleId};
+use crate::ids::{AgentId, ContentHash};
+use crate::limits::{PERMISSIONS_KEPT_MAX, PLANS_KEPT_MAX};
+
+/// All requests, rules, modes and plans: those that wait, and the newest of the others.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Permissions {
+    /// The last number that was given, to a request, a plan or a rule.
+    pub(super) last: u64,
+    requests: BTreeMap<RequestId, Request>,
+    /// The newest request of an agent for a call.
+    newest: BTreeMap<(AgentId, ContentHash), RequestId>,
+    /// How many requests are settled.
+    settled: usize,
+    pub(super) rules: BTreeMap<RuleId, Rule>,
+    pub(super) modes: BTreeMap<AgentId, ModeSet>,
+    pub(super) plans: BTreeMap<RequestId, Plan>,
+}
+
+/// The facts of [`Permissions`], for snapshots.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PermissionFacts {
+    last: u64,
+    requests: Vec<Request>,
+    rules: Vec<Rule>,
+    modes: Vec<(AgentId, ModeSet)>,
+    plans: Vec<Plan>,
+}
+
+impl Permissions {
+    /// The request with this number.
+    pub fn get(&self, id: RequestId) -> Option<&Request> {
+        self.requests.get(&id)
+    }
+
+    /// All requests that are remembered, the oldest first.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.requests.values()
+    }
+
+    /// All of one agent.
+    pub fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &Request> {
+        self.requests.values().filter(move |request| request.asker == agent)
+    }
+
+    /// The newest request of an agent for exactly this input.
+    pub fn newest(&self, agent: AgentId, hash: ContentHash) -> Option<&Request> {
+        self.newest.get(&(agent, hash)).and_then(|id| self.requests.get(id))
+    }
+
+    /// All rules, the oldest first.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.values()
+    }
+
+    /// The rule with this number.
+    pub fn rule(&self, id: RuleId) -> Option<&Rule> {
+        self.rules.get(&id)
+    }
+
+    /// All plans that are remembered, the oldest first.
+    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+        self.plans.values()
+    }
+
+    pub(super) fn insert(&mut self, request: Request) {
+        self.newest.insert((request.asker, request.call.hash), request.id);
+        if request.state.is_settled() {
+            self.settled += 1;
+        }
+        self.last = self.last.max(request.id.0);
+        self.requests.insert(request.id, request);
+    }
+
+    /// Changes the state of a request; of a settled one only what is worth remembering is kept.
+    pub(super) fn set(&mut self, id: RequestId, state: State) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        let was_settled = request.state.is_settled();
+        request.state = state;
+        if was_settled || !request.state.is_settled() {
+            return;
+        }
+        request.call.input = "".into();
+        self.settled += 1;
+        while self.settled > PERMISSIONS_KEPT_MAX
+            && let Some(oldest) = self.requests.values().find(|request| request.state.is_settled())
+        {
+            let (oldest, call) = (oldest.id, (oldest.asker, oldest.call.hash));
+            self.requests.remove(&oldest);
+            self.settled -= 1;
+            if self.newest.get(&call) == Some(&oldest) {
+                self.newest.remove(&call);
+            }
+        }
+    }
+
+    pub(super) fn insert_plan(&mut self, plan: Plan) {
+        self.last = self.last.max(plan.id.0);
+        self.plans.insert(plan.id, plan);
+    }
+
+    pub(super) fn set_plan(&mut self, id: RequestId, state: PlanState) {
+        let Some(plan) = self.plans.get_mut(&id) else { return };
+        (plan.state, plan.content) = (state, "".into());
+        let answered = |plan: &&Plan| !matches!(plan.state, PlanState::Waiting { .. });
+        while self.plans.values().filter(answered).count() > PLANS_KEPT_MAX
+            && let Some(oldest) = self.plans.values().find(answered).map(|plan| plan.id)
+        {
+            self.plans.remove(&oldest);
+        }
+    }
+
+    pub(super) fn insert_rule(&mut self, rule: Rule) {
+        self.last = self.last.max(rule.id.0);
+        self.rules.insert(rule.id, rule);
+    }
+
+    /// The agent is no more, and needs no mode.
+    pub(crate) fn forget(&mut self, agent: AgentId) {
+        self.modes.remove(&agent);
+    }
+
+    pub(crate) fn facts(&self) -> PermissionFacts {
+        PermissionFacts {
+            last: self.last,
+            requests: self.requests.values().cloned().collect(),
+            rules: self.rules.values().cloned().collect(),
+            modes: self.modes.iter().map(|(agent, set)| (*agent, *set)).collect(),
+            plans: self.plans.values().cloned().collect(),
+        }
+    }
+}
+
+impl PermissionFacts {
+    pub(crate) fn restore(self) -> Permissions {
+        let mut permissions = Permissions { last: self.last, ..Permissions::default() };
+        self.requests.into_iter().for_each(|request| permissions.insert(request));
+        self.rules.into_iter().for_each(|rule| permissions.insert_rule(rule));
+        permissions.modes = self.modes.into_iter().collect();
+        permissions.plans = self.plans.into_iter().map(|plan| (plan.id, plan)).collect();
+        permissions
+    }
+}

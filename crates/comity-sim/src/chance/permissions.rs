@@ -1,0 +1,100 @@
+//! What is asked about permissions, by chance.
+
+use comity_core::permissions::{
+    Answer, Call, Class, Commands, Effect, Hearing, Kept, Pattern, PermissionAsk, RequestId, RuleId, Scope,
+};
+use comity_core::roles::Mode;
+use comity_core::{AgentId, Ask, ContentHash, Millis, Principal};
+
+use super::Scene;
+
+/// The commands that are asked for; the first only looks.
+const COMMANDS: [&str; 4] = ["ls", "make", "make install", "cargo publish"];
+
+impl Scene<'_> {
+    pub(super) fn permission(&mut self, agent: AgentId, who: Principal) -> Ask {
+        Ask::Permission(match self.rng.below(100) {
+            0..30 => {
+                let hearing = if self.rng.happens(50) { Hearing::Waits } else { Hearing::Told };
+                let wait = Millis(self.rng.between(1_000, 60_000));
+                PermissionAsk::Request { call: self.call(), wait, hearing }
+            }
+            30..52 => PermissionAsk::Use { call: self.call_of(who) },
+            52..84 => self.answer(),
+            84..86 => PermissionAsk::Withdraw { request: self.request() },
+            86..88 => {
+                let scope = match self.rng.below(3) {
+                    0 => Scope::Agent(agent),
+                    1 => Scope::Team("red".into()),
+                    _ => Scope::Below,
+                };
+                let effect =
+                    *self.rng.pick(&[Effect::Allow, Effect::Ask, Effect::Deny]).unwrap_or(&Effect::Deny);
+                let words =
+                    COMMANDS[1 + self.rng.below(COMMANDS.len() - 1)].split(' ').map(Into::into).collect();
+                let pattern = Some(Pattern::Command(words));
+                PermissionAsk::AddRule { scope, effect, tool: "Bash".into(), class: Class::Shell, pattern }
+            }
+            88..95 => {
+                let rules: Vec<RuleId> = self.oracle.permissions.rules.keys().copied().collect();
+                PermissionAsk::RemoveRule { rule: self.rng.pick(&rules).copied().unwrap_or(RuleId(1)) }
+            }
+            _ => {
+                let modes = [Mode::Plan, Mode::Ask, Mode::Ask, Mode::AcceptEdits, Mode::Full];
+                PermissionAsk::SetMode { agent, mode: *self.rng.pick(&modes).unwrap_or(&Mode::Ask) }
+            }
+        })
+    }
+
+    fn answer(&mut self) -> PermissionAsk {
+        let request = self.request();
+        let asked = self.oracle.permissions.open.get(&request).map(|open| open.hash);
+        let hash = asked.filter(|_| self.rng.happens(95)).unwrap_or(ContentHash([9; 32]));
+        let answer = match self.rng.below(10) {
+            0..3 => Answer::Deny { reason: None },
+            3 => Answer::Allow { kept: Some(Kept { for_team: self.rng.happens(40), pattern: None }) },
+            _ => Answer::Allow { kept: None },
+        };
+        PermissionAsk::Answer { request, tool: "Bash".into(), hash, answer }
+    }
+
+    fn request(&mut self) -> RequestId {
+        let open: Vec<RequestId> = self.oracle.permissions.open.keys().copied().collect();
+        self.rng.pick(&open).copied().unwrap_or(RequestId(1))
+    }
+
+    fn call(&mut self) -> Box<Call> {
+        let at = self.rng.below(COMMANDS.len());
+        command(at)
+    }
+
+    /// What this agent has asked for, most of the time.
+    fn call_of(&mut self, who: Principal) -> Box<Call> {
+        let own = self.oracle.permissions.open.values().filter(|open| Principal::Agent(open.asker) == who);
+        let own: Vec<usize> = own.map(|open| usize::from(open.hash.0[0])).collect();
+        match self.rng.pick(&own).copied().filter(|_| self.rng.happens(80)) {
+            Some(at) if at < COMMANDS.len() => command(at),
+            Some(_) | None => self.call(),
+        }
+    }
+}
+
+fn command(at: usize) -> Box<Call> {
+    let text = COMMANDS[at];
+    let words: Vec<Box<str>> = text.split(' ').map(Into::into).collect();
+    let parts = vec![words.iter().cloned().map(Some).collect()];
+    Box::new(Call {
+        tool: "Bash".into(),
+        class: Class::Shell,
+        hash: ContentHash([at as u8; 32]),
+        input: text.into(),
+        summary: text.into(),
+        project: None,
+        writes: vec![],
+        reads: vec![],
+        outside: vec![],
+        is_all: true,
+        commands: Some(Commands { single: Some(words), parts, is_all: true }),
+        reads_only: at == 0,
+    })
+}

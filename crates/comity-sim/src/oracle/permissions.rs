@@ -1,0 +1,182 @@
+//! What the model makes of records about permissions: what was asked, what was said to it, and what was done.
+
+use std::collections::BTreeMap;
+
+use comity_core::permissions::{Ground, Hearing, PermissionEvent, RequestId, RuleId, State};
+use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
+
+use super::{Found, Oracle};
+
+/// The requests as the model sees them.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) open: BTreeMap<RequestId, Open>,
+    pub(crate) rules: BTreeMap<RuleId, Principal>,
+    last: u64,
+}
+
+/// A request that is not settled.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) asker: AgentId,
+    pub(crate) hash: ContentHash,
+    to: Principal,
+    hearing: Hearing,
+    deadline: Timestamp,
+    /// Until when it may be used, once it was allowed.
+    allowed: Option<Timestamp>,
+}
+
+impl Oracle {
+    pub(super) fn observe_permission(&mut self, record: &Record, event: &PermissionEvent) -> Found {
+        let (now, by) = (record.now, record.by);
+        match event {
+            PermissionEvent::Asked { request, asker, call, to, wait, hearing } => {
+                self.permissions.numbered(request.0)?;
+                if !self.is_alive(Principal::Agent(*asker)) || !self.is_alive(*to) {
+                    return Err(format!("request {request} is of or for somebody who is not alive"));
+                }
+                let twice =
+                    self.permissions.open.values().any(|one| one.asker == *asker && one.hash == call.hash);
+                if twice || *to == Principal::Agent(*asker) {
+                    return Err(format!("request {request} is asked twice, or of oneself"));
+                }
+                let (asker, hash, to, hearing) = (*asker, call.hash, *to, *hearing);
+                let open = Open { asker, hash, to, hearing, deadline: now.plus(*wait), allowed: None };
+                self.permissions.open.insert(*request, open);
+                Ok(())
+            }
+            PermissionEvent::Escalated { request, to } => {
+                self.permissions.waiting(*request)?.to = *to;
+                Ok(())
+            }
+            PermissionEvent::Allowed { request, by: who, ground, keep } => {
+                let open = self.permissions.waiting(*request)?;
+                let is_late = now >= open.deadline;
+                open.allowed = Some(now.plus(*keep));
+                let (asker, hearing) = (open.asker, open.hearing);
+                if is_late || *who != by || (*ground == Ground::Answer) == (*who == Principal::System) {
+                    return Err(format!("request {request} was allowed late, or by nobody"));
+                }
+                self.answers_well(*who, asker)?;
+                self.tell_of(asker, hearing, record.seq);
+                Ok(())
+            }
+            PermissionEvent::Denied { request, by: who, .. } => {
+                let open = self.permissions.waiting(*request)?;
+                let (asker, hearing) = (open.asker, open.hearing);
+                self.permissions.open.remove(request);
+                self.answers_well(*who, asker)?;
+                self.tell_of(asker, hearing, record.seq);
+                Ok(())
+            }
+            PermissionEvent::Expired { request } => {
+                let open = self.permissions.waiting(*request)?;
+                let (early, asker, hearing) = (now < open.deadline, open.asker, open.hearing);
+                self.permissions.open.remove(request);
+                self.tell_of(asker, hearing, record.seq);
+                if early { Err(format!("request {request} expired too early")) } else { Ok(()) }
+            }
+            PermissionEvent::Lapsed { request } => match self.permissions.open.remove(request) {
+                Some(Open { allowed: Some(until), .. }) if now >= until => Ok(()),
+                other => Err(format!("request {request} lapsed too early: {other:?}")),
+            },
+            PermissionEvent::Withdrawn { request, .. } => {
+                let gone = self.permissions.open.remove(request);
+                gone.map(drop).ok_or_else(|| format!("request {request} was withdrawn, but is not open"))
+            }
+            PermissionEvent::Used { request, hash } => match self.permissions.open.remove(request) {
+                Some(Open { asker, hash: asked, allowed: Some(until), .. })
+                    if Principal::Agent(asker) == by && asked == *hash && now < until =>
+                {
+                    Ok(())
+                }
+                other => Err(format!("request {request} was used without an allow: {other:?}")),
+            },
+            PermissionEvent::Passed { ground, .. } => match ground {
+                Ground::Rule(rule) if !self.permissions.rules.contains_key(rule) => {
+                    Err(format!("rule {rule} allowed something, but is not there"))
+                }
+                Ground::Answer => Err("something passed by an answer that is none".into()),
+                Ground::Rule(_) | Ground::Mode(_) | Ground::ReadsOnly => Ok(()),
+            },
+            PermissionEvent::RuleAdded { rule } => {
+                self.permissions.numbered(rule.id.0)?;
+                self.permissions.rules.insert(rule.id, rule.owner);
+                if rule.owner == by { Ok(()) } else { Err(format!("rule {} is somebody else's", rule.id)) }
+            }
+            PermissionEvent::RuleRemoved { rule, .. } => {
+                let gone = self.permissions.rules.remove(rule);
+                gone.map(drop).ok_or_else(|| format!("rule {rule} was removed, but is not there"))
+            }
+            PermissionEvent::RulePassedOn { rule, to } => {
+                self.permissions.rules.insert(*rule, *to);
+                Ok(())
+            }
+            PermissionEvent::ModeSet { agent, by: who, .. } => {
+                if *who != Principal::Agent(*agent) {
+                    self.tell(Principal::Agent(*agent), record.seq);
+                    self.answers_well(*who, *agent)?;
+                }
+                Ok(())
+            }
+            PermissionEvent::PlanSubmitted { .. }
+            | PermissionEvent::PlanEscalated { .. }
+            | PermissionEvent::PlanApproved { .. }
+            | PermissionEvent::PlanRejected { .. }
+            | PermissionEvent::PlanWithdrawn { .. } => Ok(()),
+        }
+    }
+
+    /// Only the human, or an agent of the role that may, decides; never about itself.
+    fn answers_well(&self, who: Principal, asker: AgentId) -> Found {
+        let may = match who {
+            Principal::Human | Principal::System => true,
+            Principal::Agent(id) => id != asker && self.agents.get(&id).is_some_and(|being| being.is_lead),
+        };
+        if may { Ok(()) } else { Err(format!("{who} decided about {asker}, and may not")) }
+    }
+
+    fn tell_of(&mut self, asker: AgentId, hearing: Hearing, seq: u64) {
+        if hearing == Hearing::Told {
+            self.tell(Principal::Agent(asker), seq);
+        }
+    }
+
+    /// The world has the open requests of its log, none of somebody who is gone, and none that is overdue.
+    pub(super) fn agrees_on_permissions(&self, world: &World, now: Timestamp) -> Found {
+        let mut open = world.permissions.requests().filter(|request| !request.state.is_settled());
+        for (id, known) in &self.permissions.open {
+            let same = open.next().is_some_and(|request| {
+                let state = match (&request.state, known.allowed) {
+                    (State::Waiting { to }, None) => *to == known.to && now < known.deadline,
+                    (State::Allowed { until, .. }, Some(known)) => *until == known && now < known,
+                    _ => false,
+                };
+                request.id == *id && request.asker == known.asker && request.call.hash == known.hash && state
+            });
+            if !same || !self.is_alive(Principal::Agent(known.asker)) {
+                return Err(format!("request {id} is not that of its log"));
+            }
+        }
+        match open.next() {
+            Some(more) => Err(format!("request {} is not in the log", more.id)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Asked {
+    fn numbered(&mut self, number: u64) -> Found {
+        if number <= self.last {
+            return Err(format!("number {number} is given twice"));
+        }
+        self.last = number;
+        Ok(())
+    }
+
+    fn waiting(&mut self, id: RequestId) -> Result<&mut Open, String> {
+        let open = self.open.get_mut(&id).filter(|open| open.allowed.is_none());
+        open.ok_or_else(|| format!("request {id} does not wait for anything"))
+    }
+}
