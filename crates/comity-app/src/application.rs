@@ -356,6 +356,9 @@ fn is_slow(ask: &Ask) -> bool {
             | Ask::Mail(MailAsk::Send(_))
             | Ask::Control(_)
             | Ask::Decision(_)
+            | Ask::Attach { .. }
+            | Ask::LimitAgents { .. }
+            | Ask::Task(_)
     )
 }
 

@@ -1,6 +1,7 @@
 //! The ledger: the log as people read it.
 
 mod families;
+mod tasks;
 
 use std::fmt;
 
@@ -80,7 +81,7 @@ fn details(event: &Event) -> serde_json::Value {
 
 /// Whether the event is one of several about the same thing, with a name of its own inside.
 fn is_of_a_family(event: &Event) -> bool {
-    matches!(event, Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_))
+    matches!(event, Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_) | Event::Task(_))
 }
 
 /// `{"team": {"created": {...}}}` is read as `team_created`.
@@ -110,6 +111,7 @@ fn summary(record: &Record, world: &World) -> String {
             Some(role) => format!("{} joined as {role}", profile.name),
             None => format!("{} joined", profile.name),
         },
+        Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
         Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
         Event::AgentProcessKnown { agent, process } => {
             format!("{} is process {}", agent_name(agent), process.pid)
@@ -181,6 +183,7 @@ fn summary(record: &Record, world: &World) -> String {
         Event::Control(event) => families::control(&by, event, world),
         Event::Decision(event) => families::decision(&by, event),
         Event::Team(event) => families::team(&by, event),
+        Event::Task(event) => tasks::summary(&by, event, world),
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

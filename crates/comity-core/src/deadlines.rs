@@ -20,6 +20,8 @@ pub enum Due {
     Shutdown(RequestId),
     /// An agent was silent or disconnected for too long.
     Agent(AgentId),
+    /// A task that was given by code was not started.
+    Task(u64),
 }
 
 /// Deadlines in order; each thing has at most one.

@@ -11,6 +11,7 @@ use crate::locks;
 use crate::mail;
 use crate::reads;
 use crate::refusal::Refusal;
+use crate::tasks;
 use crate::teams;
 use crate::time::Timestamp;
 use crate::worktrees;
@@ -52,7 +53,12 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
                 vec![Event::ProjectAdded { project: *project, common_dir: common_dir.clone(), case: *case }]
             }
         },
-        Ask::Join { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::Join { agent, token, profile } => {
+            agents::check_limit(world)?;
+            agents::join(world, who, *agent, *token, profile)?
+        }
+        Ask::Attach { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::LimitAgents { max } => agents::limit(world, who, *max)?,
         Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
         Ask::KnowProcess { agent, process } => {
             world.agents.living(*agent)?;
@@ -114,6 +120,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         Ask::Control(ask) => control::decide(world, who, ask)?,
         Ask::Decision(ask) => decisions::decide(world, who, ask)?,
         Ask::Team(ask) => teams::decide(world, who, ask)?,
+        Ask::Task(ask) => tasks::decide(world, who, ask)?,
         Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
             Some(agent) => match agent.notices.last() {
                 Some(last) => vec![Event::NoticesTaken { agent: agent.id, up_to: last.id }],
@@ -156,6 +163,7 @@ pub fn run(
         push(world, &mut records, who, key, now, wall_ms, event.clone());
     }
     serve_queue(world, &mut records, now, wall_ms);
+    assign_tasks(world, &mut records, now, wall_ms);
     // A wait that was served at once (its obstacle was somebody's place, now void) is answered like any other.
     Ok(Outcome { records, answer, parked })
 }
@@ -170,6 +178,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             Due::Offer(receipt) => mail::lapse(world, receipt),
             Due::Shutdown(request) => control::overdue(world, request),
             Due::Agent(agent) => agents::silence_events(world, agent),
+            Due::Task(number) => tasks::unstarted_events(world, number),
         };
         if events.is_empty() {
             // Nothing is left of what was due: forget it, or this would never end.
@@ -179,6 +188,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             push(world, &mut records, Principal::System, None, now, wall_ms, event);
         }
         serve_queue(world, &mut records, now, wall_ms);
+        assign_tasks(world, &mut records, now, wall_ms);
     }
     records
 }
@@ -188,6 +198,18 @@ fn serve_queue(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wal
         return;
     }
     while let Some(events) = locks::next_grant(world) {
+        for event in events {
+            push(world, records, Principal::System, None, now, wall_ms, event);
+        }
+    }
+}
+
+/// Gives work to whoever waits for it, if something about tasks has changed.
+fn assign_tasks(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    if !records.iter().any(|record| matches!(record.event, Event::Task(_))) {
+        return;
+    }
+    while let Some(events) = tasks::next_assignment(world) {
         for event in events {
             push(world, records, Principal::System, None, now, wall_ms, event);
         }

@@ -12,7 +12,8 @@ pub fn check(world: &World) -> Result<(), String> {
     exclusive(world)?;
     agents_release(world)?;
     names(world)?;
-    queue(world)
+    queue(world)?;
+    crate::tasks::invariants::check(world)
 }
 
 /// No two locks that exclude each other overlap, unless one holder has both.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::display::visible;
+use crate::tasks::TaskTold;
 use crate::time::Timestamp;
 
 /// Something that happened to an agent without its doing.
@@ -77,6 +78,8 @@ pub enum Told {
         /// Why.
         reason: Option<String>,
     },
+    /// Something about a task.
+    Task(TaskTold),
 }
 
 impl fmt::Display for Told {
@@ -100,6 +103,7 @@ impl fmt::Display for Told {
             Told::DecisionSettled { id, title, how, by } => {
                 write!(f, "your decision {id} (\"{}\") was {how} by {by}", visible(title))
             }
+            Told::Task(told) => told.fmt(f),
             Told::LockExtended { path, by } => write!(f, "your lock on {path} was given more time by {by}"),
             Told::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))

@@ -12,6 +12,7 @@ use crate::locks::{Lock, Wait, watch};
 use crate::mail::Mail;
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
+use crate::tasks::TaskFacts;
 use crate::teams::Teams;
 use crate::time::Timestamp;
 use crate::worktrees::Worktree;
@@ -48,6 +49,10 @@ pub struct Snapshot {
     shutdowns: Shutdowns,
     #[serde(default)]
     decisions: Decisions,
+    #[serde(default)]
+    tasks: TaskFacts,
+    #[serde(default)]
+    agents_limit: Option<usize>,
 }
 
 impl Snapshot {
@@ -70,6 +75,8 @@ impl Snapshot {
             mail: world.mail.clone(),
             shutdowns: world.shutdowns.clone(),
             decisions: world.decisions.clone(),
+            tasks: world.tasks.facts(),
+            agents_limit: world.agents_limit,
         }
     }
 
@@ -87,6 +94,8 @@ impl Snapshot {
         for (request, shutdown) in &world.shutdowns.open {
             world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
         }
+        self.tasks.restore(&mut world);
+        world.agents_limit = self.agents_limit;
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;

@@ -17,6 +17,7 @@ use crate::notices::{Notice, Told};
 use crate::projects::Project;
 use crate::reads::Reads;
 use crate::roles::Roles;
+use crate::tasks::Tasks;
 use crate::teams::Teams;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::{Worktree, Worktrees};
@@ -66,6 +67,12 @@ pub struct World {
     pub decisions: Decisions,
     /// The teams that were made.
     pub teams: Teams,
+    /// What there is to do, and whose it is.
+    pub tasks: Tasks,
+    /// How many agents may be here, if a person has set it.
+    pub agents_limit: Option<usize>,
+    /// How many agents may be here otherwise. Not part of the log: it is configured.
+    pub agents_configured: Option<usize>,
     /// What roles there are. Not part of the log: it is configured.
     pub roles: Arc<Roles>,
     /// The repositories.
@@ -85,6 +92,11 @@ impl World {
     /// When time alone will change something.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.deadlines.next()
+    }
+
+    /// How many agents may be here, if there is a limit.
+    pub fn agents_max(&self) -> Option<usize> {
+        self.agents_limit.or(self.agents_configured)
     }
 
     /// What people call this principal.
@@ -146,6 +158,7 @@ impl World {
                 self.agents.end(*agent, *ending, cause, now);
                 self.reads.forget(*agent);
                 crate::control::agent_ended(self, *agent);
+                self.tasks.forget_agent(*agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}
@@ -168,6 +181,8 @@ impl World {
             Event::Control(event) => crate::control::apply(self, record, event),
             Event::Decision(event) => crate::decisions::apply(self, record, event),
             Event::Team(event) => crate::teams::apply(self, event),
+            Event::Task(event) => crate::tasks::apply(self, record, event),
+            Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
             }

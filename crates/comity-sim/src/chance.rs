@@ -1,5 +1,7 @@
 //! What happens next, chosen by chance from what is possible.
 
+mod tasks;
+
 use comity_core::agents::{Ending, Process, Profile};
 use comity_core::locks::{Hold, LockMode, Wanted};
 use comity_core::{AgentId, Ask, Fence, Key, Millis, Principal, Ticket, Timestamp, TokenHash};
@@ -23,6 +25,8 @@ pub(crate) enum Happening {
     Snapshot,
 }
 
+/// How many of a hundred asks are about tasks.
+const TASK_PERCENT: usize = 18;
 /// Agents alive at a time.
 const AGENTS_MAX: usize = 6;
 
@@ -69,6 +73,9 @@ impl Scene<'_> {
     }
 
     fn ask(&mut self, agent: AgentId, living: &[AgentId], who: Principal) -> Ask {
+        if self.rng.happens(TASK_PERCENT) {
+            return self.task(living);
+        }
         match self.rng.below(100) {
             0..42 => self.lock(),
             42..54 => {

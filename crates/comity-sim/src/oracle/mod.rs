@@ -6,6 +6,7 @@ mod agents;
 mod locks;
 mod queue;
 mod settled;
+mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +28,10 @@ pub(crate) struct Oracle {
     gone: BTreeSet<AgentId>,
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
+    /// All tasks, in the order in which they were declared.
+    pub(crate) jobs: Vec<tasks::Job>,
+    /// Who waits for work, and until when.
+    seekers: BTreeMap<AgentId, Timestamp>,
     pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
     /// The largest fence and ticket ever given.
     pub(crate) fence: Fence,
@@ -93,6 +98,8 @@ impl Oracle {
             gone: BTreeSet::new(),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
+            jobs: Vec::new(),
+            seekers: BTreeMap::new(),
             answers: BTreeMap::new(),
             fence: Fence(0),
             ticket: Ticket(0),
@@ -152,7 +159,9 @@ impl Oracle {
             | Event::Control(_)
             | Event::Decision(_)
             | Event::Team(_)
+            | Event::AgentsLimited { .. }
             | Event::NothingChanged {} => Ok(()),
+            Event::Task(event) => self.observe_task(stage, record, event),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }

@@ -11,6 +11,7 @@ impl Oracle {
         self.agrees_on_locks(world)?;
         self.agrees_on_waits(world)?;
         self.agrees_on_agents(world)?;
+        self.agrees_on_tasks(world)?;
         self.no_overlap()?;
         self.nothing_overdue(now)?;
         if !self.waits.is_empty() {
