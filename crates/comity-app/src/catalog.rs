@@ -8,7 +8,9 @@ use crate::engine::When;
 use crate::operation::{
     Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
 };
-use crate::operations::{agents::*, commits::*, guard::*, ledger::*, locks::*, server::*, worktrees::*};
+use crate::operations::{
+    agents::*, commits::*, guard::*, ledger::*, locks::*, server::*, tasks::*, worktrees::*,
+};
 
 /// All operations, in the order in which people read them.
 pub const CATALOG: &[Entry] = &[
@@ -25,9 +27,30 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<WorktreeMerge>(),
     Entry::of::<WorktreeRemove>(),
     Entry::of::<WorktreeRestore>(),
+    Entry::of::<TaskAdd>(),
+    Entry::of::<TaskDeclare>(),
+    Entry::of::<TaskList>(),
+    Entry::of::<TaskGraph>(),
+    Entry::of::<TaskGet>(),
+    Entry::of::<TaskClaim>(),
+    Entry::of::<TaskStart>(),
+    Entry::of::<TaskDone>(),
+    Entry::of::<TaskFail>(),
+    Entry::of::<TaskGiveBack>(),
+    Entry::of::<TaskAccept>(),
+    Entry::of::<TaskSendBack>(),
+    Entry::of::<TaskAssign>(),
+    Entry::of::<TaskUpdate>(),
+    Entry::of::<TaskPause>(),
+    Entry::of::<TaskResume>(),
+    Entry::of::<TaskRetry>(),
+    Entry::of::<TaskReopen>(),
+    Entry::of::<TaskSkip>(),
+    Entry::of::<TaskCancel>(),
     Entry::of::<Join>(),
     Entry::of::<ListAgents>(),
     Entry::of::<Bye>(),
+    Entry::of::<AgentLimit>(),
     Entry::of::<Attach>(),
     Entry::of::<ReadLog>(),
     Entry::of::<Replay>(),
@@ -61,6 +84,8 @@ pub enum Erased {
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
+    /// Its name as an MCP tool.
+    pub tool: &'static str,
     /// What it does to the world.
     pub effect: Effect,
     /// How long it may take.
@@ -87,6 +112,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     place(name).map(|at| &CATALOG[at])
 }
 
+/// The operation that is this MCP tool.
+pub fn find_tool(tool: &str) -> Option<&'static Entry> {
+    CATALOG.iter().find(|entry| entry.tool == tool)
+}
+
 /// Where in the catalog the operation with this name is.
 pub(crate) fn place(name: &str) -> Option<usize> {
     CATALOG.iter().position(|entry| entry.name == name)
@@ -96,6 +126,7 @@ impl Entry {
     const fn of<O: Operation>() -> Entry {
         Entry {
             name: O::NAME,
+            tool: O::TOOL,
             effect: O::EFFECT,
             pace: O::PACE,
             audience: O::AUDIENCE,

@@ -6,4 +6,5 @@ pub mod guard;
 pub mod ledger;
 pub mod locks;
 pub mod server;
+pub mod tasks;
 pub mod worktrees;

@@ -62,7 +62,7 @@ async fn run(
         Ok(caller) => caller,
         Err(refusal) => return ToolOutcome::error(Failure::Refused(refusal).to_text()),
     };
-    let Some(entry) = catalog::find(tool) else {
+    let Some(entry) = catalog::find_tool(tool) else {
         return ToolOutcome::error(format!("there is no operation {tool:?}"));
     };
     let input = Value::Object(arguments).to_string();

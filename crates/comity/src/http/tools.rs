@@ -42,7 +42,7 @@ fn tool(entry: &Entry) -> Tool {
     }
     compact(&mut input_schema);
     Tool {
-        name: entry.name.into(),
+        name: entry.tool.into(),
         title: None,
         description: entry.summary(),
         input_schema,
@@ -109,10 +109,10 @@ mod tests {
     fn agents_see_their_tools_and_nobody_the_internal_ones() {
         let names = |all| mcp_tools(all).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
         let of = |audience| CATALOG.iter().filter(move |entry| entry.audience == audience);
-        assert!(of(Audience::Agents).all(|entry| names(false).iter().any(|name| name == entry.name)));
-        assert!(of(Audience::People).all(|entry| !names(false).iter().any(|name| name == entry.name)));
-        assert!(of(Audience::People).all(|entry| names(true).iter().any(|name| name == entry.name)));
-        assert!(of(Audience::Internal).all(|entry| !names(true).iter().any(|name| name == entry.name)));
+        assert!(of(Audience::Agents).all(|entry| names(false).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::People).all(|entry| !names(false).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::People).all(|entry| names(true).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::Internal).all(|entry| !names(true).iter().any(|name| name == entry.tool)));
         let loaded = mcp_tools(false).into_iter().filter(|tool| tool.always_load).count();
         assert_eq!(loaded, ALWAYS_LOADED.len());
     }

@@ -132,7 +132,9 @@ impl Shim {
         http::cap_wait(&mut call.arguments);
         let id = self.next_id;
         self.next_id += 1;
-        let line = self.link.request(id, &call.tool, &call.arguments, &random_key()?)?;
+        // A tool may have another name than its operation.
+        let op = comity_app::catalog::find_tool(&call.tool).map_or(&*call.tool, |entry| entry.name);
+        let line = self.link.request(id, op, &call.arguments, &random_key()?)?;
         self.running.insert(id, Running { ticket: call.ticket, line });
         if let Some(running) = self.running.get(&id)
             && self.link.send(&running.line).is_err()
