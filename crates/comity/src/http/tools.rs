@@ -106,6 +106,18 @@ mod tests {
     }
 
     #[test]
+    fn the_team_tools_are_always_there_and_no_tool_twice() {
+        for all in [false, true] {
+            let names: Vec<_> = mcp_tools(all).into_iter().map(|tool| tool.name).collect();
+            for tool in ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"] {
+                assert!(names.iter().any(|name| *name == tool), "{tool} is not in {names:?}");
+            }
+            let set: std::collections::BTreeSet<_> = names.iter().collect();
+            assert_eq!(set.len(), names.len(), "a tool is there twice: {names:?}");
+        }
+    }
+
+    #[test]
     fn agents_see_their_tools_and_nobody_the_internal_ones() {
         let names = |all| mcp_tools(all).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
         let of = |audience| CATALOG.iter().filter(move |entry| entry.audience == audience);

@@ -38,10 +38,18 @@ impl Stage {
         // A worktree that is made ready meanwhile would make the answers differ.
         let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
         let lead = place.join(&["lead", "--role", "lead"]);
-        place.join(&["stranger"]);
+        let stranger = place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         place.json_as(&ann, &["lock", "src/b.rs", "--reason", "adding tests"]);
         place.json_as(&lead, &["lock", "src/c.rs"]);
+        // Work of somebody else, to be reviewed.
+        for id in ["review-1", "review-2"] {
+            place.json_as(&stranger, &["task", "add", "it", "--id", id, "--review"]);
+            place.json_as(&stranger, &["task", "start", id]);
+            place.json_as(&stranger, &["task", "done", id, "--evidence", "commit 1"]);
+        }
+        let tasks = r#"[{ "id": "docs", "title": "Say so", "depends_on": ["late"] }, { "id": "late", "title": "Last" }]"#;
+        std::fs::write(place.repo.join("tasks.json"), tasks).expect("written");
         Stage { place, lead }
     }
 
@@ -119,14 +127,14 @@ impl Stage {
     }
 
     pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &Entry, input: &Value) -> Answer {
-        let told = mcp.call(entry.name, input);
+        let told = mcp.call(entry.tool, input);
         self.text(told.is_error, &told.text)
     }
 
     pub(crate) fn by_mcp_over_http(&self, entry: &Entry, input: &Value) -> Answer {
         let call = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": { "name": entry.name, "arguments": input },
+            "params": { "name": entry.tool, "arguments": input },
         });
         let response =
             http::request(&self.place, Some(&self.lead.token), "POST", "/mcp?tools=all", Some(&call));
