@@ -4,14 +4,16 @@ mod add;
 mod assign;
 mod claim;
 mod declare;
+mod done;
+mod fail;
 mod get;
 mod graph;
 mod list;
 mod prompt;
+mod start;
 mod update;
 mod verbs;
 mod view;
-mod work;
 
 use comity_core::tasks::{Act, TaskAsk, TaskEvent, TaskRef};
 use comity_core::{Ask, Event, ProjectId, Timestamp, World};
@@ -20,17 +22,19 @@ pub use add::TaskAdd;
 pub use assign::TaskAssign;
 pub use claim::TaskClaim;
 pub use declare::TaskDeclare;
+pub use done::TaskDone;
+pub use fail::TaskFail;
 pub use get::TaskGet;
 pub use graph::TaskGraph;
 pub use list::TaskList;
 pub use prompt::prompt;
+pub use start::TaskStart;
 pub use update::TaskUpdate;
 pub use verbs::{
     TaskAccept, TaskCancel, TaskGiveBack, TaskPause, TaskReopen, TaskResume, TaskRetry, TaskSendBack,
     TaskSkip,
 };
 pub use view::{TaskChange, TaskView};
-pub use work::{TaskDone, TaskFail, TaskStart};
 
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Plan};
