@@ -128,17 +128,19 @@ struct Definition<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Annotations {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     read_only_hint: bool,
-    destructive_hint: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destructive_hint: Option<bool>,
     open_world_hint: bool,
 }
 
 impl Annotations {
-    /// All hints are written out: those left out would be taken for the worst case.
+    /// A hint is left out only where that means the same; others would be taken for the worst case.
     fn of(effect: Effect) -> Self {
         Annotations {
             read_only_hint: effect == Effect::Reads,
-            destructive_hint: effect == Effect::Destroys,
+            destructive_hint: (effect != Effect::Reads).then_some(effect == Effect::Destroys),
             // The tools act on the server's own state, never on the world at large.
             open_world_hint: false,
         }

@@ -81,7 +81,6 @@ fn scenario() -> Vec<Step> {
         step("task_list", json!({ "status": "lost" }), &["--status", "lost"]),
         step("task_graph", json!({}), &[]),
         step("task_claim", json!({ "id": "parser" }), &["parser"]),
-        step("task_claim", json!({ "wait": "30s" }), &["--wait", "30s"]),
         step("task_claim", json!({ "id": "tests" }), &["tests"]),
         step("task_get", json!({ "id": "parser" }), &["parser"]),
         step("task_get", json!({ "id": "ghost" }), &["ghost"]),

@@ -58,8 +58,11 @@ fn tool(entry: &Entry) -> Tool {
 /// Leaves out what a model does not need: every agent reads all schemas in every conversation.
 fn compact(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
-    for noise in ["title", "$schema", "format", "default"] {
+    for noise in ["title", "$schema", "format", "default", "additionalProperties"] {
         schema.remove(noise);
+    }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        words.retain(|word| !word.is_null());
     }
     // What may be left out need not be null too.
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
@@ -95,7 +98,7 @@ mod tests {
     fn the_list_is_small() {
         let list = serde_json::json!({ "tools": mcp_tools(false) }).to_string();
         assert!(list.len() < LIST_BYTES_MAX, "{} bytes: {list}", list.len());
-        for noise in ["\"title\"", "$schema", "\"null\"", "\"format\""] {
+        for noise in ["\"title\":\"", "$schema", "\"null\"", "\"format\""] {
             assert!(!list.contains(noise), "{noise} in {list}");
         }
         for tool in mcp_tools(true) {

@@ -30,7 +30,7 @@ pub struct Extend {
 impl Operation for Extend {
     const NAME: &'static str = "extend";
     const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
+    const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/extend" };
     const COMMAND: &'static [&'static str] = &["extend"];
     type Output = LockChanges;

@@ -14,30 +14,30 @@ use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::projects::Place;
 
-/// Adds a task. It is given to a free agent of its role as soon as all that comes first is done.
+/// Adds a task, for a free agent of its role when all that comes first is done.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAdd {
-    /// What is to be done, in a few words
+    /// What to do, in a few words
     #[arg(value_name = "TITLE")]
     pub title: String,
-    /// Its name; made if left out
+    /// Made if left out
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is to be done, in full
+    /// What to do, in full
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Who can do it; developer if left out
+    /// developer if left out
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The team that it is for
+    /// Only for this team
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
-    /// Which of several goes first
+    /// Which goes first
     #[arg(long, value_name = "PRIORITY")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<PriorityWord>,
@@ -45,11 +45,11 @@ pub struct TaskAdd {
     #[arg(long, value_name = "ID", num_args = 1..)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Paths that it changes: locked while it runs
+    /// Paths it changes, locked while it runs
     #[arg(long, value_name = "PATH", num_args = 1..)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Somebody else has to accept the work
+    /// Somebody else must accept it
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,

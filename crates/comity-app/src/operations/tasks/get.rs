@@ -9,7 +9,7 @@ use super::TaskView;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
-/// Shows one task: what is to be done, what comes first, who has it, and the evidence.
+/// Shows one task in full.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGet {

@@ -15,19 +15,19 @@ use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route
 /// Tasks that one answer shows.
 const SHOWN_MAX: usize = 500;
 
-/// Lists the tasks of this project that have not ended, and which roles are wanted.
+/// Lists open tasks, and which roles are wanted.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct TaskList {
-    /// Only these: ready, running, in-review, done ...
+    /// Only these, such as ready or in-review
     #[arg(long, value_name = "STATUS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Only those of this agent; "me" or "human" for yourself
+    /// Only of this agent, or me
     #[arg(long, value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Those that have ended too
+    /// Ended ones too
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,

@@ -13,7 +13,7 @@ use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
-/// Changes a task: status running takes and starts it, done (with evidence), failed or sent-back (with reason), ready gives back, resumes, retries or reopens.
+/// Changes a task: its status, its owner, or what comes first.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
@@ -21,30 +21,26 @@ pub struct TaskUpdate {
     #[arg(value_name = "ID")]
     #[serde(alias = "taskId")]
     pub id: String,
-    /// running, done, failed, ready, paused, skipped, cancelled, accepted or sent-back
+    /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
     #[arg(long, value_name = "STATUS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Give it to this agent; me takes it
+    /// This agent gets it; me
     #[arg(long, value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// What shows that it is done
+    /// What shows it
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// Why it failed or goes back
+    /// Why failed or sent-back
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Further tasks that come first
+    /// More that come first
     #[arg(long, value_name = "ID", num_args = 1..)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// The number of your claim
-    #[arg(long, value_name = "NUMBER")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<u32>,
 }
 
 impl Operation for TaskUpdate {
@@ -71,7 +67,7 @@ impl Operation for TaskUpdate {
             return act(app, caller, &self.id, None, what);
         }
         let what = self.verb(app, caller)?;
-        act(app, caller, &self.id, self.attempt, what)
+        act(app, caller, &self.id, None, what)
     }
 }
 
