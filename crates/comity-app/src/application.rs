@@ -13,11 +13,14 @@ use crate::config::Config;
 use crate::contents::Contents;
 use crate::engine::{Answer, Asker, Engine, Job, Nobody, Waiting};
 use crate::log::Reader;
+use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
+pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
+use crate::watch::Watch;
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -34,6 +37,8 @@ struct Parts {
     beside: Beside,
     contents: Contents,
     trees: Trees,
+    mail_desk: MailDesk,
+    watch: Watch,
 }
 
 /// What the running server says of itself.
@@ -72,17 +77,6 @@ pub trait Responder: Send {
     fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
 }
 
-/// What is left to do after a call was taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Taken {
-    /// Nothing: it was answered.
-    Answered,
-    /// It was submitted; [`Engine::drive`] runs it quickly.
-    Quick,
-    /// It was submitted and waits for the disk; [`Engine::kick`] runs it elsewhere.
-    Slow,
-}
-
 impl Application {
     /// Puts the parts together.
     pub fn new(
@@ -93,6 +87,7 @@ impl Application {
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
         let (beside, trees, contents) = (Beside::default(), Trees::default(), Contents::below(&server.home));
+        let mail_desk = MailDesk::below(&server.home);
         Application(Arc::new(Parts {
             engine,
             reader,
@@ -104,6 +99,8 @@ impl Application {
             beside,
             contents,
             trees,
+            mail_desk,
+            watch: Watch::default(),
         }))
     }
 
@@ -165,9 +162,19 @@ impl Application {
         &self.0.contents
     }
 
+    /// What is remembered of mail.
+    pub(crate) fn mail_desk(&self) -> &MailDesk {
+        &self.0.mail_desk
+    }
+
     /// The worktree drivers.
     pub fn trees(&self) -> &Trees {
         &self.0.trees
+    }
+
+    /// The watcher of files.
+    pub fn watch(&self) -> &Watch {
+        &self.0.watch
     }
 
     /// Where callers are.
@@ -318,29 +325,20 @@ impl Application {
 
     /// Answers, and tells the agent what waits for it.
     fn respond(&self, who: Principal, responder: Box<dyn Responder>, output: Result<Rendered, Failure>) {
-        let mut notices = Vec::new();
+        let (mut notices, mut told) = (Vec::new(), false);
         if let Principal::Agent(id) = who {
             let world = self.engine().world();
             let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
             notices.extend(waiting.iter().map(|notice| notice.what.to_string()));
+            told = !notices.is_empty();
+            notices.extend(self.mail_desk().mention(&world, who));
         }
-        if !notices.is_empty() {
+        if told {
             let asks = vec![Ask::TakeNotices];
             self.engine().submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
             self.engine().kick();
         }
         responder.respond(output, notices);
-    }
-}
-
-impl Taken {
-    /// What is left to do after both.
-    pub fn and(self, other: Taken) -> Taken {
-        match (self, other) {
-            (Taken::Slow, _) | (_, Taken::Slow) => Taken::Slow,
-            (Taken::Quick, _) | (_, Taken::Quick) => Taken::Quick,
-            (Taken::Answered, Taken::Answered) => Taken::Answered,
-        }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::operation::{
     Audience, Caller, Effect, Failure, MakeOutput, Operation, Pace, Plan, Rendered, Route,
 };
 use crate::operations::{
-    agents::*, commits::*, guard::*, ledger::*, locks::*, server::*, tasks::*, worktrees::*,
+    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, server::*,
+    tasks::*, teams::*, worktrees::*,
 };
 
 /// All operations, in the order in which people read them.
@@ -47,6 +48,25 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<TaskReopen>(),
     Entry::of::<TaskSkip>(),
     Entry::of::<TaskCancel>(),
+    Entry::of::<Next>(),
+    Entry::of::<SendMail>(),
+    Entry::of::<ReadMail>(),
+    Entry::of::<SearchMail>(),
+    Entry::of::<ListMailboxes>(),
+    Entry::of::<AcknowledgeMail>(),
+    Entry::of::<TakeOverMail>(),
+    Entry::of::<CreateTeam>(),
+    Entry::of::<DeleteTeam>(),
+    Entry::of::<ListTeams>(),
+    Entry::of::<ShowTeam>(),
+    Entry::of::<RequestShutdown>(),
+    Entry::of::<ApproveShutdown>(),
+    Entry::of::<RejectShutdown>(),
+    Entry::of::<ReportIdle>(),
+    Entry::of::<Decide>(),
+    Entry::of::<ListDecisions>(),
+    Entry::of::<ConfirmDecision>(),
+    Entry::of::<RejectDecision>(),
     Entry::of::<Join>(),
     Entry::of::<ListAgents>(),
     Entry::of::<Bye>(),
@@ -84,7 +104,7 @@ pub enum Erased {
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// Its name as an MCP tool.
+    /// Its name among the MCP tools.
     pub tool: &'static str,
     /// What it does to the world.
     pub effect: Effect,
@@ -112,9 +132,9 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     place(name).map(|at| &CATALOG[at])
 }
 
-/// The operation that is this MCP tool.
-pub fn find_tool(tool: &str) -> Option<&'static Entry> {
-    CATALOG.iter().find(|entry| entry.tool == tool)
+/// The operation behind an MCP tool.
+pub fn find_tool(name: &str) -> Option<&'static Entry> {
+    CATALOG.iter().find(|entry| entry.tool == name)
 }
 
 /// Where in the catalog the operation with this name is.
@@ -177,26 +197,26 @@ fn plan<O: Operation>(
         ))
     })?;
     Ok(match operation.plan(app, caller)? {
-        Plan::Answer(output) => Erased::Answer(render(&output, text)?),
-        Plan::Change { asks, finish } => Erased::Change { asks, when: None, finish: rendering(finish, text) },
+        Plan::Answer(output) => Erased::Answer(render::<O>(&output, text)?),
+        Plan::Change { asks, finish } => {
+            Erased::Change { asks, when: None, finish: rendering::<O>(finish, text) }
+        }
         Plan::ChangeWhen { when, asks, finish } => {
-            Erased::Change { asks, when: Some(when), finish: rendering(finish, text) }
+            Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text) }
         }
     })
 }
 
 /// Makes the output and writes it out.
-fn rendering<T>(finish: MakeOutput<T>, text: bool) -> Finish
-where
-    T: serde::Serialize + std::fmt::Display + 'static,
-{
+fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool) -> Finish {
     Box::new(move |events, world, now| {
         let output = finish(events, world, now);
-        render(&output, text).unwrap_or_else(|_| Rendered { json: "null".into(), text: None })
+        let nothing = Rendered { json: "null".into(), text: None, receipt: None };
+        render::<O>(&output, text).unwrap_or(nothing)
     })
 }
 
-fn render<T: serde::Serialize + std::fmt::Display>(output: &T, text: bool) -> Result<Rendered, Failure> {
+fn render<O: Operation>(output: &O::Output, text: bool) -> Result<Rendered, Failure> {
     let json = serde_json::to_string(output).map_err(Failure::fault)?;
-    Ok(Rendered { json, text: text.then(|| output.to_string()) })
+    Ok(Rendered { json, text: text.then(|| output.to_string()), receipt: O::receipt(output) })
 }

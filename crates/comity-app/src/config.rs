@@ -54,6 +54,8 @@ pub struct GuardConfig {
     pub auto_lock: Option<bool>,
     /// What a guard does that cannot ask the server; closed, if not set.
     pub policy: GuardPolicy,
+    /// Whether writes without a lock are looked out for; yes, if not set.
+    pub watch: Option<bool>,
 }
 
 /// What a guard does that cannot ask the server.
@@ -127,9 +129,12 @@ impl Config {
             }
         }
         for (name, section, key) in ENVIRONMENT {
-            let Some(value) = env(name).filter(|value| !value.is_empty()) else { continue };
+            let Some(text) = env(name).filter(|text| !text.is_empty()) else { continue };
+            let value = text.as_str();
             let section = merged.entry(*section).or_insert_with(|| toml::Table::new().into());
-            let value = value.parse::<i64>().map_or(toml::Value::String(value), toml::Value::Integer);
+            let number = || value.parse().map(toml::Value::Integer);
+            let value = value.parse().map(toml::Value::Boolean).or_else(|_| number());
+            let value = value.unwrap_or(toml::Value::String(text));
             section.as_table_mut().map(|table| table.insert((*key).into(), value));
         }
         let config: Config =
@@ -189,6 +194,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_AGENT_MAX", "agent", "max"),
     ("COMITY_LOCK_TTL", "lock", "ttl"),
     ("COMITY_GUARD_POLICY", "guard", "policy"),
+    ("COMITY_GUARD_WATCH", "guard", "watch"),
     ("COMITY_HTTP_PORT", "http", "port"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
@@ -215,12 +221,14 @@ mod tests {
         let (user, project) = (dir.path().join("user.toml"), dir.path().join("comity.toml"));
         std::fs::write(&user, "[lock]\nttl = \"10m\"\n[agent]\ntimeout = \"1h\"\n").expect("written");
         std::fs::write(&project, "[lock]\nttl = 60\n").expect("written");
-        let config =
-            Config::read(&[&user, &project], |name| (name == "COMITY_HTTP_PORT").then(|| "0".into()));
+        let config = Config::read(&[&user, &project], |name| match name {
+            "COMITY_HTTP_PORT" => Some("0".into()),
+            "COMITY_GUARD_WATCH" => Some("false".into()),
+            _ => None,
+        });
         let config = config.expect("good settings");
         assert_eq!(config.lock.ttl.map(|span| span.0), Some(comity_core::Millis::seconds(60)));
         assert_eq!(config.agent.timeout.map(|span| span.0), Some(comity_core::Millis::hours(1)));
-        assert_eq!(config.http.port, Some(0));
         let limit = |text: &str| {
             let env = |name: &str| (name == "MAX_AGENTS").then(|| text.to_owned());
             Config::read(&[&user], env).map(|config| config.agents_max())
@@ -228,6 +236,7 @@ mod tests {
         assert_eq!(limit(""), Ok(limits::AGENT_LIMIT));
         assert_eq!(limit("20"), Ok(20));
         assert!(limit("21").is_err() && limit("0").is_err() && limit("many").is_err());
+        assert_eq!((config.http.port, config.guard.watch), (Some(0), Some(false)));
         std::fs::write(&project, "[lock]\ntll = 60\n").expect("written");
         let problem = Config::read(&[&project], |_| None).expect_err("a misspelled setting");
         assert!(problem.contains("tll"), "{problem}");

@@ -74,8 +74,12 @@ fn details(event: &Event) -> serde_json::Value {
     if let Some(serde_json::Value::Object(wanted)) = flat.remove("wanted") {
         flat.extend(wanted);
     }
-    // The hash of a token is no secret, but nobody needs it either.
+    if let Some(serde_json::Value::Object(letter)) = flat.remove("letter") {
+        flat.extend(letter);
+    }
+    // The hash of a token is no secret, but nobody needs it either; nor what makes a repeat harmless.
     flat.remove("token");
+    flat.remove("client_id");
     flat.into()
 }
 
@@ -156,10 +160,7 @@ fn summary(record: &Record, world: &World) -> String {
             WaitEnding::AskerEnded => format!("wait {ticket} ended with its agent"),
         },
         Event::FileKnown { file, .. } => format!("{by} knows {}", file.path),
-        Event::UnlockedWrite { path, author, .. } => match author {
-            Some(author) => format!("{path} was changed without a lock, probably by {}", name(*author)),
-            None => format!("{path} was changed without a lock"),
-        },
+        Event::UnlockedWrite(write) => write.summary(world),
         Event::Committed { commit, .. } => {
             let short = commit.id.get(..10).unwrap_or(&commit.id);
             let files = crate::operations::commits::files(commit.files_total);
@@ -168,6 +169,8 @@ fn summary(record: &Record, world: &World) -> String {
         Event::WorktreeAdded { tree, .. } => {
             format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
         }
+        Event::WorktreeReleased { slug, .. } => format!("{by} released the worktree {slug}"),
+        Event::WorktreeKept { slug, why, .. } => format!("the worktree {slug} is kept: {why}"),
         Event::WorktreeRemoved { slug, rescue, .. } => {
             format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
         }

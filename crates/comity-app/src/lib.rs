@@ -5,6 +5,7 @@
 
 pub mod application;
 mod beside;
+pub mod caretaker;
 pub mod catalog;
 pub mod clock;
 pub mod config;
@@ -13,14 +14,20 @@ pub mod engine;
 pub mod inspector;
 pub mod ledger;
 pub mod log;
+mod mail_desk;
 pub mod metrics;
 pub mod operation;
 pub mod operations;
 pub mod processes;
 pub mod projects;
+mod removal;
+pub mod search;
 pub mod span;
+pub mod spool;
+mod taken;
 pub mod tokens;
 pub mod trees;
+pub mod watch;
 
 pub use application::{Application, Call, Responder};
 pub use operation::{Caller, Failure, Rendered};

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use comity_core::agents::Process;
+use comity_core::mail::Receipt;
 use comity_core::{Ask, Event, Key, Principal, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -106,6 +107,8 @@ pub struct Rendered {
     pub json: String,
     /// In words, if that was asked for.
     pub text: Option<String>,
+    /// The offer in it that the door acknowledges once it has reached the caller.
+    pub receipt: Option<Receipt>,
 }
 
 /// One thing that can be asked of Comity, through every door.
@@ -126,6 +129,11 @@ pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Se
     const COMMAND: &'static [&'static str];
     /// What it answers; in words by its `Display`.
     type Output: Serialize + JsonSchema + Display + 'static;
+
+    /// The offer in an output that has to be acknowledged once it has arrived.
+    fn receipt(_output: &Self::Output) -> Option<Receipt> {
+        None
+    }
 
     /// Looks at the world and says how to go on.
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Self::Output>, Failure>;

@@ -16,30 +16,60 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Drivers by the common git directory of their project.
 #[derive(Default)]
 pub struct Trees {
-    drivers: Mutex<HashMap<PathBuf, Arc<Driver>>>,
+    projects: Mutex<HashMap<PathBuf, Tended>>,
+}
+
+/// The worktrees of one project.
+#[derive(Clone)]
+struct Tended {
+    driver: Arc<Driver>,
+    /// Held while it is found out whether a worktree can go, and while it goes.
+    removal: Arc<Mutex<()>>,
 }
 
 impl Trees {
     /// The driver of a project; its directories are made if they are not there.
     pub fn driver(&self, config: &Config, common_dir: &Path) -> Result<Arc<Driver>, Failure> {
-        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(driver) = drivers.get(common_dir) {
-            return Ok(driver.clone());
+        Ok(self.tended(config, common_dir)?.driver)
+    }
+
+    /// The driver of a project, and what lets one remove a worktree at a time.
+    pub(crate) fn for_removal(
+        &self,
+        config: &Config,
+        common_dir: &Path,
+    ) -> Result<(Arc<Driver>, Arc<Mutex<()>>), Failure> {
+        let Tended { driver, removal } = self.tended(config, common_dir)?;
+        Ok((driver, removal))
+    }
+
+    /// Whether a project has worktrees of ours, or had some.
+    pub(crate) fn has_any(&self, config: &Config, common_dir: &Path) -> bool {
+        home(config, common_dir).is_dir()
+    }
+
+    fn tended(&self, config: &Config, common_dir: &Path) -> Result<Tended, Failure> {
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tended) = projects.get(common_dir) {
+            return Ok(tended.clone());
         }
         let places = Places::within(&home(config, common_dir));
         let opened = Driver::open(common_dir, &places, PATIENCE);
         let driver = Arc::new(opened.map_err(|no| Failure::Fault(no.to_string()))?);
-        drivers.insert(common_dir.to_owned(), driver.clone());
-        Ok(driver)
+        let tended = Tended { driver, removal: Arc::default() };
+        projects.insert(common_dir.to_owned(), tended.clone());
+        Ok(tended)
     }
 }
 
+/// The main checkout of a project, if it has one.
+pub(crate) fn main_checkout(common_dir: &Path) -> Option<&Path> {
+    common_dir.file_name().filter(|name| *name == ".git").and(common_dir.parent())
+}
+
 /// Where the worktrees of a project are: beside its main checkout, where tools do not take them for part of it.
-fn home(config: &Config, common_dir: &Path) -> PathBuf {
-    let main = match common_dir.file_name() {
-        Some(name) if name == ".git" => common_dir.parent().unwrap_or(common_dir),
-        _ => common_dir,
-    };
+pub(crate) fn home(config: &Config, common_dir: &Path) -> PathBuf {
+    let main = main_checkout(common_dir).unwrap_or(common_dir);
     let name = main.file_name().unwrap_or_default().to_string_lossy();
     match &config.worktree.dir {
         Some(dir) => dir.join(&*name),

@@ -13,6 +13,7 @@ use crate::tasks::TaskAsk;
 use crate::teams::TeamAsk;
 use crate::time::Millis;
 use crate::worktrees::Tree;
+use crate::writes::UnlockedWrite;
 
 /// What came of a merge.
 #[derive(Clone, PartialEq, Debug)]
@@ -189,14 +190,7 @@ pub enum Ask {
         file: FileContent,
     },
     /// Tells of a file that changed without a lock.
-    SawUnlockedWrite {
-        /// In which project.
-        project: ProjectId,
-        /// Which.
-        path: Box<str>,
-        /// Who probably did it.
-        author: Option<Principal>,
-    },
+    SawUnlockedWrite(Box<UnlockedWrite>),
     /// Records a commit that was made and verified.
     RecordCommit {
         /// In which project.
@@ -210,6 +204,22 @@ pub enum Ask {
         project: ProjectId,
         /// The worktree.
         tree: Box<Tree>,
+    },
+    /// Lets a worktree go as soon as it is proven that no work is in it.
+    ReleaseWorktree {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+    },
+    /// Records that a worktree which was released stays.
+    KeepWorktree {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+        /// What is in it.
+        why: Box<str>,
     },
     /// Records that a worktree went into the trash.
     RemoveWorktree {

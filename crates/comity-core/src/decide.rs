@@ -16,6 +16,7 @@ use crate::teams;
 use crate::time::Timestamp;
 use crate::worktrees;
 use crate::world::World;
+use crate::writes;
 
 /// What the rules say to an ask that is not refused.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,13 +96,13 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
             vec![]
         }
         Ask::KnowFile { project, file } => reads::learn(world, who, *project, file),
-        Ask::SawUnlockedWrite { project, path, author } => {
-            vec![Event::UnlockedWrite { project: *project, path: path.clone(), author: *author }]
-        }
+        Ask::SawUnlockedWrite(write) => writes::saw(who, write)?,
         Ask::RecordCommit { project, commit } => {
             vec![Event::Committed { project: *project, commit: (**commit).clone() }]
         }
         Ask::AddWorktree { project, tree } => worktrees::add(world, *project, tree)?,
+        Ask::ReleaseWorktree { project, slug } => worktrees::release(world, who, *project, slug)?,
+        Ask::KeepWorktree { project, slug, why } => worktrees::keep(world, *project, slug, why),
         Ask::RemoveWorktree { project, slug, rescue } => {
             vec![Event::WorktreeRemoved { project: *project, slug: slug.clone(), rescue: rescue.clone() }]
         }

@@ -15,6 +15,7 @@ use crate::tasks::TaskEvent;
 use crate::teams::TeamEvent;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::Tree;
+use crate::writes::UnlockedWrite;
 
 /// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -214,15 +215,7 @@ pub enum Event {
         file: FileContent,
     },
     /// A file changed while nobody who might have done it held a lock on it.
-    UnlockedWrite {
-        /// In which project.
-        project: ProjectId,
-        /// Which file.
-        path: Box<str>,
-        /// Who probably did it.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        author: Option<Principal>,
-    },
+    UnlockedWrite(Box<UnlockedWrite>),
     /// What an agent had locked and changed was committed.
     Committed {
         /// In which project.
@@ -236,6 +229,22 @@ pub enum Event {
         project: ProjectId,
         /// The worktree.
         tree: Tree,
+    },
+    /// A worktree may go as soon as it is proven that no work is in it.
+    WorktreeReleased {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+    },
+    /// A worktree that was released stays: there may be work in it.
+    WorktreeKept {
+        /// In which project.
+        project: ProjectId,
+        /// Its name.
+        slug: Box<str>,
+        /// What is in it.
+        why: Box<str>,
     },
     /// A worktree was put into the trash; nothing of it is lost.
     WorktreeRemoved {
@@ -339,6 +348,9 @@ impl Event {
             Event::UnlockedWrite { .. } => live("unlocked_write", "file:unlocked_write"),
             Event::Committed { .. } => durable("file_commit", "commit:made"),
             Event::WorktreeAdded { .. } => durable("worktree_added", "worktree:added"),
+            // Lost in a power cut, it is as if it had never been released: it stays.
+            Event::WorktreeReleased { .. } => live("worktree_released", "worktree:released"),
+            Event::WorktreeKept { .. } => live("worktree_kept", "worktree:kept"),
             Event::WorktreeRemoved { .. } => durable("worktree_removed", "worktree:removed"),
             Event::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
             Event::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),

@@ -32,6 +32,7 @@ pub mod teams;
 pub mod time;
 pub mod worktrees;
 pub mod world;
+pub mod writes;
 
 pub use ask::Ask;
 pub use decide::{Outcome, Verdict, decide, expire, run};

@@ -70,6 +70,10 @@ pub const RECIPIENTS_MAX: usize = 64;
 pub const CLIENT_IDS_MAX: usize = 100_000;
 /// How long an offer of mail may take to arrive before it is made again.
 pub const MAIL_LEASE: Millis = Millis::seconds(10);
+/// The shortest time in which an offer has to arrive.
+pub const MAIL_LEASE_MIN: Millis = Millis(100);
+/// The longest time in which an offer has to arrive.
+pub const MAIL_LEASE_MAX: Millis = Millis::minutes(10);
 /// Offers of one letter, after which it is put aside.
 pub const OFFERS_MAX: u32 = 20;
 /// Control messages that wait for one receiver.
@@ -116,5 +120,9 @@ pub const SIMILAR_SHOWN_MAX: usize = 3;
 pub const TEAMS_MAX: usize = 1_000;
 /// Worktrees at a time.
 pub const WORKTREES_MAX: usize = 1_000;
+/// Agents that one report of a write without a lock names.
+pub const CANDIDATES_MAX: usize = 8;
+/// Characters of why a worktree is kept.
+pub const KEPT_CHARS_MAX: usize = 2_000;
 /// Files of one commit that the ledger names.
 pub const COMMIT_FILES_MAX: usize = 2_000;

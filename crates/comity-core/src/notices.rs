@@ -69,6 +69,24 @@ pub enum Told {
         /// Who.
         by: String,
     },
+    /// Somebody else wrote to what this agent has locked.
+    LockedFileChanged {
+        /// To what.
+        path: String,
+        /// By whom, as far as anybody can tell.
+        by: String,
+        /// Further files.
+        others: usize,
+    },
+    /// This agent probably wrote to what it has not locked.
+    WroteWithoutLock {
+        /// To what.
+        path: String,
+        /// Who has it locked.
+        holder: Option<String>,
+        /// Further files.
+        others: usize,
+    },
     /// A lock came to this agent.
     LockGiven {
         /// On what.
@@ -80,12 +98,24 @@ pub enum Told {
     },
     /// Something about a task.
     Task(TaskTold),
+    /// A worktree that was released stays.
+    WorktreeKept {
+        /// Its name.
+        slug: String,
+        /// What is in it.
+        why: String,
+    },
 }
 
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let because = |reason: &Option<String>| {
             reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default()
+        };
+        let more = |others: usize| match others {
+            0 => String::new(),
+            1 => " (and another file)".to_owned(),
+            more => format!(" (and {more} other files)"),
         };
         match self {
             Told::LockExpired { path } => write!(f, "your lock on {path} has expired"),
@@ -105,8 +135,27 @@ impl fmt::Display for Told {
             }
             Told::Task(told) => told.fmt(f),
             Told::LockExtended { path, by } => write!(f, "your lock on {path} was given more time by {by}"),
+            Told::LockedFileChanged { path, by, others } => write!(
+                f,
+                "{path}{}, which you have locked, was changed{by}; read it again before you write to it",
+                more(*others)
+            ),
+            Told::WroteWithoutLock { path, holder: None, others } => write!(
+                f,
+                "{path}{} was changed without a lock, probably by you; lock what you change before you change it",
+                more(*others)
+            ),
+            Told::WroteWithoutLock { path, holder: Some(holder), others } => write!(
+                f,
+                "{path}{}, which {holder} has locked, was changed, probably by you; leave it to {holder}, and look at \
+                 what you changed",
+                more(*others)
+            ),
             Told::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
+            }
+            Told::WorktreeKept { slug, why } => {
+                write!(f, "the worktree {slug} that you released is kept: {}", visible(why))
             }
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::ids::{Principal, ProjectId};
-use crate::limits::WORKTREES_MAX;
+use crate::limits::{KEPT_CHARS_MAX, WORKTREES_MAX};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
@@ -37,12 +37,19 @@ pub struct Worktree {
     pub since: Timestamp,
     /// The record by which it was added: what its owner locked comes later.
     pub added: u64,
+    /// Who has released it, while nobody knows yet whether it can go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released: Option<Principal>,
+    /// Why it was kept when it was last released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Box<str>>,
 }
 
 /// All worktrees that are in use.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Worktrees {
     by_slug: BTreeMap<(ProjectId, Box<str>), Worktree>,
+    releases: usize,
 }
 
 impl Worktrees {
@@ -61,12 +68,46 @@ impl Worktrees {
         self.by_slug.values()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_slug.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_slug.is_empty()
+    }
+
+    /// Those that were released and are there still.
+    pub fn released(&self) -> impl Iterator<Item = &Worktree> {
+        self.iter().filter(|worktree| worktree.released.is_some())
+    }
+
+    /// A number that grows with every release, so that nobody has to look at all of them to see a new one.
+    pub fn releases(&self) -> usize {
+        self.releases
+    }
+
     pub(crate) fn insert(&mut self, worktree: Worktree) {
         self.by_slug.insert((worktree.project, worktree.tree.slug.clone()), worktree);
     }
 
     pub(crate) fn remove(&mut self, project: ProjectId, slug: &str) {
         self.by_slug.remove(&(project, slug.into()));
+    }
+
+    pub(crate) fn release(&mut self, project: ProjectId, slug: &str, by: Principal) {
+        if let Some(worktree) = self.by_slug.get_mut(&(project, slug.into())) {
+            self.releases += 1;
+            (worktree.released, worktree.kept) = (Some(by), None);
+        }
+    }
+
+    /// Notes why it is kept, and says who had released it.
+    pub(crate) fn keep(&mut self, project: ProjectId, slug: &str, why: &str) -> Option<Principal> {
+        let worktree = self.by_slug.get_mut(&(project, slug.into()))?;
+        worktree.kept = Some(why.into());
+        worktree.released.take()
     }
 }
 
@@ -84,6 +125,35 @@ pub(crate) fn add(world: &World, project: ProjectId, tree: &Tree) -> Result<Vec<
         });
     }
     Ok(vec![Event::WorktreeAdded { project, tree: tree.clone() }])
+}
+
+/// A worktree is to go as soon as it is proven that no work is in it. One that is on its way is not released again.
+pub(crate) fn release(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    slug: &str,
+) -> Result<Vec<Event>, Refusal> {
+    let worktree = world.worktrees.get(project, slug).ok_or_else(|| Refusal::NotFound {
+        problem: format!("there is no worktree {slug:?}"),
+        hint: "see which there are with: comity worktree list".into(),
+    })?;
+    may_change(world, who, worktree)?;
+    match worktree.released {
+        Some(_) => Ok(vec![]),
+        None => Ok(vec![Event::WorktreeReleased { project, slug: slug.into() }]),
+    }
+}
+
+/// A worktree that was released stays. That nobody waits for it any more is no error.
+pub(crate) fn keep(world: &World, project: ProjectId, slug: &str, why: &str) -> Vec<Event> {
+    match world.worktrees.get(project, slug) {
+        Some(Worktree { released: Some(_), .. }) => {
+            let why: String = why.chars().take(KEPT_CHARS_MAX).collect();
+            vec![Event::WorktreeKept { project, slug: slug.into(), why: why.into() }]
+        }
+        Some(Worktree { released: None, .. }) | None => vec![],
+    }
 }
 
 /// Whether `who` may merge or remove the worktree: its owner, those above the owner, and the human.

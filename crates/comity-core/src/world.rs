@@ -162,7 +162,6 @@ impl World {
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}
-            | Event::UnlockedWrite { .. }
             | Event::Committed { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. } => {}
@@ -171,10 +170,19 @@ impl World {
                     self.reads.learn(agent, *project, &file.path, file.content, record.seq);
                 }
             }
+            Event::UnlockedWrite(write) => crate::writes::apply(self, record.seq, write),
             Event::WorktreeAdded { project, tree } => {
                 let (project, owner) = (*project, record.by);
                 let (tree, added) = (tree.clone(), record.seq);
-                self.worktrees.insert(Worktree { project, tree, owner, since: now, added });
+                let (released, kept) = (None, None);
+                self.worktrees.insert(Worktree { project, tree, owner, since: now, added, released, kept });
+            }
+            Event::WorktreeReleased { project, slug } => self.worktrees.release(*project, slug, record.by),
+            Event::WorktreeKept { project, slug, why } => {
+                if let Some(by) = self.worktrees.keep(*project, slug, why) {
+                    let (slug, why) = (slug.to_string(), why.to_string());
+                    self.tell(by, record.seq, Told::WorktreeKept { slug, why });
+                }
             }
             Event::WorktreeRemoved { project, slug, .. } => self.worktrees.remove(*project, slug),
             Event::Mail(event) => crate::mail::apply(self, record, event),

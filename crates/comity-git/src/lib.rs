@@ -5,6 +5,7 @@
 
 mod call;
 mod case;
+mod checkout;
 pub mod commit;
 mod git;
 mod hidden;
@@ -21,6 +22,7 @@ mod walk;
 pub mod worktree;
 mod worktrees;
 
+pub use checkout::{Changed, Checkout};
 pub use git::UnknownState;
 pub use repository::Repository;
 pub use uncommitted::has_uncommitted_work;

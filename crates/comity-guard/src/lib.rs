@@ -1,7 +1,7 @@
 //! What the hooks of agent programs mean, and how they are answered.
 //!
 //! [`payload`] reads what an agent program says before it acts; [`patch`], [`shell`] and [`programs`] find out
-//! which files that act would change; [`verdict`] words the answer so that the program obeys it; `connect` edits
+//! which files that act would change, [`read_only`] proves that a command changes none; [`verdict`] words the answer so that the program obeys it; `connect` edits
 //! the programs' settings so that they ask at all. Everything in here is a function of values: no file is opened,
 //! no clock read, nothing sent.
 
@@ -12,8 +12,10 @@ pub mod limits;
 pub mod patch;
 pub mod payload;
 pub mod programs;
+pub mod read_only;
 pub mod shell;
 pub mod verdict;
 
 pub use dialect::Dialect;
 pub use effects::{Effects, How, Read, Target, Unknown, Write};
+pub use read_only::{Classification, classify};

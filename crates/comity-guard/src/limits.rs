@@ -24,3 +24,11 @@ pub const REASON_BYTES_MAX: usize = 10_000;
 pub const CONFIGURATION_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Containers within containers of one configuration file.
 pub const CONFIGURATION_DEPTH_MAX: usize = 100;
+/// Characters of the part of a command that a doubt names.
+pub const DOUBT_CHARS_MAX: usize = 80;
+/// Bytes of one command that is proven to only read; who looks at files needs no more.
+pub const PROVEN_BYTES_MAX: usize = 64 * 1024;
+/// Here-documents of one command that is proven to only read.
+pub const PROVEN_DOCUMENTS_MAX: usize = 16;
+/// Programs that start programs, in one command that is proven to only read.
+pub const PROVEN_RUNNERS_MAX: usize = 8;

@@ -50,6 +50,7 @@ fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
         let error: Value = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
         return Err(error["message"].as_str().unwrap_or("the server refused").to_owned());
     }
+    let receipt = reply.receipt;
     let said = reply.ok.ok_or("an answer without output")?;
     let said: Value = serde_json::from_str(said.get()).map_err(|error| error.to_string())?;
     let exit = said["exit"].as_u64().and_then(|exit| u8::try_from(exit).ok()).ok_or("no exit code")?;
@@ -57,5 +58,9 @@ fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
     let print = |to: &mut dyn Write, text: String| to.write_all(text.as_bytes()).and_then(|()| to.flush());
     print(&mut std::io::stdout(), text("stdout")).map_err(|error| format!("standard output: {error}"))?;
     print(&mut std::io::stderr(), text("stderr")).map_err(|error| format!("standard error: {error}"))?;
+    if let Some(receipt) = receipt {
+        // Mail has gone out with it. If this gets lost the agent's next hook says the same.
+        let _ = server.ask("mail_ack", format!("{{\"receipt\":{receipt}}}"));
+    }
     Ok(ExitCode::from(exit))
 }

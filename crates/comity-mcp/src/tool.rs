@@ -128,19 +128,19 @@ struct Definition<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Annotations {
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    read_only_hint: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_only_hint: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     destructive_hint: Option<bool>,
     open_world_hint: bool,
 }
 
 impl Annotations {
-    /// A hint is left out only where that means the same; others would be taken for the worst case.
+    /// What is left out is taken for the worst case, so only the better cases are written: every agent reads them.
     fn of(effect: Effect) -> Self {
         Annotations {
-            read_only_hint: effect == Effect::Reads,
-            destructive_hint: (effect != Effect::Reads).then_some(effect == Effect::Destroys),
+            read_only_hint: (effect == Effect::Reads).then_some(true),
+            destructive_hint: (effect == Effect::Adds).then_some(false),
             // The tools act on the server's own state, never on the world at large.
             open_world_hint: false,
         }

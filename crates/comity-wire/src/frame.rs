@@ -56,6 +56,9 @@ pub struct Reply<'a> {
     /// What the calling agent has to be told besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// The offer in the output: once it has reached the caller, say so with `mail_ack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
 }
 
 /// The part of an error that clients look at.

@@ -27,6 +27,8 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// What an agent has to be told besides.
     pub(crate) notices: Vec<String>,
+    /// The offer in it: to be acknowledged once it was shown.
+    pub(crate) receipt: Option<u64>,
 }
 
 /// Why nothing came back.
@@ -97,7 +99,7 @@ impl Session {
         }
         let json = reply.ok.ok_or("an answer without output")?.to_owned();
         let text = reply.text.map(Cow::into_owned).unwrap_or_default();
-        Ok(Ok(Answer { json, text, notices: reply.notices }))
+        Ok(Ok(Answer { json, text, notices: reply.notices, receipt: reply.receipt }))
     }
 
     /// A connection for more than one question.

@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use doors::{Answer, Door, Stage};
 use support::mcp::Mcp;
 
+/// After this one nobody is left to ask the rest; who agrees to end has a test of its own.
+const ENDS_THE_CALLER: &str = "shutdown_approve";
+
 /// One question, as programs ask it and as people type it.
 struct Step {
     op: &'static str,
@@ -53,8 +56,8 @@ fn scenario() -> Vec<Step> {
         step("worktree_add", json!({ "slug": "../out" }), &["../out"]),
         step("worktree_list", json!({}), &[]),
         step("worktree_merge", json!({ "slug": "login" }), &["login"]),
-        step("worktree_remove", json!({ "slug": "login" }), &["login"]),
-        step("worktree_remove", json!({ "slug": "login" }), &["login"]),
+        step("worktree_remove", json!({ "slug": "login", "wait": true }), &["login", "--wait"]),
+        step("worktree_remove", json!({ "slug": "login", "wait": true }), &["login", "--wait"]),
         step("worktree_restore", json!({ "slug": "login" }), &["login"]),
         step("unlock", json!({ "paths": ["src/c.rs"] }), &["src/c.rs"]),
         step("unlock", json!({ "paths": ["src/a.rs"] }), &["src/a.rs"]),
@@ -114,12 +117,38 @@ fn scenario() -> Vec<Step> {
         ),
         step("agent_limit", json!({}), &[]),
         step("agent_limit", json!({ "max": 9 }), &["9"]),
+        step("mail_send", json!({ "to": ["ann"], "message": "hello" }), &["ann", "-m", "hello"]),
+        step("mail_send", json!({ "to": ["nobody"], "message": "hello" }), &["nobody", "-m", "hello"]),
+        step("mailboxes", json!({}), &[]),
+        step("mail_search", json!({ "words": ["hel*"] }), &["hel*"]),
+        step("mail_read", json!({}), &[]),
+        step("next", json!({}), &[]),
+        step("mail_ack", json!({ "receipt": 99 }), &["99"]),
+        step("mail_take_over", json!({}), &[]),
+        step("team_create", json!({ "name": "red", "purpose": "login" }), &["red", "--purpose", "login"]),
+        step("team_create", json!({ "name": "red" }), &["red"]),
+        step("teams", json!({}), &[]),
+        step("team", json!({ "name": "red" }), &["red"]),
+        step("team_delete", json!({ "name": "red" }), &["red"]),
+        step("shutdown_reject", json!({ "request": "r1", "reason": "busy" }), &["r1", "--reason", "busy"]),
+        step("shutdown_approve", json!({ "request": "r1" }), &["r1"]),
+        step("shutdown_request", json!({ "agent": "ann" }), &["ann"]),
+        step("idle", json!({ "summary": "fixed the login page" }), &["fixed the login page"]),
+        step(
+            "decide",
+            json!({ "title": "Use tabs", "rationale": "short" }),
+            &["Use tabs", "--rationale", "short"],
+        ),
+        step("decision_confirm", json!({ "id": "d1" }), &["d1"]),
+        step("decision_confirm", json!({ "id": "d3" }), &["d3"]),
+        step("decision_reject", json!({ "id": "d2", "reason": "no" }), &["d2", "--reason", "no"]),
+        step("decisions", json!({}), &[]),
         step("agent_join", json!({ "name": "bob", "role": "developer" }), &["bob", "--role", "developer"]),
         step("agent_join", json!({ "name": "bob" }), &["bob"]),
         step("agents", json!({ "all": true }), &["--all"]),
         step("agent_bye", json!({ "agent": "bob", "reason": "done" }), &["bob", "--reason", "done"]),
         step("agent_bye", json!({ "agent": "stranger" }), &["stranger"]),
-        step("log", json!({ "after": 2, "limit": 20 }), &["--after", "2", "--limit", "20"]),
+        step("log", json!({ "after": 2, "limit": 9 }), &["--after", "2", "--limit", "9"]),
         step("log", json!({ "type": "lock_acquired" }), &["--type", "lock_acquired"]),
         step("log", json!({ "limit": 0 }), &["--limit", "0"]),
         step("log_replay", json!({ "at": "9" }), &["--at", "9"]),
@@ -201,7 +230,7 @@ fn every_operation_works_and_some_are_refused() {
         let steps = scenario();
         let mut of_entry = steps.iter().zip(&answers).filter(|(step, _)| step.op == entry.name);
         let worked = of_entry.any(|(_, answer)| answer.as_ref().is_some_and(|answer| !answer.is_error));
-        assert!(worked, "{} was only ever refused", entry.name);
+        assert!(worked || entry.name == ENDS_THE_CALLER, "{} was only ever refused", entry.name);
     }
     assert!(answers.iter().flatten().filter(|answer| answer.is_error).count() >= 7);
 }

@@ -5,9 +5,13 @@ mod support;
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use comity_git::worktree::{Driver, Places, Rules};
 
 use serde_json::{Value, json};
-use support::{Agent, Place, Ran};
+use support::{Agent, Place, Ran, eventually};
 
 /// A place that makes nothing ready beforehand.
 fn place() -> Place {
@@ -110,7 +114,7 @@ fn a_worktree_with_work_is_kept_and_one_without_comes_back_complete() {
     let place = place();
     let ann = Tree::add(&place, "ann");
     ann.commit("src/new.rs", "fn new() {}\n");
-    let remove = || place.run_as(&ann.agent, &["worktree", "remove", "ann", "--json"]);
+    let remove = || place.run_as(&ann.agent, &["worktree", "remove", "ann", "--wait", "--json"]);
     let kept = remove().refusal();
     assert!(kept["message"].as_str().expect("words").contains("commits are in no other branch"), "{kept}");
     assert_eq!(ann.run(&["worktree", "merge"]).json()["state"], "waiting");
@@ -132,6 +136,128 @@ fn a_worktree_with_work_is_kept_and_one_without_comes_back_complete() {
     assert_eq!(fs::read_to_string(ann.path.join("src/new.rs")).expect("the file"), "fn new() {}\n");
     let owner = &place.json(&["worktree", "list"])["worktrees"][0]["owner"];
     assert_ne!(*owner, Value::Null);
+}
+
+/// A process that is in a worktree until this goes.
+struct Inside(Child);
+
+impl Inside {
+    fn start(tree: &Tree<'_>) -> Inside {
+        let mut command = tree.place.program("cat");
+        command.current_dir(&tree.path).stdin(Stdio::piped()).stdout(Stdio::null());
+        Inside(command.spawn().expect("cat"))
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().expect("it ends");
+    }
+}
+
+fn listed(place: &Place) -> Value {
+    place.json(&["worktree", "list"])
+}
+
+fn release(tree: &Tree<'_>) {
+    let answer = tree.place.json_as(&tree.agent, &["worktree", "remove"]);
+    assert_eq!(answer["gone"], false, "an agent does not wait: {answer}");
+}
+
+#[test]
+fn one_that_is_released_goes_once_it_is_proven_that_no_work_is_in_it() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    release(&ann);
+    eventually("it is recorded", || place.log_of("worktree_removed").len() == 1);
+    assert!(!ann.path.exists());
+    assert_eq!(place.log_of("worktree_released").len(), 1);
+    let list = listed(&place);
+    assert_eq!((&list["worktrees"], &list["trash"][0]["slug"]), (&json!([]), &json!("ann")), "{list}");
+    let rescue = place.log_of("worktree_removed")[0]["details"]["rescue"].clone();
+    git(&place, &["rev-parse", "--verify", rescue.as_str().expect("a ref")]);
+}
+
+#[test]
+fn a_name_that_was_released_can_be_asked_for_again_at_once() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    for _ in 0..3 {
+        release(&ann);
+        let again = place.json_as(&ann.agent, &["worktree", "add"]);
+        assert_eq!(again["path"].as_str().map(PathBuf::from).as_ref(), Some(&ann.path), "{again}");
+    }
+    assert_eq!(place.log_of("worktree_removed").len(), 3);
+    assert_eq!(place.log_of("worktree_kept"), Vec::<Value>::new());
+}
+
+#[test]
+fn one_that_is_released_with_work_in_it_is_kept_and_its_owner_is_told() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    fs::write(ann.path.join("notes.md"), "work\n").expect("written");
+    release(&ann);
+    eventually("it is recorded", || place.log_of("worktree_kept").len() == 1);
+    assert_eq!(fs::read_to_string(ann.path.join("notes.md")).expect("the file"), "work\n");
+    let list = listed(&place);
+    let tree = &list["worktrees"][0];
+    assert_eq!((&tree["slug"], &tree["released"]), (&json!("ann"), &json!(false)), "{list}");
+    assert!(tree["kept"].as_str().expect("a reason").contains("notes.md"), "{list}");
+    assert_eq!(list["trash"], json!([]), "{list}");
+    let told = place.run_as(&ann.agent, &["locks"]);
+    assert!(told.err.contains("ann that you released is kept") && told.err.contains("notes.md"), "{told:?}");
+    fs::remove_file(ann.path.join("notes.md")).expect("removed");
+    release(&ann);
+    eventually("it goes now", || !ann.path.exists());
+}
+
+#[test]
+fn one_that_somebody_is_just_leaving_goes_when_they_are_gone() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    let inside = Inside::start(&ann);
+    release(&ann);
+    assert_eq!(listed(&place)["worktrees"][0]["released"], true);
+    drop(inside);
+    eventually("it goes", || !ann.path.exists());
+    assert_eq!(place.log_of("worktree_kept"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_server_that_dies_before_the_verdict_takes_it_up_again() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    let inside = Inside::start(&ann);
+    release(&ann);
+    place.kill_server();
+    drop(inside);
+    assert!(ann.path.exists(), "nothing was decided");
+    listed(&place);
+    eventually("the next server does it", || place.log_of("worktree_removed").len() == 1);
+    assert!(!ann.path.exists());
+}
+
+#[test]
+fn a_server_that_dies_after_the_move_writes_it_down_at_the_next_start() {
+    let place = place();
+    let ann = Tree::add(&place, "ann");
+    let inside = Inside::start(&ann);
+    release(&ann);
+    place.kill_server();
+    drop(inside);
+    // What the server had done next.
+    let trees = ann.path.parent().and_then(std::path::Path::parent).expect("a directory");
+    let patience = Duration::from_secs(60);
+    let driver = Driver::open(&place.repo.join(".git"), &Places::within(trees), patience).expect("a driver");
+    let rules = Rules { build_dirs: &[], in_use: &|_| false };
+    let gone = driver.remove(driver.prove_removable(&ann.path, rules).expect("proven")).expect("moved");
+    listed(&place);
+    eventually("it is recorded", || place.log_of("worktree_removed").len() == 1);
+    let removed = &place.log_of("worktree_removed")[0];
+    assert_eq!(removed["details"]["rescue"].as_str().map(str::to_owned), gone.saved_as, "{removed}");
+    assert_eq!(place.log_of("worktree_kept"), Vec::<Value>::new());
+    assert_eq!(listed(&place)["worktrees"], json!([]));
 }
 
 #[test]

@@ -51,6 +51,12 @@ const RINGS: &[Ring] = &[
         never: &["comity-app", "comity"],
         next: "a driver knows the core only; the app calls it through a trait",
     },
+    Ring {
+        manifest: "crates/comity-mailbox/Cargo.toml",
+        only: Some(&["rustix", "serde", "serde_json"]),
+        never: &["comity-core", "comity-app", "comity"],
+        next: "the file mailbox works with nothing else of ours; the app calls it",
+    },
 ];
 
 /// Manifests name only what their ring may use.

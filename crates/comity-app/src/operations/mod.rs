@@ -2,9 +2,13 @@
 
 pub mod agents;
 pub mod commits;
+pub mod control;
+pub mod decisions;
 pub mod guard;
 pub mod ledger;
 pub mod locks;
+pub mod mail;
 pub mod server;
 pub mod tasks;
+pub mod teams;
 pub mod worktrees;

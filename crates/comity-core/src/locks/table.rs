@@ -45,6 +45,11 @@ impl Locks {
         self.by_fence.is_empty()
     }
 
+    /// How many have one.
+    pub fn holders(&self) -> usize {
+        self.by_holder.len()
+    }
+
     /// All that `holder` has, orphaned ones included.
     pub fn of(&self, holder: Principal) -> impl Iterator<Item = &Lock> {
         self.by_holder.get(&holder).into_iter().flatten().filter_map(|fence| self.by_fence.get(fence))

@@ -51,6 +51,25 @@ pub struct Lease {
     until: Timestamp,
 }
 
+/// The newest of what waits for somebody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Newest {
+    letter: Option<MessageId>,
+    control: Option<ControlId>,
+}
+
+impl Newest {
+    /// Whether something of it came after the other.
+    pub fn is_news_after(self, last: Newest) -> bool {
+        self.letter > last.letter || self.control > last.control
+    }
+
+    /// The newest of both.
+    pub fn or(self, other: Newest) -> Newest {
+        Newest { letter: self.letter.max(other.letter), control: self.control.max(other.control) }
+    }
+}
+
 /// A control message that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Waiting {
@@ -189,6 +208,16 @@ impl Mailbox {
     /// Letters that were offered in vain too often.
     pub fn put_aside(&self) -> impl Iterator<Item = MessageId> {
         self.put_aside.iter().copied()
+    }
+
+    /// The newest of what waits and is not offered.
+    pub fn newest(&self) -> Newest {
+        let letter = self.by_sender.values().filter_map(|letters| letters.back().copied()).max();
+        let control = match self.can_offer_controls() {
+            true => self.controls.keys().next_back().copied(),
+            false => None,
+        };
+        Newest { letter, control }
     }
 
     /// Who has written what waits, with how many letters.

@@ -19,7 +19,7 @@ use crate::time::Millis;
 use crate::world::World;
 
 pub(crate) use boxes::apply;
-pub use boxes::{Class, Held, Lease, Mail, Mailbox, Waiting};
+pub use boxes::{Class, Held, Lease, Mail, Mailbox, Newest, Waiting};
 pub use recipients::Recipient;
 pub use take::has_something;
 pub(crate) use take::{lapse, undelivered};
@@ -86,6 +86,15 @@ pub struct Draft {
     pub claimed: Option<Box<str>>,
 }
 
+/// Which of what waits is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Letters and control messages.
+    All,
+    /// Letters only.
+    Letters,
+}
+
 /// What can be asked about mail.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MailAsk {
@@ -97,6 +106,10 @@ pub enum MailAsk {
         bytes_max: usize,
         /// Letters at most.
         letters_max: usize,
+        /// Which of what waits.
+        what: What,
+        /// How long the offer may take to arrive.
+        lease: Millis,
     },
     /// Proves that an offer has arrived.
     Acknowledge {
@@ -184,8 +197,8 @@ impl MailEvent {
 pub(crate) fn decide(world: &World, who: Principal, ask: &MailAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         MailAsk::Send(draft) => send::send(world, who, draft),
-        MailAsk::Take { bytes_max, letters_max } => {
-            Ok(take::take(world, who, *bytes_max, *letters_max).into_iter().map(Event::Mail).collect())
+        MailAsk::Take { bytes_max, letters_max, what, lease } => {
+            take::take(world, who, (*bytes_max, *letters_max), *what, *lease)
         }
         MailAsk::Acknowledge { receipt } => take::acknowledge(world, who, *receipt),
         MailAsk::Return { receipt } => take::give_back(world, who, *receipt),

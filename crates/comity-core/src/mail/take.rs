@@ -4,21 +4,34 @@
 //! Letters of one sender to one receiver keep their order in any case: a sender's class is looked up when letters are
 //! offered, so that all its letters have the same, and a box has one offer of letters open at a time.
 
-use super::{MailEvent, MessageId, Receipt};
+use super::{MailEvent, MessageId, Receipt, What};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
-use crate::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE, OFFERS_MAX};
+use crate::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN, OFFERS_MAX};
 use crate::refusal::Refusal;
+use crate::time::Millis;
 use crate::world::World;
 
 /// Whether something waits for them that could be offered now.
-pub fn has_something(world: &World, who: Principal) -> bool {
-    world.mail.of(who).is_some_and(|mailbox| mailbox.can_offer_letters() || mailbox.can_offer_controls())
+pub fn has_something(world: &World, who: Principal, what: What) -> bool {
+    world.mail.of(who).is_some_and(|mailbox| {
+        mailbox.can_offer_letters() || (what == What::All && mailbox.can_offer_controls())
+    })
 }
 
-pub(super) fn take(world: &World, who: Principal, bytes_max: usize, letters_max: usize) -> Option<MailEvent> {
-    let mailbox = world.mail.of(who)?;
-    let controls = match mailbox.can_offer_controls() {
+pub(super) fn take(
+    world: &World,
+    who: Principal,
+    (bytes_max, letters_max): (usize, usize),
+    what: What,
+    lease: Millis,
+) -> Result<Vec<Event>, Refusal> {
+    if !(MAIL_LEASE_MIN..=MAIL_LEASE_MAX).contains(&lease) {
+        let problem = format!("{lease} is no time for mail to arrive");
+        return Err(Refusal::bad_input(problem, format!("use {MAIL_LEASE_MIN} to {MAIL_LEASE_MAX}")));
+    }
+    let Some(mailbox) = world.mail.of(who) else { return Ok(vec![]) };
+    let controls = match what == What::All && mailbox.can_offer_controls() {
         true => mailbox.waiting_controls().take(CONTROLS_PER_OFFER_MAX).collect(),
         false => vec![],
     };
@@ -35,10 +48,10 @@ pub(super) fn take(world: &World, who: Principal, bytes_max: usize, letters_max:
         }
     }
     if letters.is_empty() && controls.is_empty() {
-        return None;
+        return Ok(vec![]);
     }
     let receipt = Receipt(world.mail.last_receipt.0 + 1);
-    Some(MailEvent::Offered { to: who, receipt, letters, controls, lease: MAIL_LEASE })
+    Ok(vec![Event::Mail(MailEvent::Offered { to: who, receipt, letters, controls, lease })])
 }
 
 pub(super) fn acknowledge(world: &World, who: Principal, receipt: Receipt) -> Result<Vec<Event>, Refusal> {

@@ -1,7 +1,8 @@
 //! Control messages: a shutdown is a handshake by number, and goes before everything else.
 
 use comity_core::control::{ControlAsk, IdleReason, RequestId};
-use comity_core::mail::{Draft, MailAsk, MailEvent, Recipient};
+use comity_core::limits::MAIL_LEASE;
+use comity_core::mail::{Draft, MailAsk, MailEvent, Recipient, What};
 use comity_core::{Ask, Event, Millis};
 
 use crate::script::Stage;
@@ -34,7 +35,7 @@ fn send(stage: &mut Stage, from: &str, to: &str, text: &str) {
 fn next(stage: &mut Stage, name: &str) -> (Vec<String>, usize) {
     let who = stage.who(name);
     let before = stage.log.len();
-    let take = MailAsk::Take { bytes_max: 1 << 20, letters_max: 50 };
+    let take = MailAsk::Take { bytes_max: 1 << 20, letters_max: 50, what: What::All, lease: MAIL_LEASE };
     assert!(stage.ask(name, who, &Ask::Mail(take), None));
     let Some(Event::Mail(MailEvent::Offered { letters, controls, .. })) =
         stage.log[before..].iter().map(|record| &record.event).next_back()

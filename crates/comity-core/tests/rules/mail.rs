@@ -1,7 +1,7 @@
 //! Mail: once per id of the sender, in order, offered until it is proven to have arrived, never more than a box holds.
 
-use comity_core::limits::{BOX_LETTERS_MAX, LETTER_BYTES_MAX, OFFERS_MAX};
-use comity_core::mail::{Draft, MailAsk, MailEvent, MessageId, Receipt, Recipient, has_something};
+use comity_core::limits::{BOX_LETTERS_MAX, LETTER_BYTES_MAX, MAIL_LEASE, OFFERS_MAX};
+use comity_core::mail::{Draft, MailAsk, MailEvent, MessageId, Receipt, Recipient, What, has_something};
 use comity_core::snapshot::Snapshot;
 use comity_core::world::Patience;
 use comity_core::{Ask, Event, Key, Principal};
@@ -35,7 +35,12 @@ fn take(stage: &mut Stage, name: &str) -> (Vec<String>, Option<Receipt>) {
 fn take_some(stage: &mut Stage, name: &str, letters_max: usize) -> (Vec<String>, Option<Receipt>) {
     let who = stage.who(name);
     let before = stage.log.len();
-    assert!(stage.ask(name, who, &Ask::Mail(MailAsk::Take { bytes_max: 1 << 20, letters_max }), None));
+    assert!(stage.ask(
+        name,
+        who,
+        &Ask::Mail(MailAsk::Take { bytes_max: 1 << 20, letters_max, what: What::All, lease: MAIL_LEASE }),
+        None
+    ));
     let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) =
         stage.log[before..].iter().map(|record| &record.event).next_back()
     else {
@@ -75,7 +80,7 @@ fn a_letter_is_offered_until_it_is_acknowledged() {
     assert!(!acknowledge(&mut stage, "bob", again.expect("a receipt")), "once");
     stage.play("11s pass");
     let bob = stage.who("bob");
-    assert!(!has_something(&stage.world, bob));
+    assert!(!has_something(&stage.world, bob, What::All));
     assert!(stage.world.mail.get(MessageId(1)).is_none(), "what arrived is only in the log");
 }
 

@@ -19,3 +19,4 @@ mod tasks;
 mod teams;
 mod tell;
 mod worktrees;
+mod writes;

@@ -77,9 +77,11 @@ impl Teller {
                 }
             }
             Event::FileKnown { file, .. } => format!("{} is known", file.path),
-            Event::UnlockedWrite { path, .. } => format!("{path} was changed without a lock"),
+            Event::UnlockedWrite(write) => write.summary(world),
             Event::Committed { commit, .. } => format!("{} files were committed", commit.files_total),
             Event::WorktreeAdded { tree, .. } => format!("worktree {} is there", tree.slug),
+            Event::WorktreeReleased { slug, .. } => format!("worktree {slug} may go"),
+            Event::WorktreeKept { slug, why, .. } => format!("worktree {slug} is kept: {why}"),
             Event::WorktreeRemoved { slug, .. } => format!("worktree {slug} is in the trash"),
             Event::BranchMerged { source, target, .. } => format!("{source} is in {target}"),
             Event::MergeConflicted { source, target, .. } => {

@@ -42,3 +42,47 @@ fn who_may_change_it() {
     }
     assert_eq!(worktree.owner.agent().map(Principal::Agent), Some(stage.who("ann")));
 }
+
+#[test]
+fn one_that_is_released_goes_or_is_kept_and_its_owner_is_told() {
+    let mut stage = Stage::default();
+    stage.play("ann joins");
+    assert!(add(&mut stage, "ann", "login"));
+    let ann = stage.who("ann");
+    let slug: Box<str> = "login".into();
+    let release = Ask::ReleaseWorktree { project: project(), slug: slug.clone() };
+    let keep =
+        Ask::KeepWorktree { project: project(), slug: slug.clone(), why: "files are in no commit: x".into() };
+    let released = |stage: &Stage| stage.world.worktrees.released().map(|it| it.released).collect::<Vec<_>>();
+    let bob = stage.who("bob");
+    assert!(!stage.ask("bob", bob, &release, None), "it is ann's");
+    assert!(stage.ask("comity", Principal::System, &keep, None), "nobody has released it: nothing happens");
+    assert_eq!(stage.world.worktrees.get(project(), "login").and_then(|it| it.kept.as_deref()), None);
+
+    assert!(stage.ask("ann", ann, &release, None));
+    assert_eq!(released(&stage), [Some(ann)]);
+    let head = stage.world.head;
+    assert!(stage.ask("ann", ann, &release, None));
+    assert_eq!(stage.world.head, head, "once is enough");
+    stage.play("restart");
+    assert_eq!(released(&stage), [Some(ann)], "a restart does not forget it");
+
+    assert!(stage.ask("comity", Principal::System, &keep, None));
+    assert_eq!(released(&stage), []);
+    let kept = stage.world.worktrees.get(project(), "login").and_then(|it| it.kept.clone());
+    assert_eq!(kept.as_deref(), Some("files are in no commit: x"));
+    let told = stage.world.agents.get(ann.agent().expect("an agent")).expect("ann").notices.clone();
+    let told: Vec<String> = told.iter().map(|notice| notice.what.to_string()).collect();
+    assert_eq!(told, ["the worktree login that you released is kept: files are in no commit: x"]);
+
+    assert!(stage.ask("ann", ann, &release, None), "it can be released again");
+    assert_eq!(stage.world.worktrees.get(project(), "login").and_then(|it| it.kept.clone()), None);
+    let rescue = "refs/comity/saved/login".into();
+    assert!(stage.ask(
+        "comity",
+        Principal::System,
+        &Ask::RemoveWorktree { project: project(), slug, rescue },
+        None
+    ));
+    assert_eq!(released(&stage), []);
+}

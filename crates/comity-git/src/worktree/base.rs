@@ -26,7 +26,14 @@ impl Driver {
         let mut arguments =
             vec!["for-each-ref", "--ignore-case", "--format=%(objecttype) %(objectname) %(refname)"];
         arguments.extend(patterns.iter().map(String::as_str));
-        let said = git.tell(&arguments, b"")?;
+        // What is no plain name has to be asked for by itself: at the same time, for a second call is as long.
+        let (said, resolved) = std::thread::scope(|scope| {
+            let resolving = (!is_simple(base)).then(|| scope.spawn(|| self.resolve(git, base)));
+            let died = || Err(Failure::git("a thread that asked git has died"));
+            let said = git.tell(&arguments, b"");
+            (said, resolving.map(|resolving| resolving.join().unwrap_or_else(|_| died())))
+        });
+        let said = said?;
         let refs = String::from_utf8_lossy(&said.stdout);
         let mut found = Vec::new();
         for line in refs.lines() {
@@ -46,9 +53,10 @@ impl Driver {
                 found.push((kind, id));
             }
         }
-        let commit = match found.as_slice() {
-            [("commit", id)] => CommitId::said(id.as_bytes())?,
-            _ => self.resolve(git, base)?,
+        let commit = match (resolved, found.as_slice()) {
+            (Some(resolved), _) => resolved?,
+            (None, [("commit", id)]) => CommitId::said(id.as_bytes())?,
+            (None, _) => self.resolve(git, base)?,
         };
         Ok(Base { name: base.to_owned(), commit })
     }

@@ -77,6 +77,18 @@ impl Driver {
         Ok(filled)
     }
 
+    /// How many worktrees are ready.
+    pub fn ready(&self) -> Result<usize, Failure> {
+        Ok(self.pooled()?.len())
+    }
+
+    /// Watches the worktrees that another process has made ready, so that they need not be looked at when asked for.
+    pub fn watch_ready(&self) -> Result<(), Failure> {
+        let deadline = self.deadline();
+        let _guard = Guard::take(&self.places.pool.join(".lock"), deadline)?;
+        self.watch_pool(deadline)
+    }
+
     /// The worktrees that are ready, by name.
     pub(super) fn pooled(&self) -> Result<Vec<InPool>, Failure> {
         let pool = &self.places.pool;
@@ -108,7 +120,8 @@ impl Driver {
     }
 
     fn make_pooled(&self, git: &Git<'_>, commit: &CommitId, deadline: Instant) -> Result<(), Failure> {
-        let path = self.places.pool.join(format!("pool-{}", random_suffix()?));
+        let name = format!("pool-{}", random_suffix()?);
+        let path = self.places.pool.join(&name);
         let make = || -> Result<(), Failure> {
             let add = [
                 "worktree",
@@ -126,7 +139,10 @@ impl Driver {
                 Failure::git(format!("git made {} and it is not a worktree", path.display()))
             })?;
             let files = self.check_out(&worktree, deadline)?;
-            self.record_pooled(&worktree, commit, files, deadline)
+            let (record, watch) = self.seal(&worktree, commit, files, deadline)?;
+            // It can be claimed as soon as it is written down, and is watched by then.
+            watch.map(|watch| self.watches().insert(name.clone(), watch));
+            record.write(&worktree.git_dir)
         };
         make().map_err(|failure| match self.set_aside_path(None, &path, &failure.to_string()) {
             Ok(None) => failure,
@@ -136,20 +152,23 @@ impl Driver {
     }
 
     /// Seals a worktree that nobody has had, once git says that there is nothing in it but the commit.
-    fn record_pooled(
+    ///
+    /// It is watched from before git looks: as long as nothing happens, it is what git has seen.
+    fn seal(
         &self,
         worktree: &Worktree,
         commit: &CommitId,
         checked_out: CheckedOut,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(Record, Option<Watch>), Failure> {
         let look = || Ok((look_at_files(worktree, deadline)?, look_at_git(&worktree.git_dir, deadline)?));
         let (files, git) = look().map_err(Failure::disk(&worktree.root))?;
+        let watch = files.watch(&worktree.root);
         files.settle();
         check_pristine(worktree, commit, deadline)?;
         let CheckedOut { unfiltered, hooks, .. } = checked_out;
         let record = Pooled { commit: commit.clone(), files: files.seal, git: git.seal, unfiltered, hooks };
-        Record::Pooled(record).write(&worktree.git_dir)
+        Ok((Record::Pooled(record), watch))
     }
 
     /// Watches the worktrees that are ready, as far as they are not watched yet.
@@ -187,7 +206,9 @@ impl Driver {
             self.switch(&busy.worktree, commit, deadline)?;
             let Pooled { unfiltered, hooks, .. } = busy.record.clone();
             let files = CheckedOut { unfiltered, hooks, warnings: Vec::new() };
-            self.record_pooled(&busy.worktree, commit, files, deadline)?;
+            // The rename ends a watch; it is watched again below.
+            let (record, _) = self.seal(&busy.worktree, commit, files, deadline)?;
+            record.write(&busy.worktree.git_dir)?;
             let place = self.place(&self.places.pool)?;
             place.rename(&busy.name, &place, &pooled.name).map_err(Failure::disk(&busy.worktree.root))
         };

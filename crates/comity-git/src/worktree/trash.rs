@@ -42,6 +42,8 @@ pub struct Trashed {
     pub removed_at: SystemTime,
     /// Why it was set aside without a proof that it holds no work; such a one is never deleted.
     pub set_aside: Option<String>,
+    /// The ref that keeps its commit, if it was proven.
+    pub saved_as: Option<String>,
 }
 
 /// What is written down about something in the trash.
@@ -86,12 +88,12 @@ pub(super) struct Proven {
 
 impl From<Entry> for Trashed {
     fn from(entry: Entry) -> Trashed {
-        let set_aside = match entry.reason {
-            Reason::Proven(_) => None,
-            Reason::SetAside { message } => Some(message),
+        let (set_aside, saved_as) = match entry.reason {
+            Reason::Proven(proven) => (None, Some(proven.saved_as)),
+            Reason::SetAside { message } => (Some(message), None),
         };
         let removed_at = UNIX_EPOCH + Duration::from_secs(entry.removed_at);
-        Trashed { id: entry.id, slug: entry.slug, path: entry.path, removed_at, set_aside }
+        Trashed { id: entry.id, slug: entry.slug, path: entry.path, removed_at, set_aside, saved_as }
     }
 }
 
@@ -105,6 +107,16 @@ impl Driver {
         }
         all.sort_by(|a, b| (a.removed_at, &a.id).cmp(&(b.removed_at, &b.id)));
         Ok(all)
+    }
+
+    /// What a worktree of ours is in the trash as, if it went there and nothing of it is left where it was.
+    pub fn trashed_from(&self, path: &Path) -> Result<Option<Trashed>, Failure> {
+        if path.symlink_metadata().is_ok() || !self.entries_for(path)?.is_empty() {
+            return Ok(None);
+        }
+        let mut all = self.trashed()?;
+        all.retain(|trashed| trashed.path == path && trashed.set_aside.is_none());
+        Ok(all.pop())
     }
 
     /// Sees to it that the trash does not fill up with what nobody looks at.

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Directories that are watched for one tree; a larger one is looked at instead. Others need watches, too.
-const DIRS_MAX: usize = 4_096;
+/// Directories that are watched for one tree; a larger one is looked at instead. Each takes the kernel about a kilobyte,
+/// and others need watches, too.
+const DIRS_MAX: usize = 16_384;
 
 /// Watches every directory of a tree.
 ///
 /// What the kernel may not tell (it was overrun, or a limit is reached) counts as a change: it only means that somebody
 /// has to look. A change through another name of the same file, outside of the tree, is not told: what was written is
-/// there under that name, too.
+/// there under that name, too. One through a memory map is told when the file is closed.
 #[derive(Debug)]
 pub(crate) struct Watch {
     /// Nothing once it has ended.

@@ -103,6 +103,11 @@ impl HookCall {
         })
     }
 
+    /// Whether the tool runs commands, which may write to whatever they like.
+    pub fn runs_commands(&self) -> bool {
+        tools::runs_commands(self.dialect, &self.event_name, self.tool.as_deref())
+    }
+
     /// Whether the program shows its model what a hook adds to this event.
     pub fn takes_context(&self) -> bool {
         crate::verdict::takes_context(self.dialect, self.event)

@@ -79,6 +79,12 @@ pub(super) fn effects(
     of_tool(tool.unwrap_or_default(), &Fields(input))
 }
 
+/// Whether a tool runs commands.
+pub(super) fn runs_commands(dialect: Dialect, event_name: &str, tool: Option<&str>) -> bool {
+    let is_cursors = matches!(event_name, "beforeShellExecution" | "afterShellExecution");
+    (dialect == Dialect::Cursor && is_cursors) || matches!(kind(tool.unwrap_or_default()), Kind::Shell)
+}
+
 fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
     match kind(tool) {
         Kind::Write => file(input, How::Whole),

@@ -96,7 +96,7 @@ impl<'p> Walk<'p> {
                 self.branches(parsed, bodies);
             }
             Body::While(arm) => self.repeated(parsed, [&arm.condition, &arm.body]),
-            Body::For { words, body } => {
+            Body::For { words, body, .. } => {
                 self.words(parsed, words);
                 self.repeated(parsed, [body]);
             }

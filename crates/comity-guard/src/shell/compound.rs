@@ -79,7 +79,10 @@ impl Parser<'_> {
 
     fn enumeration(&mut self) -> Result<Body, Problem> {
         self.blanks();
-        let words = if self.starts_with("((") { vec![self.calculation()?] } else { self.enumerated()? };
+        let (variable, words) = match self.starts_with("((") {
+            true => (String::new(), vec![self.calculation()?]),
+            false => self.enumerated()?,
+        };
         self.blanks();
         if self.peek() == Some(b';') {
             self.at += 1;
@@ -93,16 +96,16 @@ impl Parser<'_> {
         self.at += opening.len();
         let body = self.script(End::Words(closing))?;
         self.at += self.peek_word().len();
-        Ok(Body::For { words, body })
+        Ok(Body::For { variable, words, body })
     }
 
     /// `name in words`, or a name alone.
-    fn enumerated(&mut self) -> Result<Vec<Word>, Problem> {
-        self.word()?;
+    fn enumerated(&mut self) -> Result<(String, Vec<Word>), Problem> {
+        let variable = self.word()?.text;
         self.blank_lines();
         let mut words = Vec::new();
         if self.peek_word() != "in" {
-            return Ok(words);
+            return Ok((variable, words));
         }
         self.at += "in".len();
         self.blanks();
@@ -110,7 +113,7 @@ impl Parser<'_> {
             words.push(self.word()?);
             self.blanks();
         }
-        Ok(words)
+        Ok((variable, words))
     }
 
     fn choice(&mut self) -> Result<Body, Problem> {
@@ -178,15 +181,24 @@ impl Parser<'_> {
     fn test(&mut self) -> Result<Body, Problem> {
         let mut words = Vec::new();
         loop {
-            self.blank_lines();
+            self.blanks();
             match self.peek() {
                 None => return Err(Problem::Unterminated("a test")),
+                Some(b'\n') => {
+                    words.push(Word::bare("\n"));
+                    self.blank_lines();
+                }
                 Some(_) if self.peek_word() == "]]" => {
                     self.at += "]]".len();
                     return Ok(Body::Test(words));
                 }
                 Some(_) if self.begins_word() => words.push(self.word()?),
-                Some(_) => self.at += 1,
+                Some(_) => {
+                    let sign = ["&&", "||"].into_iter().find(|sign| self.starts_with(sign));
+                    let sign = sign.unwrap_or(&self.text[self.at..self.at + 1]);
+                    words.push(Word::bare(sign));
+                    self.at += sign.len();
+                }
             }
         }
     }

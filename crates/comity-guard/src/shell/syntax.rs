@@ -58,6 +58,8 @@ pub enum Body {
     While(Arm),
     /// `for … in …; do …; done`, and `select`.
     For {
+        /// What gets a value each time; empty for arithmetic.
+        variable: String,
         /// The words that it goes through, or its arithmetic.
         words: Vec<Word>,
         /// What is done each time.
@@ -77,7 +79,7 @@ pub enum Body {
         /// What a call runs.
         body: Box<Command>,
     },
-    /// `[[ … ]]`; operators are left out.
+    /// `[[ … ]]`; an operator without letters and a line break are words, too.
     Test(Vec<Word>),
     /// `(( … ))`
     Arithmetic(Word),

@@ -152,6 +152,8 @@ impl Oracle {
             | Event::UnlockedWrite { .. }
             | Event::Committed { .. }
             | Event::WorktreeAdded { .. }
+            | Event::WorktreeReleased { .. }
+            | Event::WorktreeKept { .. }
             | Event::WorktreeRemoved { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }

@@ -130,6 +130,11 @@ impl Agent {
         }
     }
 
+    /// Gives answers more time than usual.
+    pub(super) fn be_patient(&mut self, answer_max: Duration) -> Result<(), String> {
+        self.client.set_timeout(Some(answer_max)).map_err(|error| error.to_string())
+    }
+
     /// Asks, and expects no refusal.
     pub(super) fn ask(&mut self, op: &str, input: &RawValue) -> Result<&RawValue, String> {
         let request = request(op, input, &self.cwd);

@@ -10,6 +10,12 @@ use super::keeper::{Keeper, Kept};
 /// The path that is asked for: it exists, and nobody locks it but who measures.
 pub(super) const FREE_PATH: &str = "src/d0/free.rs";
 
+/// Where Linux keeps files in memory.
+const MEMORY: &str = "/dev/shm";
+/// Room that there has to be: for some dozen worktrees of 50,000 small files.
+const MEMORY_BYTES_MIN: u64 = 6 << 30;
+const MEMORY_FILES_MIN: u64 = 1_200_000;
+
 /// Locks in one directory of [`locked_path`], of which the last three are globs.
 const LOCKS_PER_DIR: usize = 10;
 const GLOBS_PER_DIR: usize = 3;
@@ -23,9 +29,23 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn new() -> Result<Stage, String> {
+        Stage::below(&std::env::temp_dir())
+    }
+
+    /// A stage in memory where the system has such a place, for what would measure nothing but the disk elsewhere.
+    pub(super) fn in_memory() -> Result<Stage, String> {
+        let memory = Path::new(MEMORY);
+        let room = rustix::fs::statvfs(memory).map(|it| (it.f_bavail * it.f_frsize, it.f_favail));
+        match room.is_ok_and(|(bytes, files)| bytes >= MEMORY_BYTES_MIN && files >= MEMORY_FILES_MIN) {
+            true => Stage::below(memory),
+            false => Stage::new(),
+        }
+    }
+
+    fn below(parent: &Path) -> Result<Stage, String> {
         let said = |error: std::io::Error| format!("the stage cannot be set: {error}");
         let program = std::env::current_exe().map_err(said)?;
-        let dir = tempfile::Builder::new().prefix("comity-bench-").tempdir().map_err(said)?;
+        let dir = tempfile::Builder::new().prefix("comity-bench-").tempdir_in(parent).map_err(said)?;
         let keeper = Keeper::start(&program, dir.path())?;
         let stage = Stage { program, keeper, dir };
         stage.make_repository().map_err(said)?;
@@ -45,6 +65,11 @@ impl Stage {
 
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// Where its files are, in words.
+    pub(super) fn medium(&self) -> &'static str {
+        if self.dir().starts_with(MEMORY) { "in memory" } else { "on the disk" }
     }
 
     /// The working directory of all agents.

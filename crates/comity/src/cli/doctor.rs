@@ -19,7 +19,7 @@ struct Finding {
 
 /// Looks at everything and shows what it found; the exit code says whether all is well.
 pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
-    let findings = [directory(home), server(home), ledger(home), git(), terminal()];
+    let findings = [directory(home), server(home), ledger(home), watcher(home), git(), terminal()];
     let all_good = findings.iter().all(|finding| finding.is_good);
     match form {
         Form::Json => {
@@ -95,6 +95,31 @@ fn ledger(home: &Home) -> Finding {
             ),
         },
         Err(error) => bad("ledger", error.to_string(), "try again"),
+    }
+}
+
+fn watcher(home: &Home) -> Finding {
+    let Ok(Some(mut client)) = start::connect_if_running(home) else {
+        return good("watcher", "not looked at");
+    };
+    let status = client.ask("status", &json!({})).ok().and_then(|reply| {
+        let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
+        Some(status)
+    });
+    let Some(watch) = status.as_ref().map(|status| &status["watch"]) else {
+        return good("watcher", "not looked at");
+    };
+    let (trees, directories) = (&watch["trees"], &watch["directories"]);
+    let found = match watch["state"].as_str() {
+        Some("on") => format!("{trees} worktrees, {directories} directories"),
+        Some("off") => "off by guard.watch: writes without a lock are not reported".to_owned(),
+        _ => "not available: writes without a lock are not reported".to_owned(),
+    };
+    let problems: Vec<&str> =
+        watch["problems"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+    match problems.is_empty() {
+        true => good("watcher", found),
+        false => bad("watcher", found, problems.join("\n    ")),
     }
 }
 

@@ -15,6 +15,9 @@ use crate::start;
 /// How often a broken connection is made again without anything having come.
 const ATTEMPTS_MAX: u32 = 40;
 
+/// Letters that are shown before the new ones.
+const MAIL_SHOWN_FIRST: usize = 10;
+
 /// The parts of an entry that filters and people look at.
 #[derive(Deserialize)]
 struct Shown {
@@ -38,14 +41,23 @@ pub(crate) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
             return ExitCode::from(output::USAGE);
         }
     };
+    go_on(home, &input, form)
+}
+
+/// Shows the newest letters, then every new one until interrupted.
+pub(crate) fn mail(home: Home, form: Form) -> ExitCode {
+    go_on(home, &json!({ "type": "mail:sent", "limit": MAIL_SHOWN_FIRST }), form)
+}
+
+fn go_on(home: Home, input: &Value, form: Form) -> ExitCode {
     let mut session = Session::from_env(home);
-    let mut cursor = match first_page(&mut session, &input, form) {
+    let mut cursor = match first_page(&mut session, input, form) {
         Ok(cursor) => cursor,
         Err(code) => return code,
     };
     let mut attempt = 0;
     loop {
-        let problem = match follow(&mut session, &mut cursor, &input, form, &mut attempt) {
+        let problem = match follow(&mut session, &mut cursor, input, form, &mut attempt) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(problem) => problem,
         };

@@ -5,6 +5,7 @@ mod doctor;
 mod follow;
 pub(crate) mod output;
 mod server;
+mod spool;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,7 +15,7 @@ use comity_app::catalog::{CATALOG, Entry};
 use comity_app::operation::Audience;
 use comity_wire::Home;
 
-use crate::session::Session;
+use crate::session::{Session, Trouble};
 use crate::{bench, init, mcp, serve};
 use output::{Form, USAGE};
 
@@ -76,6 +77,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "completions" => docs::completions(inner, command()),
         "docs" => docs::run(inner),
+        "mail" => match inner.subcommand() {
+            Some(("tail", _)) => follow::mail(home, form),
+            Some(("spool", inner)) => spool::spool(&home, inner, form),
+            Some(("spooled", inner)) => spool::spooled(&home, inner, form),
+            _ => operation(&matches, home, form),
+        },
         "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
         _ => operation(&matches, home, form),
     }
@@ -98,6 +105,7 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }
+    root = root.mut_subcommand("mail", spool::commands);
     root.subcommand(Command::new("token").about("Prints your secret for the HTTP door, and its address"))
         .subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
@@ -188,8 +196,21 @@ fn group_about(word: &str) -> &'static str {
         "agent" => "Who is here: join, list, bye",
         "task" => "What there is to do: add, claim, start, done, and how it goes on",
         "log" => "What happened",
+        "mail" => "Letters between agents and you: send, read, search, tail",
+        "team" => "A leader and its workers: create, delete, list, show",
+        "shutdown" => "Asks an agent to end, and answers that",
+        "decision" => "Confirms a decision, or turns it down",
+        "worktree" => "A copy of the repository of one's own: add, list, merge, remove, restore",
         _ => "",
     }
+}
+
+/// What was offered was shown, or could not be: then it is offered again.
+fn acknowledge(session: &mut Session, receipt: u64) {
+    let shown = std::io::Write::flush(&mut std::io::stdout().lock()).is_ok() && output::all_was_written();
+    let input = serde_json::json!({ "receipt": receipt, "returned": !shown });
+    // If this fails it is offered again, and says so.
+    let _ = session.ask("mail_ack", &input);
 }
 
 /// Runs the operation that the words name.
@@ -209,5 +230,15 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
             return ExitCode::from(USAGE);
         }
     };
-    output::show(form, Session::from_env(home).ask(entry.name, &input))
+    let mut session = Session::from_env(home.clone());
+    let answer = session.ask(entry.name, &input);
+    if let ("mail_send", Err(Trouble::Fault(why))) = (entry.name, &answer) {
+        return spool::instead(&home, &input, why, form);
+    }
+    let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);
+    let code = output::show(form, answer);
+    if let Some(receipt) = receipt {
+        acknowledge(&mut session, receipt);
+    }
+    code
 }

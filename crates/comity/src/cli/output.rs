@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comity_core::display::visible_lines;
 use comity_wire::Fault;
@@ -69,9 +70,19 @@ fn explain(fault: &Fault) {
     }
 }
 
+/// Set once something could not be written to standard output.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
 /// Writes to standard output; a reader that went away is no fault of ours.
 pub(crate) fn print(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    if writeln!(std::io::stdout().lock(), "{text}").is_err() {
+        UNWRITTEN.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether everything so far went out.
+pub(crate) fn all_was_written() -> bool {
+    !UNWRITTEN.load(Ordering::Relaxed)
 }
 
 /// Writes to standard error, with control characters made visible.

@@ -1,11 +1,16 @@
 //! MCP over streamable HTTP: tools are operations, called with the token's owner as the caller.
 
+use std::collections::BTreeMap;
+use std::sync::{MutexGuard, PoisonError};
+
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use comity_app::operation::Caller;
 use comity_app::span::Span;
 use comity_app::{Failure, catalog};
+use comity_core::mail::Receipt;
 use comity_core::{Millis, Principal, Refusal};
 use comity_mcp::ToolOutcome;
 use comity_mcp::http::{HttpRequest, HttpResponse, HttpStep};
@@ -16,6 +21,9 @@ use super::{Door, body, reply, rest, routes};
 
 /// The longest wait of a call: clients give up on a tool after a minute or two.
 const WAIT_MAX: Span = Span(Millis::seconds(90));
+
+/// How long mail that was offered over HTTP may wait for the receiver's next call.
+const OFFER_LEASE: Span = Span(Millis::minutes(5));
 
 /// Answers one message.
 pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body) -> Response {
@@ -65,9 +73,17 @@ async fn run(
     let Some(entry) = catalog::find_tool(tool) else {
         return ToolOutcome::error(format!("there is no operation {tool:?}"));
     };
+    if entry.name == "next" {
+        // Nobody sees whether the answer arrives: the agent's next call proves it.
+        arguments.insert("lease".into(), OFFER_LEASE.to_string().into());
+    }
+    acknowledge_last(door, &caller).await;
     let input = Value::Object(arguments).to_string();
     let question = Question { caller, op: entry.name, input, key: None, text: true };
     let (output, notices) = call::ask(&door.app, question).await;
+    if let Some(receipt) = output.as_ref().ok().and_then(|rendered| rendered.receipt) {
+        offers(door).insert(who, receipt);
+    }
     let mut outcome = match output {
         Ok(rendered) => ToolOutcome::answer(rendered.text.unwrap_or(rendered.json)),
         Err(failure) => {
@@ -83,6 +99,19 @@ async fn run(
         outcome.text.push_str(&notice);
     }
     outcome
+}
+
+fn offers(door: &Door) -> MutexGuard<'_, BTreeMap<Principal, Receipt>> {
+    door.offers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A call proves that the answer to the one before has arrived, with the mail in it.
+async fn acknowledge_last(door: &Door, caller: &Caller) {
+    let Some(receipt) = offers(door).remove(&caller.who) else { return };
+    let input = format!("{{\"receipt\":{receipt}}}");
+    let question = Question { caller: caller.clone(), op: "mail_ack", input, key: None, text: false };
+    // Refused if it took too long: then it is offered again.
+    let _ = call::ask(&door.app, question).await;
 }
 
 /// Shortens a wait that no client would sit out; tells whether it did.

@@ -23,14 +23,17 @@ mod websocket;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use comity_app::Application;
+use comity_core::Principal;
+use comity_core::mail::Receipt;
 
 pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
@@ -51,6 +54,8 @@ pub(crate) struct Door {
     pub(crate) mcp: Arc<comity_mcp::Server>,
     /// MCP with all tools, for `/mcp?tools=all`.
     pub(crate) mcp_all: Arc<comity_mcp::Server>,
+    /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
+    pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
 }
 
 impl Door {
@@ -59,7 +64,7 @@ impl Door {
         let version = app.server().version.clone();
         let mcp = Arc::new(mcp_server(false, &version));
         let mcp_all = Arc::new(mcp_server(true, &version));
-        Door { app, human_token, mcp, mcp_all }
+        Door { app, human_token, mcp, mcp_all, offers: Mutex::default() }
     }
 }
 

@@ -24,6 +24,9 @@ use link::Link;
 /// How often a server that is gone at once is looked for again.
 const RECONNECTS_MAX: u32 = 20;
 
+/// The id of requests whose answers nobody waits for.
+const ACKNOWLEDGEMENT: u64 = 0;
+
 /// A tool call that the server has not answered yet.
 struct Running {
     ticket: Ticket,
@@ -132,8 +135,8 @@ impl Shim {
         http::cap_wait(&mut call.arguments);
         let id = self.next_id;
         self.next_id += 1;
-        // A tool may have another name than its operation.
-        let op = comity_app::catalog::find_tool(&call.tool).map_or(&*call.tool, |entry| entry.name);
+        // A tool that is unknown here is unknown there too, and the answer says so.
+        let op = comity_app::catalog::find_tool(&call.tool).map_or(call.tool.as_str(), |entry| entry.name);
         let line = self.link.request(id, op, &call.arguments, &random_key()?)?;
         self.running.insert(id, Running { ticket: call.ticket, line });
         if let Some(running) = self.running.get(&id)
@@ -161,12 +164,24 @@ impl Shim {
                 Ok(Some(line)) => {
                     let reply: Reply<'_> =
                         serde_json::from_slice(&line).map_err(|error| error.to_string())?;
-                    if let Some(running) = self.running.remove(&reply.id) {
-                        send(&self.server.finish(&running.ticket, &outcome(&reply)))?;
+                    let Some(running) = self.running.remove(&reply.id) else { continue };
+                    send(&self.server.finish(&running.ticket, &outcome(&reply)))?;
+                    if let Some(receipt) = reply.receipt {
+                        self.acknowledge(receipt)?;
                     }
                 }
                 Err(_) => return self.reconnect(),
             }
+        }
+    }
+
+    /// What was offered has reached the client. If this gets lost it is offered again, and says so.
+    fn acknowledge(&mut self, receipt: u64) -> Result<(), String> {
+        let input = serde_json::Map::from_iter([("receipt".to_owned(), receipt.into())]);
+        let line = self.link.request(ACKNOWLEDGEMENT, "mail_ack", &input, &random_key()?)?;
+        match self.link.send(&line) {
+            Ok(()) => Ok(()),
+            Err(_) => self.reconnect(),
         }
     }
 

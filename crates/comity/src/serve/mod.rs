@@ -20,7 +20,7 @@ use comity_app::clock::{self, Clock};
 use comity_app::config::Config;
 use comity_app::engine::Engine;
 use comity_app::log::{SqliteLog, StartPoint};
-use comity_app::{Application, inspector};
+use comity_app::{Application, caretaker, inspector, watch};
 use comity_core::{Ask, Fence, Principal, World};
 use comity_wire::Home;
 
@@ -100,7 +100,10 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     engine.run_timer().map_err(said)?;
     engine.run_housekeeping(reader).map_err(said)?;
     inspector::run(&engine).map_err(said)?;
+    caretaker::run(&app).map_err(said)?;
     liveness::run(&engine).map_err(said)?;
+    comity_app::spool::run(&app).map_err(said)?;
+    watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     if let Some((listener, _)) = web {
         serve_web(&app, home, listener)?;
     }

@@ -94,6 +94,9 @@ pub(crate) fn line(id: u64, output: &Result<Rendered, Failure>, notices: &[Strin
                 line.push_str(",\"text\":");
                 push_json(&mut line, text);
             }
+            if let Some(receipt) = rendered.receipt {
+                line.push_str(&format!(",\"receipt\":{receipt}"));
+            }
         }
         Err(failure) => {
             line.push_str("\"error\":");

@@ -272,7 +272,7 @@ impl Socket {
             }
             _ => return Err(Refusal::bad_input(format!("there is no ${own}"), "use an operation").into()),
         }
-        Ok(comity_app::Rendered { json: "{}".into(), text: None })
+        Ok(comity_app::Rendered { json: "{}".into(), text: None, receipt: None })
     }
 
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {

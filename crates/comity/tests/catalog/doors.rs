@@ -36,7 +36,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Stage {
         // A worktree that is made ready meanwhile would make the answers differ.
-        let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_GUARD_WATCH", "false")]);
         let lead = place.join(&["lead", "--role", "lead"]);
         let stranger = place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
@@ -50,6 +50,11 @@ impl Stage {
         }
         let tasks = r#"[{ "id": "docs", "title": "Say so", "depends_on": ["late"] }, { "id": "late", "title": "Last" }]"#;
         std::fs::write(place.repo.join("tasks.json"), tasks).expect("written");
+        place.json(&["shutdown", "request", "lead", "--within", "1h"]);
+        place.json_as(&ann, &["mail", "send", "lead", "-m", "how far are you?"]);
+        for title in ["Use tabs", "Drop tests"] {
+            place.json_as(&ann, &["decide", title, "--needs-confirmation"]);
+        }
         Stage { place, lead }
     }
 
@@ -64,7 +69,13 @@ impl Stage {
     pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
         let mut wire = Wire::connect(&self.place).asking_as(&self.lead);
         match wire.ask(entry.name, input.clone()) {
-            Ok(output) => self.json(false, &output),
+            Ok(output) => {
+                // Whoever was offered mail says that it arrived; commands and tools do so by themselves.
+                if let Some(receipt) = output["receipt"].as_u64() {
+                    wire.ask("mail_ack", json!({ "receipt": receipt })).expect("acknowledged");
+                }
+                self.json(false, &output)
+            }
             Err(No::Refused(error)) => self.json(true, &error),
             Err(No::Broken(error)) => panic!("{}: {error}", entry.name),
         }
@@ -83,7 +94,12 @@ impl Stage {
     pub(crate) fn by_command_line_in_words(&self, entry: &Entry, typed: &[&str]) -> Answer {
         let ran = self.place.run_as(&self.lead, &[entry.command, typed].concat());
         match ran.code {
-            0 => self.text(false, &ran.out),
+            0 => {
+                // What an agent is told besides is beside the output here, and at its end there.
+                let notes = ran.err.lines().filter_map(|line| line.strip_prefix("note: "));
+                let notes: String = notes.map(|note| format!("\nNotice: {note}")).collect();
+                self.text(false, &format!("{}{notes}", ran.out.trim_end()))
+            }
             3 => {
                 let said = ran.err.strip_prefix("comity: ").expect("who says it");
                 self.text(true, &said.replace("\n  ", "\n"))
@@ -119,6 +135,10 @@ impl Stage {
     fn request(&self, method: &str, target: &str, body: Option<&Value>) -> Answer {
         let response = http::request(&self.place, Some(&self.lead.token), method, target, body);
         let document = response.json();
+        if let Some(receipt) = document["receipt"].as_u64() {
+            let input = json!({ "receipt": receipt });
+            http::request(&self.place, Some(&self.lead.token), "POST", "/api/mail/ack", Some(&input));
+        }
         match response.status {
             200..=299 => self.json(false, &document),
             400..=499 => self.json(true, &document["error"]),

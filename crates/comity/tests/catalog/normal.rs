@@ -34,19 +34,13 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
 /// Text with the same word for everything that differs.
 pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
     let text = text.replace(&dir.display().to_string(), "DIR");
-    // The number of a process may be short.
-    let text = match text.split_once("runs as process ") {
-        Some((before, after)) => {
-            format!(
-                "{before}runs as process NUMBER{}",
-                after.trim_start_matches(|c: char| c.is_ascii_digit())
-            )
-        }
-        None => text,
-    };
+    let mut before = "";
     let words = text.split_inclusive([' ', '\n', '(', ')', ',', ';']).map(|word| {
         let end = word.trim_end_matches([' ', '\n', '(', ')', ',', ';', ':']);
-        format!("{}{}", normal_word(end), &word[end.len()..])
+        // The number of a process may be a small one.
+        let normal =
+            if std::mem::replace(&mut before, end) == "process" { "NUMBER" } else { normal_word(end) };
+        format!("{normal}{}", &word[end.len()..])
     });
     words.collect::<String>().replace("SPAN SPAN", "SPAN")
 }

@@ -33,8 +33,18 @@ fn help() {
                            lead. The holder is told
               commit       Commits exactly the files that you have locked and changed, and nothing else that is
                            staged or dirty
-              worktree     
               task         What there is to do: add, claim, start, done, and how it goes on
+              worktree     A copy of the repository of one's own: add, list, merge, remove, restore
+              next         What to do now: a request to end, answers, letters from your leader, from others.
+                           Call it when you are idle
+              mail         Letters between agents and you: send, read, search, tail
+              team         A leader and its workers: create, delete, list, show
+              shutdown     Asks an agent to end, and answers that
+              idle         Tells your leader that you wait for work, and in 5 to 10 words what you did
+              decide       Writes a decision down for everybody, with the reasons; your leader or the human
+                           confirms it if it needs that
+              decisions    Shows what was decided, why, and what waits to be confirmed
+              decision     Confirms a decision, or turns it down
               agent        Who is here: join, list, bye
               log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
                            type and time

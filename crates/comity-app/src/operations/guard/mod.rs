@@ -3,6 +3,7 @@
 mod caller;
 mod commit;
 mod knowledge;
+mod mail;
 mod payload;
 mod targets;
 mod tool;

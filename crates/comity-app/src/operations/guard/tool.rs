@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comity_core::locks::{LockMode, Wanted, conflicts};
+use comity_core::mail::Receipt;
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{Event, HookCall};
 use comity_guard::verdict::{Said, Verdict};
-use comity_guard::{Dialect, How, Unknown};
+use comity_guard::{Dialect, How, Target, Unknown, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::payload::Payload;
 use super::targets::{Touch, touches};
-use super::{AUTO_REASON, caller, knowledge};
+use super::{AUTO_REASON, caller, knowledge, mail};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::keeps_out;
+use crate::watch::{Call, Reach};
 
 /// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -42,6 +44,9 @@ pub struct Spoken {
     pub stderr: String,
     /// Its exit code.
     pub exit: u8,
+    /// The offer of mail in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
 }
 
 impl Operation for Guard {
@@ -52,6 +57,10 @@ impl Operation for Guard {
     const COMMAND: &'static [&'static str] = &["guard", "tool"];
     type Output = Spoken;
 
+    fn receipt(spoken: &Spoken) -> Option<Receipt> {
+        spoken.receipt.map(Receipt)
+    }
+
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
         let dialect = self.client.as_deref().map(str::parse::<Dialect>).transpose();
         let dialect =
@@ -61,6 +70,7 @@ impl Operation for Guard {
             Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
         };
         let judged = Judged::of(app, caller, &call)?;
+        mail::acknowledge_last(app, judged.who);
         match judged.asks() {
             Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
             Ok(asks) => judged.ask(asks),
@@ -187,13 +197,51 @@ impl<'a> Judged<'a> {
     }
 
     fn spoken(&self, verdict: Verdict) -> Spoken {
+        let mut receipt = None;
+        self.keep_account(&verdict);
         let verdict = match verdict {
-            Verdict::Allow { context: None } => Verdict::Allow { context: self.news() },
+            Verdict::Allow { context: None } if self.call.takes_context() => {
+                let offered = mail::offer(self.app, self.who);
+                receipt = offered.as_ref().map(|(_, receipt)| receipt.0);
+                let news: Vec<String> =
+                    self.news().into_iter().chain(offered.map(|(text, _)| text)).collect();
+                Verdict::Allow { context: (!news.is_empty()).then(|| news.join("\n")) }
+            }
             other => other,
         };
         let Said { stdout, stderr, exit } =
             verdict.said(self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { stdout, stderr, exit }
+        Spoken { stdout, stderr, exit, receipt }
+    }
+
+    /// Remembers which calls run: whoever writes without a lock is probably one of them.
+    fn keep_account(&self, verdict: &Verdict) {
+        let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
+        match self.call.event {
+            Event::BeforeTool => {
+                let may_run = matches!(verdict, Verdict::Allow { .. });
+                watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
+            }
+            Event::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
+            Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd => {
+                watch.calls_ended(agent);
+            }
+            Event::Other => {}
+        }
+    }
+
+    /// The call, if it may write.
+    fn writing_call(&self) -> Option<Call> {
+        let named = |write: &Write| match &write.target {
+            Target::Path(path) => Some(self.cwd.join(path)),
+            _ => None,
+        };
+        let reach = match self.call.runs_commands() {
+            true => Reach::Anything,
+            false if self.call.effects.writes.is_empty() => return None,
+            false => Reach::Files(self.call.effects.writes.iter().filter_map(named).collect()),
+        };
+        Some(Call { tool: self.call.tool.as_deref().map(Into::into), reach })
     }
 
     /// What the agent has to be told; telling it here counts as told.
@@ -204,7 +252,7 @@ impl<'a> Judged<'a> {
             let waiting = world.agents.get(agent).map(|agent| &agent.notices[..]).unwrap_or_default();
             waiting.iter().map(|notice| notice.what.to_string()).collect::<Vec<String>>()
         };
-        if news.is_empty() || !self.call.takes_context() {
+        if news.is_empty() {
             return None;
         }
         self.app.engine().ask(self.who, Ask::TakeNotices).ok()?;

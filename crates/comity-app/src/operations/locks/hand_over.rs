@@ -29,7 +29,7 @@ pub struct HandOver {
 impl Operation for HandOver {
     const NAME: &'static str = "handover";
     const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
+    const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/handover" };
     const COMMAND: &'static [&'static str] = &["handover"];
     type Output = LockChanges;

@@ -103,7 +103,7 @@ impl fmt::Display for LockGrant {
 }
 
 /// Agents often give one path where a list is meant.
-pub(super) fn one_or_many<'de, D: serde::Deserializer<'de>>(
+pub(in crate::operations) fn one_or_many<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<String>, D::Error> {
     struct Paths;

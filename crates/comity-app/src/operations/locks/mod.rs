@@ -20,6 +20,7 @@ pub use extend::Extend;
 pub use hand_over::HandOver;
 pub use list::ListLocks;
 pub use lock::Lock;
+pub(super) use lock::one_or_many;
 pub use release::Release;
 pub use unlock::Unlock;
 
@@ -131,7 +132,7 @@ fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
 }
 
 /// A reason as it is stored: bounded, and without secrets.
-fn stored_reason(reason: Option<String>) -> Option<Box<str>> {
+pub(super) fn stored_reason(reason: Option<String>) -> Option<Box<str>> {
     reason
         .filter(|reason| !reason.trim().is_empty())
         .map(|reason| comity_core::redact::redact(reason.trim()).into())

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::watch::WatchView;
 
 /// Says where the server is, who you are to it, and what there is.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -38,6 +39,8 @@ pub struct ServerStatus {
     pub waits: usize,
     /// The number of the newest entry of the log.
     pub head: u64,
+    /// The watcher of files.
+    pub watch: WatchView,
 }
 
 impl Operation for Status {
@@ -65,6 +68,7 @@ impl Operation for Status {
             locks: world.locks.len(),
             waits: world.locks.waits().count(),
             head: world.head,
+            watch: app.watch().view(),
         }))
     }
 }
@@ -78,6 +82,7 @@ impl fmt::Display for ServerStatus {
             writeln!(f, "web     {url}")?;
         }
         writeln!(f, "you     {you}")?;
-        write!(f, "now     {agents} agents, {locks} locks, {waits} waiting, {head} log entries")
+        writeln!(f, "now     {agents} agents, {locks} locks, {waits} waiting, {head} log entries")?;
+        write!(f, "watched {}", self.watch)
     }
 }

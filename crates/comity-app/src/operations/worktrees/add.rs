@@ -14,6 +14,7 @@ use super::{ask, failure};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::projects::Place;
+use crate::removal::settle;
 use crate::trees;
 
 /// Gives you a worktree and a branch of your own.
@@ -73,6 +74,7 @@ impl Operation for WorktreeAdd {
             }
         };
         let slug = Slug::parse(&name).map_err(failure)?;
+        make_room(app, &place, &slug);
         let branch = self.branch.as_deref().map(Branch::parse).transpose().map_err(failure)?;
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         let setup = setup(&place)?;
@@ -101,6 +103,17 @@ impl Operation for WorktreeAdd {
         ask(app, caller.who, Ask::AddWorktree { project: place.project(), tree })?;
         keep_ready(app, driver, base);
         Ok(Plan::Answer(output))
+    }
+}
+
+/// Waits for one of the same name that was released, if it is still on its way. If it is kept, the name is taken.
+fn make_room(app: &Application, place: &Place, slug: &Slug) {
+    let before = app.engine().world().worktrees.get(place.project(), slug.as_str()).cloned();
+    if let Some(worktree) = before
+        && let Some(by) = worktree.released
+    {
+        // If it is kept, the caretaker finds that, too, and tells who has released it.
+        let _ = settle(app, by, &worktree);
     }
 }
 

@@ -25,6 +25,8 @@ pub struct WorktreeList {
     pub trash: Vec<TrashView>,
     /// What crashes have left; nothing of it is deleted.
     pub leftovers: Vec<String>,
+    /// How many are ready for the next who asks.
+    pub ready: usize,
 }
 
 /// One worktree.
@@ -42,6 +44,10 @@ pub struct WorktreeView {
     pub owner: Option<String>,
     /// Whether its owner is here.
     pub owner_is_live: bool,
+    /// Whether it was released, and goes as soon as it is proven that no work is in it.
+    pub released: bool,
+    /// Why it was kept when it was released.
+    pub kept: Option<String>,
 }
 
 /// One worktree in the trash.
@@ -78,7 +84,8 @@ impl Operation for ListWorktrees {
         };
         let worktrees = listed.iter().map(|listed| {
             let slug = listed.slug.as_str();
-            let owner = world.worktrees.get(place.project(), slug).map(|worktree| worktree.owner);
+            let known = world.worktrees.get(place.project(), slug);
+            let owner = known.map(|worktree| worktree.owner);
             WorktreeView {
                 slug: slug.to_owned(),
                 path: listed.path.to_string_lossy().into_owned(),
@@ -86,6 +93,8 @@ impl Operation for ListWorktrees {
                 base: listed.base.commit.as_str().to_owned(),
                 owner: owner.map(|owner| world.name_of(owner)),
                 owner_is_live: owner.is_some_and(is_live),
+                released: known.is_some_and(|worktree| worktree.released.is_some()),
+                kept: known.and_then(|worktree| worktree.kept.as_deref()).map(str::to_owned),
             }
         });
         let trash = trashed.iter().map(|trashed| TrashView {
@@ -97,6 +106,7 @@ impl Operation for ListWorktrees {
             worktrees: worktrees.collect(),
             trash: trash.collect(),
             leftovers: leftovers.iter().map(ToString::to_string).collect(),
+            ready: driver.ready().map_err(failure)?,
         }))
     }
 }
@@ -108,6 +118,8 @@ impl fmt::Display for WorktreeList {
             let gone = if tree.owner_is_live { "" } else { ", who is gone" };
             let owner = tree.owner.as_deref().unwrap_or("nobody known");
             lines.push(format!("{}  of {owner}{gone}  on {}\n  {}", tree.slug, tree.branch, tree.path));
+            lines.extend(tree.released.then(|| "  released: it is looked at whether it can go".to_owned()));
+            lines.extend(tree.kept.as_ref().map(|why| format!("  kept: {why}")));
         }
         for trashed in &self.trash {
             let name = trashed.slug.as_deref().unwrap_or(&trashed.id);

@@ -82,17 +82,30 @@ fn a_base_that_has_moved_is_caught_up_with() {
     assert_eq!(yard.whys("trees/worktrees/eve"), []);
 }
 
-/// Changes something in a worktree of the pool; it must not be handed out, and nothing of it be lost.
+/// Changes something in a worktree of the pool; it must not be handed out, and nothing of it be lost: whether it was
+/// watched since it was made, or made before a restart, or watched again since then.
 fn check_discarded(change: impl Fn(&Yard, &str)) {
-    let yard = Yard::new();
-    fill(&yard, 1);
+    let is_ready = |yard: &Yard| fill(yard, 1).ready == 1;
+    let watched_again = |yard: &Yard| yard.driver.watch_ready() == Ok(());
+    for restarts in [None, Some(false), Some(true)] {
+        let mut yard = Yard::new();
+        assert!(is_ready(&yard));
+        if let Some(watches) = restarts {
+            yard = yard.reopen();
+            assert!(!watches || watched_again(&yard));
+        }
+        check_one_discarded(&yard, &change);
+    }
+}
+
+fn check_one_discarded(yard: &Yard, change: &impl Fn(&Yard, &str)) {
     let name = fs::read_dir(yard.path("trees/pool")).expect("there").find_map(|entry| {
         entry.expect("an entry").file_name().into_string().ok().filter(|name| name.starts_with("pool-"))
     });
     let dir = format!("trees/pool/{}", name.expect("one"));
-    change(&yard, &dir);
+    change(yard, &dir);
     let before = yard.snapshot(&dir);
-    assert_eq!(claim(&yard, "ann", "trunk"), None);
+    assert_eq!(claim(yard, "ann", "trunk"), None);
     assert!(!yard.exists("refs/heads/comity/ann"));
     let trashed = yard.driver.trashed().expect("a list");
     assert_eq!(trashed.len(), 1);
@@ -114,6 +127,36 @@ fn one_that_was_touched_is_not_handed_out() {
     check_discarded(|yard, dir| {
         drop(yard.sandbox.git(dir, &["update-index", "--assume-unchanged", "src/a.rs"]))
     });
+}
+
+#[test]
+fn one_that_was_touched_is_not_brought_to_another_base_either() {
+    let yard = Yard::new();
+    fill(&yard, 2);
+    yard.sandbox.git("main", &["commit", "-q", "--allow-empty", "-m", "third"]);
+    let touched = fs::read_dir(yard.path("trees/pool")).expect("there").find_map(|entry| {
+        let path = entry.expect("an entry").path();
+        path.is_dir().then_some(path)
+    });
+    fs::write(touched.expect("one").join("docs/new.md"), "work\n").expect("written");
+    let claimed = claim(&yard, "ann", "trunk").expect("the other one");
+    assert!(!claimed.path.join("docs/new.md").exists());
+    assert_eq!(yard.sandbox.git("trees/worktrees/ann", &["status", "--porcelain", "--ignored"]), "");
+    assert_eq!(claim(&yard, "bob", "trunk"), None, "the touched one is in the trash, or stays where it is");
+    let trashed = yard.driver.trashed().expect("a list");
+    assert!(trashed.iter().all(|trashed| trashed.set_aside.is_some()), "{trashed:?}");
+}
+
+#[test]
+fn what_was_made_ready_before_a_restart_is_handed_out() {
+    let yard = Yard::new();
+    fill(&yard, 2);
+    let yard = yard.reopen();
+    assert_eq!(yard.driver.ready(), Ok(2));
+    assert!(claim(&yard, "ann", "trunk").is_some(), "after a look");
+    assert_eq!(yard.driver.watch_ready(), Ok(()));
+    assert!(claim(&yard, "bob", "trunk").is_some(), "after a watch");
+    assert_eq!(yard.driver.ready(), Ok(0));
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! Looks after worktrees that were released: they go as soon as it is proven that no work is in them, or are kept.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use comity_core::worktrees::Worktree;
+use comity_core::{Ask, Principal};
+
+use crate::application::Application;
+use crate::engine::Failed;
+use crate::operation::Failure;
+use crate::removal::{Verdict, in_words, may_pass, purge, settle};
+
+/// How long after a release somebody may still be at work in it, as an agent is that ends; then it is looked at again.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// How often it is looked at for that, each time after twice the wait; then it is kept.
+const LOOKS_MAX: u32 = 7;
+/// Without anything to do it sleeps this long; it is woken before.
+const IDLE: Duration = Duration::from_secs(3_600);
+
+/// Runs until the engine stops. It sleeps until a worktree is released, and takes up what a crash has interrupted.
+pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
+    let app = app.clone();
+    std::thread::Builder::new().name("caretaker".into()).spawn(move || {
+        let (wake, woken) = mpsc::sync_channel::<()>(1);
+        let (watched, known) = (app.engine().clone(), AtomicUsize::new(0));
+        let _woken = app.engine().feed().wake_while(Arc::new(move |_| {
+            let releases = watched.world().worktrees.releases();
+            if watched.feed().is_stopped() || known.swap(releases, Ordering::Relaxed) != releases {
+                let _ = wake.try_send(());
+            }
+        }));
+        watch_pools(&app);
+        let mut waiting = Waiting::default();
+        while !app.engine().feed().is_stopped() {
+            let next = look(&app, &mut waiting);
+            let pause = next.map_or(IDLE, |due| due.saturating_duration_since(Instant::now()));
+            match woken.recv_timeout(pause) {
+                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    })
+}
+
+/// Those that somebody is at work in, by the record that added them: how often they were looked at, and when next.
+#[derive(Default)]
+struct Waiting(HashMap<u64, (u32, Instant)>);
+
+/// Looks at every worktree that was released and is due; says when the next one is.
+fn look(app: &Application, waiting: &mut Waiting) -> Option<Instant> {
+    let released: Vec<Worktree> = app.engine().world().worktrees.released().cloned().collect();
+    waiting.0.retain(|added, _| released.iter().any(|worktree| worktree.added == *added));
+    for worktree in &released {
+        let (looks, due) = waiting.0.get(&worktree.added).copied().unwrap_or((0, Instant::now()));
+        if due > Instant::now() || app.engine().feed().is_stopped() {
+            continue;
+        }
+        let by = worktree.released.unwrap_or(Principal::System);
+        let why = match settle(app, by, worktree) {
+            Ok(Verdict::Gone { .. }) => {
+                purge(app, worktree);
+                continue;
+            }
+            Ok(Verdict::Kept(kept)) if may_pass(&kept) && looks + 1 < LOOKS_MAX => {
+                let again = Instant::now() + FIRST_WAIT * 2_u32.pow(looks);
+                waiting.0.insert(worktree.added, (looks + 1, again));
+                continue;
+            }
+            Ok(Verdict::Kept(kept)) => in_words(&kept),
+            Err(Failure::Refused(refusal)) => refusal.to_string(),
+            Err(Failure::Fault(problem)) => problem,
+        };
+        keep(app, worktree, &why);
+    }
+    waiting.0.values().map(|(_, due)| *due).min()
+}
+
+fn keep(app: &Application, worktree: &Worktree, why: &str) {
+    let (project, slug) = (worktree.project, worktree.tree.slug.clone());
+    let why = comity_core::redact::redact(why).into();
+    match app.engine().ask(Principal::System, Ask::KeepWorktree { project, slug, why }) {
+        Ok(_) => {}
+        // It is kept all the same; only nobody is told.
+        Err(Failed::Refused(refusal)) => eprintln!("comity: {refusal}"),
+        Err(Failed::Fault(problem)) => eprintln!("comity: {problem}"),
+    }
+}
+
+/// Watches worktrees that were made ready before this server started, so that they need not be looked at when asked for.
+fn watch_pools(app: &Application) {
+    let projects: Vec<_> = app.engine().world().projects.values().cloned().collect();
+    for project in projects {
+        let common_dir = Path::new(&*project.common_dir);
+        if !app.trees().has_any(app.config(), common_dir) {
+            continue;
+        }
+        // Without it the next one only takes longer.
+        if let Ok(driver) = app.trees().driver(app.config(), common_dir) {
+            let _ = driver.watch_ready();
+        }
+    }
+}

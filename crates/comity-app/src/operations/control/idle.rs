@@ -1,0 +1,81 @@
+//! Says that one waits for work.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::control::{ControlAsk, ControlEvent, IdleReason};
+use comity_core::redact::redact;
+use comity_core::{Ask, Event, Refusal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Tells your leader that you wait for work, and in 5 to 10 words what you did.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ReportIdle {
+    /// What you did, in 5 to 10 words
+    #[arg(value_name = "SUMMARY")]
+    pub summary: String,
+    /// available (the default), interrupted or failed
+    #[arg(long, value_name = "REASON")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The task that you worked on
+    #[arg(long, value_name = "ID")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How that went
+    #[arg(long, value_name = "STATUS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+}
+
+/// Who was told.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reported {
+    /// Name of the leader, or the human.
+    pub to: String,
+}
+
+impl Operation for ReportIdle {
+    const NAME: &'static str = "idle";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/idle" };
+    const COMMAND: &'static [&'static str] = &["idle"];
+    type Output = Reported;
+
+    fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Reported>, Failure> {
+        let reason = match self.reason.as_deref() {
+            None | Some("available") => IdleReason::Available,
+            Some("interrupted") => IdleReason::Interrupted,
+            Some("failed") => IdleReason::Failed,
+            Some(other) => {
+                let problem = format!("{other:?} is no reason to be idle");
+                return Err(Refusal::bad_input(problem, "use available, interrupted or failed").into());
+            }
+        };
+        let ask = ControlAsk::ReportIdle {
+            reason,
+            summary: redact(self.summary.trim()).into(),
+            task: self.task.map(Into::into),
+            status: self.status.map(Into::into),
+        };
+        let finish = Box::new(|events: &[Event], world: &World, _| Reported {
+            to: match events.last() {
+                Some(Event::Control(ControlEvent::IdleReported { to, .. })) => world.name_of(*to),
+                _ => String::new(),
+            },
+        });
+        Ok(Plan::Change { asks: vec![Ask::Control(ask)], finish })
+    }
+}
+
+impl fmt::Display for Reported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} knows that you wait for work", self.to)
+    }
+}

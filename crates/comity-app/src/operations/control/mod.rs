@@ -1,0 +1,57 @@
+//! Control: ask an agent to end, answer that, and say that one waits for work.
+
+mod approve;
+mod idle;
+mod reject;
+mod request;
+
+use std::fmt;
+
+use comity_core::control::{ControlAsk, ControlEvent, RequestId};
+use comity_core::{Ask, Event, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::operation::Plan;
+
+pub use approve::ApproveShutdown;
+pub use idle::ReportIdle;
+pub use reject::RejectShutdown;
+pub use request::RequestShutdown;
+
+/// Where the handshake stands.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Handshake {
+    /// The request.
+    pub request: String,
+    /// asked, approved or rejected.
+    pub state: &'static str,
+}
+
+fn planned(ask: ControlAsk) -> Plan<Handshake> {
+    Plan::Change { asks: vec![Ask::Control(ask)], finish: Box::new(|events, _, _| handshake(events)) }
+}
+
+fn handshake(events: &[Event]) -> Handshake {
+    let found = events.iter().find_map(|event| match event {
+        Event::Control(ControlEvent::ShutdownRequested { request, .. }) => Some((request, "asked")),
+        Event::Control(ControlEvent::ShutdownApproved { request, .. }) => Some((request, "approved")),
+        Event::Control(ControlEvent::ShutdownRejected { request, .. }) => Some((request, "rejected")),
+        _ => None,
+    });
+    let (request, state) = found.map_or((String::new(), "asked"), |(id, state)| (id.to_string(), state));
+    Handshake { request, state }
+}
+
+fn number(text: &str) -> Result<RequestId, Refusal> {
+    text.parse().map_err(|()| Refusal::NotFound {
+        problem: format!("there is no request {text:?}"),
+        hint: "see what waits for you with: comity next".into(),
+    })
+}
+
+impl fmt::Display for Handshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.request, self.state)
+    }
+}

@@ -1,0 +1,49 @@
+//! Asks an agent to end.
+
+use clap::Args;
+use comity_core::Millis;
+use comity_core::control::ControlAsk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Handshake, planned};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::locks::stored_reason;
+use crate::span::Span;
+
+/// How long an agent has to answer, unless asked otherwise.
+const WITHIN: Millis = Millis::seconds(60);
+
+/// Asks an agent that you lead to end. It agrees or says why not; past the time it is ended all the same.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct RequestShutdown {
+    /// Name or id
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How long it has to answer, such as 60s (the default)
+    #[arg(long, value_name = "SPAN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Span>,
+}
+
+impl Operation for RequestShutdown {
+    const NAME: &'static str = "shutdown_request";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/shutdown" };
+    const COMMAND: &'static [&'static str] = &["shutdown", "request"];
+    type Output = Handshake;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Handshake>, Failure> {
+        let agent = app.engine().world().agents.find(&self.agent)?.id;
+        let within = self.within.map_or(WITHIN, |span| span.0);
+        let ask = ControlAsk::RequestShutdown { agent, reason: stored_reason(self.reason), within };
+        Ok(planned(ask))
+    }
+}

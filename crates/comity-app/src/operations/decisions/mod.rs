@@ -1,0 +1,103 @@
+//! Decisions: write one down, look, confirm or turn down.
+
+mod confirm;
+mod decide;
+mod list;
+mod reject;
+
+use std::fmt;
+
+use comity_core::decisions::{Decision, DecisionId, Standing};
+use comity_core::display::{visible, visible_lines};
+use comity_core::{Millis, Refusal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use confirm::ConfirmDecision;
+pub use decide::Decide;
+pub use list::ListDecisions;
+pub use reject::RejectDecision;
+
+/// One decision, as it is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DecisionView {
+    /// Its number.
+    pub id: String,
+    /// What.
+    pub title: String,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+    /// Who made it.
+    pub by: String,
+    /// How long ago.
+    pub age_ms: u64,
+    /// made, pending, confirmed or rejected.
+    pub state: &'static str,
+    /// Who confirmed it or turned it down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled_by: Option<String>,
+    /// Why it was turned down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl DecisionView {
+    pub(crate) fn of(decision: &Decision, world: &World, now: Timestamp) -> DecisionView {
+        let (state, settled_by, reason) = match &decision.standing {
+            Standing::Made => ("made", None, None),
+            Standing::Pending => ("pending", None, None),
+            Standing::Confirmed { by, .. } => ("confirmed", Some(world.name_of(*by)), None),
+            Standing::Rejected { by, reason, .. } => {
+                ("rejected", Some(world.name_of(*by)), reason.as_deref().map(str::to_owned))
+            }
+        };
+        DecisionView {
+            id: decision.id.to_string(),
+            title: decision.title.to_string(),
+            rationale: decision.rationale.as_deref().map(str::to_owned),
+            by: world.name_of(decision.by),
+            age_ms: now.since(decision.at).0,
+            state,
+            settled_by,
+            reason,
+        }
+    }
+}
+
+impl fmt::Display for DecisionView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let age = Millis(self.age_ms);
+        write!(f, "{}  {}  {}, {age} ago: {}", self.id, self.state, self.by, visible(&self.title))?;
+        match (&self.settled_by, &self.reason) {
+            (None, _) => {}
+            (Some(by), None) => write!(f, " (by {by})")?,
+            (Some(by), Some(reason)) => write!(f, " (by {by}: {})", visible(reason))?,
+        }
+        let Some(rationale) = &self.rationale else { return Ok(()) };
+        visible_lines(rationale).lines().try_for_each(|line| write!(f, "\n  | {line}"))
+    }
+}
+
+impl DecisionView {
+    /// A decision that has left the memory since.
+    fn gone() -> DecisionView {
+        DecisionView {
+            id: String::new(),
+            title: "it is in the log only".into(),
+            rationale: None,
+            by: String::new(),
+            age_ms: 0,
+            state: "made",
+            settled_by: None,
+            reason: None,
+        }
+    }
+}
+
+fn number(text: &str) -> Result<DecisionId, Refusal> {
+    text.parse().map_err(|()| Refusal::NotFound {
+        problem: format!("there is no decision {text:?}"),
+        hint: "see them with: comity decisions".into(),
+    })
+}

@@ -1,0 +1,63 @@
+//! Says that mail has arrived.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Ask;
+use comity_core::mail::{MailAsk, Mailbox, Receipt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Says that an offer of mail has reached you, or with --returned that it has not.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct AcknowledgeMail {
+    /// The receipt of the offer
+    #[arg(value_name = "RECEIPT")]
+    pub receipt: u64,
+    /// It has not arrived: offer it again at once
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub returned: bool,
+}
+
+/// What became of the offer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Acknowledged {
+    /// Which one.
+    pub receipt: u64,
+    /// arrived, returned (it is offered again) or closed (it had arrived, or took too long).
+    pub state: &'static str,
+}
+
+impl Operation for AcknowledgeMail {
+    const NAME: &'static str = "mail_ack";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Internal;
+    const ROUTE: Route = Route { method: "POST", path: "/api/mail/ack" };
+    const COMMAND: &'static [&'static str] = &["mail", "ack"];
+    type Output = Acknowledged;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Acknowledged>, Failure> {
+        let receipt = Receipt(self.receipt);
+        let is_open = |mailbox: &Mailbox| mailbox.lease(receipt).is_some();
+        if !app.engine().world().mail.of(caller.who).is_some_and(is_open) {
+            return Ok(Plan::Answer(Acknowledged { receipt: self.receipt, state: "closed" }));
+        }
+        let (ask, state) = match self.returned {
+            true => (MailAsk::Return { receipt }, "returned"),
+            false => (MailAsk::Acknowledge { receipt }, "arrived"),
+        };
+        let output = Acknowledged { receipt: self.receipt, state };
+        Ok(Plan::Change { asks: vec![Ask::Mail(ask)], finish: Box::new(move |_, _, _| output) })
+    }
+}
+
+impl fmt::Display for Acknowledged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "offer {}: {}", self.receipt, self.state)
+    }
+}

@@ -1,0 +1,91 @@
+//! Shows for whom mail waits.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Principal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows for whom mail waits, how much, from whom, and what was offered in vain too often.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListMailboxes {}
+
+/// For whom mail waits.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Mailboxes {
+    /// One entry for each receiver.
+    pub boxes: Vec<BoxView>,
+}
+
+/// One box, as it is shown.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BoxView {
+    /// Whose.
+    pub owner: String,
+    /// Letters that have not arrived.
+    pub letters: usize,
+    /// Bytes of these.
+    pub bytes: usize,
+    /// Who wrote what waits.
+    pub from: Vec<String>,
+    /// Letters that were offered in vain too often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub put_aside: Vec<String>,
+}
+
+impl Operation for ListMailboxes {
+    const NAME: &'static str = "mailboxes";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/mail/boxes" };
+    const COMMAND: &'static [&'static str] = &["mail", "boxes"];
+    type Output = Mailboxes;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {
+        let world = app.engine().world();
+        // How much waits for whom is everybody's; from whom it comes is the receiver's and the human's.
+        let sees = |owner: Principal| caller.who == Principal::Human || caller.who == owner;
+        let boxes = world.mail.boxes().map(|(owner, mailbox)| BoxView {
+            owner: world.name_of(owner),
+            letters: mailbox.letters(),
+            bytes: mailbox.bytes(),
+            from: match sees(owner) {
+                true => mailbox.senders().map(|(from, _)| world.name_of(from)).collect(),
+                false => vec![],
+            },
+            put_aside: mailbox.put_aside().map(|id| id.to_string()).collect(),
+        });
+        let mut boxes: Vec<BoxView> = boxes.collect();
+        boxes.sort_by(|a, b| a.owner.cmp(&b.owner));
+        Ok(Plan::Answer(Mailboxes { boxes }))
+    }
+}
+
+impl fmt::Display for Mailboxes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.boxes.is_empty() {
+            return f.write_str("no mail waits");
+        }
+        let lines: Vec<String> = self.boxes.iter().map(ToString::to_string).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl fmt::Display for BoxView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = if self.letters == 1 { "letter" } else { "letters" };
+        write!(f, "{}  {} {letters}", self.owner, self.letters)?;
+        if !self.from.is_empty() {
+            write!(f, " from {}", self.from.join(", "))?;
+        }
+        if !self.put_aside.is_empty() {
+            write!(f, "; offered in vain too often: {}", self.put_aside.join(", "))?;
+        }
+        Ok(())
+    }
+}

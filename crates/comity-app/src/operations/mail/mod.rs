@@ -1,0 +1,187 @@
+//! Mail: send, read, search, and what comes next for somebody who waits.
+
+mod acknowledge;
+mod boxes;
+mod next;
+mod read;
+mod search;
+mod send;
+mod take_over;
+
+use std::fmt;
+
+use comity_core::display::{visible, visible_lines};
+use comity_core::mail::{Held, Importance, MailEvent, Receipt};
+use comity_core::{Event, Principal, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use acknowledge::AcknowledgeMail;
+pub use boxes::ListMailboxes;
+pub use next::Next;
+pub use read::ReadMail;
+pub use search::SearchMail;
+pub use send::SendMail;
+pub use take_over::TakeOverMail;
+
+use crate::ledger::date;
+
+/// Bytes of letters in one answer.
+const ANSWER_BYTES_MAX: usize = 512 * 1_024;
+/// Letters in one answer.
+const ANSWER_LETTERS_MAX: usize = 50;
+
+/// One letter, as it is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MessageView {
+    /// Its number; answer to it with this as the thread.
+    pub id: String,
+    /// Name of the sender, as the server knows it.
+    pub from: String,
+    /// Names of all who get it.
+    pub to: Vec<String>,
+    /// The conversation.
+    pub thread: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// Whether its sender marked it as important.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub important: bool,
+    /// When it was sent.
+    pub at: String,
+    /// Whether it was offered before, and may have been read already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// Whether nobody could prove who sent it: it came through a file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
+}
+
+/// One control message, as it is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ControlView {
+    /// Who caused it.
+    pub from: String,
+    /// The message, by its type.
+    pub control: Value,
+    #[serde(skip)]
+    words: String,
+}
+
+/// What waited for somebody.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Inbox {
+    /// Control messages, what matters more first. They are no conversation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub control: Vec<ControlView>,
+    /// Letters, in the order in which they should be read.
+    pub messages: Vec<MessageView>,
+    /// Letters that wait besides.
+    pub more: usize,
+    /// The offer; it is made again unless it is acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<u64>,
+}
+
+impl MessageView {
+    fn of(held: &Held, offers: u32, world: &World) -> MessageView {
+        let letter = &held.letter;
+        let claimed = letter.claimed.as_deref();
+        MessageView {
+            id: letter.id.to_string(),
+            from: claimed.map_or_else(|| world.name_of(held.from), str::to_owned),
+            to: letter.to.iter().map(|who| world.name_of(*who)).collect(),
+            thread: letter.thread.to_string(),
+            subject: letter.subject.as_deref().map(str::to_owned),
+            text: letter.text.to_string(),
+            important: letter.importance == Importance::High,
+            at: date(held.wall_ms),
+            again: offers > 1,
+            unverified: claimed.is_some(),
+        }
+    }
+}
+
+impl Inbox {
+    /// What an ask for mail was answered with.
+    pub(in crate::operations) fn of(events: &[Event], world: &World, who: Principal) -> Inbox {
+        let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) = events.last() else {
+            return Inbox::default();
+        };
+        let mailbox = world.mail.of(who);
+        let offers = |id| mailbox.map_or(1, |mailbox| mailbox.offers(id));
+        let held = letters.iter().filter_map(|id| world.mail.get(*id));
+        let waiting = controls.iter().filter_map(|id| mailbox?.control(*id));
+        Inbox {
+            control: waiting
+                .map(|waiting| ControlView {
+                    from: world.name_of(waiting.from),
+                    control: serde_json::to_value(&waiting.control).unwrap_or_default(),
+                    words: waiting.control.to_string(),
+                })
+                .collect(),
+            messages: held.map(|held| MessageView::of(held, offers(held.letter.id), world)).collect(),
+            more: mailbox.map_or(0, |mailbox| mailbox.senders().map(|(_, letters)| letters).sum()),
+            receipt: Some(receipt.0),
+        }
+    }
+
+    pub(in crate::operations) fn receipt(&self) -> Option<Receipt> {
+        self.receipt.map(Receipt)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.control.is_empty() && self.messages.is_empty()
+    }
+}
+
+/// Each line of a letter is marked, so that nothing in it can be taken for something else.
+impl fmt::Display for MessageView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} from {}", self.id, visible(&self.from))?;
+        if self.unverified {
+            f.write_str(" (unverified: it came through a file)")?;
+        }
+        if self.to.len() > 1 {
+            write!(f, " to {}", visible(&self.to.join(", ")))?;
+        }
+        if self.thread != self.id {
+            write!(f, " in thread {}", visible(&self.thread))?;
+        }
+        if self.important {
+            f.write_str(", important")?;
+        }
+        write!(f, ", {}", self.at)?;
+        if self.again {
+            f.write_str(", offered before: you may have read it")?;
+        }
+        if let Some(subject) = &self.subject {
+            write!(f, "\n  {}", visible(subject))?;
+        }
+        for line in visible_lines(&self.text).lines() {
+            write!(f, "\n  | {line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Inbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("nothing waits for you");
+        }
+        let control = self.control.iter().map(|view| format!("control: {}", visible(&view.words)));
+        let messages = self.messages.iter().map(ToString::to_string);
+        let parts: Vec<String> = control.chain(messages).collect();
+        f.write_str(&parts.join("\n"))?;
+        match self.more {
+            0 => Ok(()),
+            1 => f.write_str("\n1 more letter waits"),
+            more => write!(f, "\n{more} more letters wait"),
+        }
+    }
+}

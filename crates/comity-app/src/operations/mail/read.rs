@@ -1,0 +1,77 @@
+//! Reads one's mail.
+
+use clap::Args;
+use comity_core::limits::MAIL_LEASE;
+use comity_core::mail::{MailAsk, Receipt, What, has_something};
+use comity_core::{Ask, Event, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
+use crate::application::Application;
+use crate::engine::When;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::span::Span;
+
+/// Reads your mail, in order. What is not proven to have reached you is offered again.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ReadMail {
+    /// Wait this long for a letter, such as 30s
+    #[arg(long, value_name = "SPAN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+    /// Letters at most
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// How long you need to acknowledge, such as 10s (the default)
+    #[arg(long, value_name = "SPAN", hide = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Span>,
+}
+
+impl Operation for ReadMail {
+    const NAME: &'static str = "mail_read";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/mail/read" };
+    const COMMAND: &'static [&'static str] = &["mail", "read"];
+    type Output = Inbox;
+
+    fn receipt(inbox: &Inbox) -> Option<Receipt> {
+        inbox.receipt()
+    }
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Inbox>, Failure> {
+        let who = caller.who;
+        let ask = MailAsk::Take {
+            bytes_max: ANSWER_BYTES_MAX,
+            letters_max: self.limit.unwrap_or(ANSWER_LETTERS_MAX).clamp(1, ANSWER_LETTERS_MAX),
+            what: What::Letters,
+            lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
+        };
+        let ready = move |world: &World| has_something(world, who, What::Letters);
+        Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world| {
+            Inbox::of(events, world, who)
+        }))
+    }
+}
+
+/// Runs the asks at once, or waits for something to run them on.
+pub(super) fn once<Output: 'static>(
+    app: &Application,
+    wait: Option<Span>,
+    ready: impl Fn(&World) -> bool + Send + 'static,
+    asks: Vec<Ask>,
+    finish: impl FnOnce(&[Event], &World) -> Output + Send + 'static,
+) -> Plan<Output> {
+    let finish = Box::new(move |events: &[Event], world: &World, _| finish(events, world));
+    match wait.map(|span| span.0.min(comity_core::limits::WAIT_MAX)) {
+        None => Plan::Change { asks, finish },
+        Some(wait) => {
+            let until = app.engine().now().plus(wait);
+            Plan::ChangeWhen { when: When { ready: Box::new(ready), until }, asks, finish }
+        }
+    }
+}

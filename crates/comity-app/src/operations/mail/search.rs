@@ -1,0 +1,123 @@
+//! Searches all mail.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Refusal;
+use comity_core::display::{visible, visible_lines};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::ledger::date;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::search::Found;
+
+/// Letters of one answer, unless asked otherwise.
+const LIMIT: usize = 20;
+/// Letters of one answer at most.
+const LIMIT_MAX: usize = 1_000;
+/// Bytes of what is searched for.
+const WORDS_BYTES_MAX: usize = 1_024;
+
+/// Searches all mail, also what was read long ago, for letters that have all the words; the newest first.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct SearchMail {
+    /// What to look for; a * at the end of a word stands for any ending
+    #[arg(value_name = "WORDS")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// Only this conversation
+    #[arg(long, value_name = "THREAD")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// At most so many (20)
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundMail {
+    /// The newest first.
+    pub messages: Vec<FoundMessage>,
+}
+
+/// One letter that was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundMessage {
+    /// Its number.
+    pub id: String,
+    /// Name of the sender.
+    pub from: String,
+    /// Names of the receivers.
+    pub to: String,
+    /// The conversation.
+    pub thread: String,
+    /// When it was sent.
+    pub at: String,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The part of it that was found.
+    pub snippet: String,
+}
+
+impl Operation for SearchMail {
+    const NAME: &'static str = "mail_search";
+    const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/mail/search" };
+    const COMMAND: &'static [&'static str] = &["mail", "search"];
+    type Output = FoundMail;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<FoundMail>, Failure> {
+        let limit = self.limit.unwrap_or(LIMIT);
+        if limit == 0 || limit > LIMIT_MAX {
+            let problem = format!("a limit of {limit} is not possible");
+            return Err(Refusal::bad_input(problem, format!("1 to {LIMIT_MAX}")).into());
+        }
+        let words = self.words.join(" ");
+        if words.len() > WORDS_BYTES_MAX {
+            let problem = format!("more than {WORDS_BYTES_MAX} bytes to look for");
+            return Err(Refusal::bad_input(problem, "use fewer words").into());
+        }
+        if words.trim().is_empty() && self.thread.is_none() {
+            return Err(Refusal::bad_input("nothing to look for", "give words, or --thread THREAD").into());
+        }
+        let head = app.engine().world().head;
+        let found = app.mail_desk().index.search(app.reader()?, head, &words, self.thread.as_deref(), limit);
+        let messages = found.map_err(Failure::Fault)?.into_iter().map(FoundMessage::of).collect();
+        Ok(Plan::Answer(FoundMail { messages }))
+    }
+}
+
+impl FoundMessage {
+    fn of(found: Found) -> FoundMessage {
+        let Found { id, from, to, thread, wall_ms, subject, snippet } = found;
+        FoundMessage { id, from, to, thread, at: date(wall_ms), subject, snippet }
+    }
+}
+
+impl fmt::Display for FoundMail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.messages.is_empty() {
+            return f.write_str("nothing was found");
+        }
+        let found: Vec<String> = self.messages.iter().map(ToString::to_string).collect();
+        f.write_str(&found.join("\n"))
+    }
+}
+
+impl fmt::Display for FoundMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} to {}, {}", self.id, visible(&self.from), visible(&self.to), self.at)?;
+        if let Some(subject) = &self.subject {
+            write!(f, "\n  {}", visible(subject))?;
+        }
+        visible_lines(&self.snippet).lines().try_for_each(|line| write!(f, "\n  | {line}"))
+    }
+}

@@ -1,0 +1,120 @@
+//! Sends a letter.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::display::visible;
+use comity_core::mail::{Draft, Importance, MailAsk, MailEvent, Recipient};
+use comity_core::redact::redact;
+use comity_core::{Ask, Event, Key, Principal, Refusal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::locks::one_or_many;
+
+/// Sends a message to agents, a role, a team or the human. Once it is answered, it is kept until it has arrived.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct SendMail {
+    /// Names, role:ROLE, team, team:NAME, all or human
+    #[arg(required = true, value_name = "TO")]
+    #[serde(alias = "recipient", deserialize_with = "one_or_many")]
+    pub to: Vec<String>,
+    /// What you have to say
+    #[arg(short = 'm', long, value_name = "TEXT", required = true)]
+    #[serde(alias = "text", alias = "content")]
+    pub message: String,
+    /// What it is about, in a few words
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "summary")]
+    pub subject: Option<String>,
+    /// The conversation, or the number of the message that you answer
+    #[arg(long, value_name = "THREAD")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// normal or high
+    #[arg(long, value_name = "normal|high")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance: Option<String>,
+    /// Your own id of it: sent again with the same, it is stored once
+    #[arg(long, value_name = "ID")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+}
+
+/// What was sent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Sent {
+    /// Its number.
+    pub id: String,
+    /// Who gets it.
+    pub to: Vec<String>,
+    /// The conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// Whether it had been sent before with the same id.
+    pub repeated: bool,
+}
+
+impl Operation for SendMail {
+    const NAME: &'static str = "mail_send";
+    const TOOL: &'static str = "SendMessage";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/mail" };
+    const COMMAND: &'static [&'static str] = &["mail", "send"];
+    type Output = Sent;
+
+    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Sent>, Failure> {
+        let importance = match self.importance.as_deref() {
+            None | Some("normal") => Importance::Normal,
+            Some("high") => Importance::High,
+            Some(other) => {
+                let problem = format!("{other:?} is no importance");
+                return Err(Refusal::bad_input(problem, "use normal or high").into());
+            }
+        };
+        let client_id = match &self.client_id {
+            None => caller.key.clone(),
+            Some(id) => {
+                let key = Key::new(id).ok_or_else(|| {
+                    Refusal::bad_input(format!("an id has 1 to {} bytes", Key::BYTES_MAX), "shorten it")
+                })?;
+                Some(key)
+            }
+        };
+        let draft = Draft {
+            to: self.to.iter().map(|to| Recipient::parse(to.trim())).collect(),
+            thread: self.thread.map(Into::into),
+            subject: self.subject.map(|subject| redact(subject.trim()).into()),
+            text: redact(&self.message).into(),
+            importance,
+            client_id: client_id.clone(),
+            claimed: None,
+        };
+        let who = caller.who;
+        let finish = Box::new(move |events: &[Event], world: &World, _| sent(events, world, who, client_id));
+        Ok(Plan::Change { asks: vec![Ask::Mail(MailAsk::Send(Box::new(draft)))], finish })
+    }
+}
+
+fn sent(events: &[Event], world: &World, who: Principal, client_id: Option<Key>) -> Sent {
+    if let Some(Event::Mail(MailEvent::Sent { letter, .. })) = events.last() {
+        let to = letter.to.iter().map(|one| world.name_of(*one)).collect();
+        let (id, thread) = (letter.id.to_string(), Some(letter.thread.to_string()));
+        return Sent { id, to, thread, repeated: false };
+    }
+    let id = client_id.and_then(|client_id| world.mail.sent_as(who, &client_id));
+    Sent { id: id.map(|id| id.to_string()).unwrap_or_default(), to: vec![], thread: None, repeated: true }
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.repeated {
+            true => write!(f, "{} was sent before", self.id),
+            false => write!(f, "{} sent to {}", self.id, visible(&self.to.join(", "))),
+        }
+    }
+}

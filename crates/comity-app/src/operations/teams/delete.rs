@@ -1,0 +1,50 @@
+//! Ends a team.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Ask;
+use comity_core::teams::TeamAsk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Ends a team that you lead, once nobody else is in it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteTeam {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    #[serde(alias = "team_name")]
+    pub name: String,
+}
+
+/// Which team is no more.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeletedTeam {
+    /// Its name.
+    pub name: String,
+}
+
+impl Operation for DeleteTeam {
+    const NAME: &'static str = "team_delete";
+    const TOOL: &'static str = "TeamDelete";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "DELETE", path: "/api/teams/{name}" };
+    const COMMAND: &'static [&'static str] = &["team", "delete"];
+    type Output = DeletedTeam;
+
+    fn plan(self, _: &Application, _: &Caller) -> Result<Plan<DeletedTeam>, Failure> {
+        let asks = vec![Ask::Team(TeamAsk::Delete { name: self.name.as_str().into() })];
+        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| DeletedTeam { name: self.name }) })
+    }
+}
+
+impl fmt::Display for DeletedTeam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the team {} is no more", self.name)
+    }
+}

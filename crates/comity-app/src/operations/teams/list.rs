@@ -1,0 +1,52 @@
+//! Shows the teams.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TeamView;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows the teams, who leads them and who is in them.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListTeams {}
+
+/// The teams.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TeamList {
+    /// By name.
+    pub teams: Vec<TeamView>,
+}
+
+impl Operation for ListTeams {
+    const NAME: &'static str = "teams";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/teams" };
+    const COMMAND: &'static [&'static str] = &["team", "list"];
+    type Output = TeamList;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TeamList>, Failure> {
+        let world = app.engine().world();
+        // Agents may be in a team that nobody has made.
+        let joined = world.agents.live().filter_map(|agent| agent.profile.team.as_deref());
+        let names: BTreeSet<&str> = joined.chain(world.teams.keys().map(|name| &**name)).collect();
+        let teams = names.into_iter().map(|name| TeamView::of(name, &world)).collect();
+        Ok(Plan::Answer(TeamList { teams }))
+    }
+}
+
+impl fmt::Display for TeamList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.teams.is_empty() {
+            return f.write_str("there is no team; make one with: comity team create NAME");
+        }
+        let teams: Vec<String> = self.teams.iter().map(ToString::to_string).collect();
+        f.write_str(&teams.join("\n"))
+    }
+}

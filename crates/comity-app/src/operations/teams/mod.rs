@@ -1,0 +1,109 @@
+//! Teams: make, end, look.
+
+mod create;
+mod delete;
+mod list;
+mod show;
+
+use std::fmt;
+
+use comity_core::agents::Agent;
+use comity_core::display::visible;
+use comity_core::teams::members;
+use comity_core::{Principal, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use create::CreateTeam;
+pub use delete::DeleteTeam;
+pub use list::ListTeams;
+pub use show::ShowTeam;
+
+/// One team, as it is shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TeamView {
+    /// Its name.
+    pub name: String,
+    /// Who leads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// Who is in it.
+    pub members: Vec<MemberView>,
+}
+
+/// One agent of a team.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemberView {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// starting, running or idle.
+    pub state: &'static str,
+    /// Letters that wait for it.
+    pub mail: usize,
+    /// Locks that it holds.
+    pub locks: usize,
+}
+
+impl TeamView {
+    fn of(name: &str, world: &World) -> TeamView {
+        let team = world.teams.get(name);
+        TeamView {
+            name: name.to_owned(),
+            lead: team.map(|team| world.name_of(team.lead)),
+            purpose: team.and_then(|team| team.purpose.as_deref()).map(str::to_owned),
+            members: members(world, name).map(|agent| MemberView::of(agent, world)).collect(),
+        }
+    }
+}
+
+impl MemberView {
+    fn of(agent: &Agent, world: &World) -> MemberView {
+        let who = Principal::Agent(agent.id);
+        MemberView {
+            name: agent.profile.name.to_string(),
+            role: agent.profile.role.as_deref().map(str::to_owned),
+            state: agent.life.word(),
+            mail: world.mail.of(who).map_or(0, |mailbox| mailbox.letters()),
+            locks: world.locks.of(who).count(),
+        }
+    }
+}
+
+impl fmt::Display for TeamView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if let Some(lead) = &self.lead {
+            write!(f, "  led by {lead}")?;
+        }
+        if let Some(purpose) = &self.purpose {
+            write!(f, "  {}", visible(purpose))?;
+        }
+        if self.members.is_empty() {
+            f.write_str("\n  nobody is in it")?;
+        }
+        self.members.iter().try_for_each(|member| write!(f, "\n  {member}"))
+    }
+}
+
+impl fmt::Display for MemberView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  {}", self.name, self.state)?;
+        if let Some(role) = &self.role {
+            write!(f, "  {role}")?;
+        }
+        for (count, one, many) in [(self.mail, "letter", "letters"), (self.locks, "lock", "locks")] {
+            match count {
+                0 => {}
+                1 => write!(f, "  1 {one}")?,
+                n => write!(f, "  {n} {many}")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Lets a worktree go, if it is proven that no work is in it.
+
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::SystemTime;
+
+use comity_core::worktrees::Worktree;
+use comity_core::{Ask, Principal, Refusal, World};
+use comity_git::worktree::{Driver, InnerPath, Kept, Rules, TRASH_KEPT_FOR, Why};
+
+use crate::application::Application;
+use crate::engine::Failed;
+use crate::operation::Failure;
+use crate::trees;
+
+/// What became of a worktree that was to go.
+pub(crate) enum Verdict {
+    /// It is in the trash by this name; one that a program of the user's has removed has none.
+    Gone { id: Option<String> },
+    /// It stays, for these reasons.
+    Kept(Vec<Kept>),
+}
+
+/// Proves that no work is in a worktree and puts it into the trash, or says what is in it.
+///
+/// One at a time does it in a project: who comes second finds what the first has done.
+pub(crate) fn settle(app: &Application, by: Principal, worktree: &Worktree) -> Result<Verdict, Failure> {
+    let project = app.engine().world().projects.get(&worktree.project).cloned();
+    let project = project.ok_or_else(|| Failure::fault("the project of the worktree is not known"))?;
+    let common_dir = Path::new(&*project.common_dir);
+    let (driver, removal) = app.trees().for_removal(app.config(), common_dir)?;
+    let _only_one = removal.lock().unwrap_or_else(PoisonError::into_inner);
+    if !is_there_still(&app.engine().world(), worktree) {
+        let problem = format!("the worktree {} is gone already", worktree.tree.slug);
+        return Err(Refusal::NotFound { problem, hint: "back with: comity worktree restore".into() }.into());
+    }
+    let build_dirs = build_dirs(app, common_dir, worktree)?;
+    let (id, rescue) = match remove(app, by, worktree, &driver, &build_dirs) {
+        Ok(gone) => gone,
+        Err(kept) => match driver.trashed_from(Path::new(&*worktree.tree.path)) {
+            // It went before, and the server did not live to write it down.
+            Ok(Some(trashed)) => (Some(trashed.id), trashed.saved_as.unwrap_or_default()),
+            Ok(None) | Err(_) => return Ok(Verdict::Kept(kept)),
+        },
+    };
+    let (project, slug) = (worktree.project, worktree.tree.slug.clone());
+    let asked = Ask::RemoveWorktree { project, slug, rescue: rescue.into() };
+    app.engine().ask(by, asked).map_err(|failed| match failed {
+        Failed::Refused(refusal) => refusal.into(),
+        Failed::Fault(problem) => Failure::Fault(problem),
+    })?;
+    Ok(Verdict::Gone { id })
+}
+
+/// Empties the trash of what has been there for a week; what cannot be proven again stays.
+pub(crate) fn purge(app: &Application, worktree: &Worktree) {
+    let project = app.engine().world().projects.get(&worktree.project).cloned();
+    let driver = project.map(|project| app.trees().driver(app.config(), Path::new(&*project.common_dir)));
+    if let Some(Ok(driver)) = driver {
+        // What could not be purged now is tried again after the next removal.
+        let _ = driver.purge(SystemTime::now(), TRASH_KEPT_FOR);
+    }
+}
+
+/// Whether all that speaks against it is somebody at work, who may be done in a moment.
+pub(crate) fn may_pass(kept: &[Kept]) -> bool {
+    kept.iter().all(|kept| match kept.why {
+        Why::InUse | Why::Process | Why::Changed => true,
+        Why::NotOurs
+        | Why::Locked
+        | Why::Modified
+        | Why::Untracked
+        | Why::Ignored
+        | Why::Hidden
+        | Why::Unfinished
+        | Why::Commits
+        | Why::Stash
+        | Why::Repository
+        | Why::Unknown => false,
+    })
+}
+
+/// The reasons in one line.
+pub(crate) fn in_words(kept: &[Kept]) -> String {
+    kept.iter().map(ToString::to_string).collect::<Vec<String>>().join("; ")
+}
+
+fn remove(
+    app: &Application,
+    by: Principal,
+    worktree: &Worktree,
+    driver: &Driver,
+    build_dirs: &[InnerPath],
+) -> Result<(Option<String>, String), Vec<Kept>> {
+    let in_use = |path: &Path| is_in_use(&app.engine().world(), by, worktree, path);
+    let proof =
+        driver.prove_removable(Path::new(&*worktree.tree.path), Rules { build_dirs, in_use: &in_use })?;
+    match trees::hook(&app.config().worktree.remove_hook) {
+        Some(hook) => driver.remove_by_hook(&hook, &proof).map(|_| (None, String::new())),
+        None => driver.remove(proof).map(|gone| (Some(gone.id), gone.saved_as.unwrap_or_default())),
+    }
+}
+
+fn is_there_still(world: &World, worktree: &Worktree) -> bool {
+    let now = world.worktrees.get(worktree.project, &worktree.tree.slug);
+    now.is_some_and(|now| now.added == worktree.added)
+}
+
+/// What the project says of directories that a build makes again: in its main checkout, where the worktree's owner
+/// does not write.
+fn build_dirs(app: &Application, common_dir: &Path, worktree: &Worktree) -> Result<Vec<InnerPath>, Failure> {
+    let at = trees::main_checkout(common_dir).unwrap_or_else(|| Path::new(&*worktree.tree.path));
+    let Ok(place) = app.projects().at(at) else { return Ok(Vec::new()) };
+    let dirs = place.settings()?.worktree.build_dirs.iter();
+    dirs.map(|dir| InnerPath::parse(dir).map_err(Failure::fault)).collect()
+}
+
+/// Whether somebody else who is here works in it, or its owner's children do.
+fn is_in_use(world: &World, by: Principal, worktree: &Worktree, path: &Path) -> bool {
+    world.agents.live().filter(|agent| Some(agent.id) != by.agent()).any(|agent| {
+        let is_inside = agent.profile.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(path));
+        let is_owner = worktree.owner.agent() == Some(agent.id);
+        is_inside || is_owner
+    })
+}

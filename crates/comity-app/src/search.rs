@@ -1,0 +1,203 @@
+//! Full-text search over all mail: a reading of the log, brought up to date by whoever searches.
+//!
+//! The index is worth nothing by itself: what is lost or damaged is made again from the log.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use comity_core::mail::MailEvent;
+use comity_core::{Event, Principal, Record};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::log::Reader;
+
+/// The form of the index; another one is thrown away and made again.
+const VERSION: i64 = 1;
+/// Records that are read at a time.
+const PAGE: usize = 5_000;
+
+/// The index of all mail.
+pub struct MailIndex {
+    path: PathBuf,
+    open: Mutex<Option<Connection>>,
+}
+
+/// A letter that has what was searched for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    /// Its number.
+    pub id: String,
+    /// Name of the sender.
+    pub from: String,
+    /// Names of the receivers.
+    pub to: String,
+    /// The conversation.
+    pub thread: String,
+    /// When, on the wall.
+    pub wall_ms: i64,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// The part of it that was found.
+    pub snippet: String,
+}
+
+impl MailIndex {
+    /// The index below a state directory; it is made when it is first used.
+    pub fn below(home: &Path) -> MailIndex {
+        MailIndex { path: home.join("mail-index.db"), open: Mutex::new(None) }
+    }
+
+    /// The newest letters that have all the words, or all of one thread.
+    pub fn search(
+        &self,
+        reader: &Reader,
+        head: u64,
+        words: &str,
+        thread: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Found>, String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match open.take() {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        let connection = open.insert(connection);
+        let found = catch_up(connection, reader, head).and_then(|()| query(connection, words, thread, limit));
+        if found.is_err() {
+            // Whatever is wrong with it, the next one begins with a new index.
+            *open = None;
+            let _ = std::fs::remove_file(&self.path);
+        }
+        found
+    }
+
+    fn connect(&self) -> Result<Connection, String> {
+        let connection = Connection::open(&self.path).map_err(said)?;
+        match prepare(&connection) {
+            Ok(()) => Ok(connection),
+            Err(_) => {
+                drop(connection);
+                std::fs::remove_file(&self.path).map_err(said)?;
+                let connection = Connection::open(&self.path).map_err(said)?;
+                prepare(&connection)?;
+                Ok(connection)
+            }
+        }
+    }
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    format!("the index of mail: {error}")
+}
+
+fn prepare(connection: &Connection) -> Result<(), String> {
+    let set_up = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+        CREATE TABLE IF NOT EXISTS place (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER, seq INTEGER);
+        INSERT OR IGNORE INTO place VALUES (1, 1, 0);
+        CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, name TEXT NOT NULL);
+        CREATE VIRTUAL TABLE IF NOT EXISTS letters USING fts5(
+            id UNINDEXED, sender, receivers, thread, wall_ms UNINDEXED, subject, text, tokenize = 'unicode61');";
+    connection.execute_batch(set_up).map_err(said)?;
+    let version: i64 =
+        connection.query_row("SELECT version FROM place", [], |row| row.get(0)).map_err(said)?;
+    match version == VERSION {
+        true => Ok(()),
+        false => Err("another version".into()),
+    }
+}
+
+/// Reads what the log has got since the last search.
+fn catch_up(connection: &mut Connection, reader: &Reader, head: u64) -> Result<(), String> {
+    let seq: i64 = connection.query_row("SELECT seq FROM place", [], |row| row.get(0)).map_err(said)?;
+    let mut after = u64::try_from(seq).map_err(said)?;
+    while after < head {
+        let records = reader.read(after, PAGE)?;
+        let Some(last) = records.last() else { return Ok(()) };
+        after = last.seq;
+        let transaction = connection.transaction().map_err(said)?;
+        for record in &records {
+            add(&transaction, record).map_err(said)?;
+        }
+        let seq = i64::try_from(after).map_err(said)?;
+        transaction.execute("UPDATE place SET seq = ?1", params![seq]).map_err(said)?;
+        transaction.commit().map_err(said)?;
+    }
+    Ok(())
+}
+
+fn add(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
+    match &record.event {
+        Event::AgentJoined { agent, profile, .. } => {
+            let (id, name) = (agent.to_string(), profile.name.to_string());
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO agents VALUES (?1, ?2)")?
+                .execute(params![id, name])?;
+        }
+        Event::Mail(MailEvent::Sent { letter, .. }) => {
+            let from = match letter.claimed.as_deref() {
+                Some(claimed) => claimed.to_owned(),
+                None => name(connection, record.by)?,
+            };
+            let to: Vec<String> =
+                letter.to.iter().map(|who| name(connection, *who)).collect::<rusqlite::Result<_>>()?;
+            let insert = "INSERT INTO letters (id, sender, receivers, thread, wall_ms, subject, text)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            connection.prepare_cached(insert)?.execute(params![
+                letter.id.to_string(),
+                from,
+                to.join(", "),
+                &*letter.thread,
+                record.wall_ms,
+                letter.subject.as_deref(),
+                &*letter.text,
+            ])?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn name(connection: &Connection, who: Principal) -> rusqlite::Result<String> {
+    let Principal::Agent(agent) = who else { return Ok(who.to_string()) };
+    let mut named = connection.prepare_cached("SELECT name FROM agents WHERE id = ?1")?;
+    let name = named.query_row(params![agent.to_string()], |row| row.get(0)).optional()?;
+    Ok(name.unwrap_or_else(|| agent.to_string()))
+}
+
+fn query(
+    connection: &Connection,
+    words: &str,
+    thread: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Found>, String> {
+    let select =
+        "SELECT id, sender, receivers, thread, wall_ms, subject, snippet(letters, 6, '', '', '...', 32)
+        FROM letters WHERE letters MATCH ?1 AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC LIMIT ?3";
+    let all = "SELECT id, sender, receivers, thread, wall_ms, subject, substr(text, 1, 300)
+        FROM letters WHERE ?1 = '' AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC LIMIT ?3";
+    let matched = quoted(words);
+    let mut statement =
+        connection.prepare_cached(if matched.is_empty() { all } else { select }).map_err(said)?;
+    let limit = i64::try_from(limit).map_err(said)?;
+    let rows = statement.query_map(params![matched, thread, limit], |row| {
+        Ok(Found {
+            id: row.get(0)?,
+            from: row.get(1)?,
+            to: row.get(2)?,
+            thread: row.get(3)?,
+            wall_ms: row.get(4)?,
+            subject: row.get(5)?,
+            snippet: row.get(6)?,
+        })
+    });
+    rows.map_err(said)?.collect::<rusqlite::Result<_>>().map_err(said)
+}
+
+/// Each word as a string of its own, so that nothing in it is read as an operator; `*` at the end means any ending.
+fn quoted(words: &str) -> String {
+    let each = words.split_whitespace().map(|word| {
+        let (stem, star) = word.strip_suffix('*').map_or((word, ""), |stem| (stem, " *"));
+        format!("\"{}\"{star}", stem.replace('"', "\"\""))
+    });
+    each.collect::<Vec<_>>().join(" ")
+}

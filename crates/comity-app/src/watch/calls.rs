@@ -1,0 +1,203 @@
+//! Which calls of agents run, as their hooks tell: whoever writes without a lock is probably one of them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use comity_core::AgentId;
+
+/// Calls of one agent that are remembered; the oldest go first.
+const CALLS_MAX: usize = 32;
+/// Directories of one agent that are remembered.
+const PLACES_MAX: usize = 16;
+/// A call of which no end was heard is taken for ended after this long.
+const CALL_MAX: Duration = Duration::from_secs(3_600);
+/// How long after its end a call is still taken for the author: a write is heard of a little after it happened.
+const AFTER_END: Duration = Duration::from_millis(500);
+
+/// What a call may write to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// Whatever it likes: it runs commands.
+    Anything,
+    /// These files.
+    Files(Vec<PathBuf>),
+}
+
+/// A call that may write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Call {
+    /// The tool's name.
+    pub(crate) tool: Option<Box<str>>,
+    /// What it may write to.
+    pub(crate) reach: Reach,
+}
+
+/// Whether an agent was known to work in a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Known,
+    New,
+}
+
+/// The calls of all agents.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Mutex<BTreeMap<AgentId, Heard>>);
+
+/// What is heard of one agent.
+#[derive(Debug, Default)]
+struct Heard {
+    running: VecDeque<Running>,
+    places: BTreeSet<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Running {
+    call: Call,
+    cwd: PathBuf,
+    began: Instant,
+    ended: Option<Instant>,
+}
+
+impl Calls {
+    /// An agent is about to make a call; nothing is kept of one that writes nothing but where it is made.
+    pub(super) fn began(&self, agent: AgentId, cwd: &Path, call: Option<Call>) -> Place {
+        let mut all = self.all();
+        let heard = all.entry(agent).or_default();
+        if let Some(call) = call {
+            if heard.running.len() >= CALLS_MAX {
+                heard.running.pop_front();
+            }
+            let cwd = cwd.to_owned();
+            heard.running.push_back(Running { call, cwd, began: Instant::now(), ended: None });
+        }
+        match heard.places.len() < PLACES_MAX && heard.places.insert(cwd.to_owned()) {
+            true => Place::New,
+            false => Place::Known,
+        }
+    }
+
+    /// The oldest call of this tool is done.
+    pub(super) fn ended(&self, agent: AgentId, tool: Option<&str>) {
+        let (mut all, now) = (self.all(), Instant::now());
+        let Some(heard) = all.get_mut(&agent) else { return };
+        let is_it = |running: &&mut Running| running.ended.is_none() && running.call.tool.as_deref() == tool;
+        if let Some(running) = heard.running.iter_mut().find(is_it) {
+            running.ended = Some(now);
+        }
+        heard.running.retain(|running| running.may_write(now));
+    }
+
+    /// All calls of an agent are done.
+    pub(super) fn all_ended(&self, agent: AgentId) {
+        let (mut all, now) = (self.all(), Instant::now());
+        let Some(heard) = all.get_mut(&agent) else { return };
+        heard.running.iter_mut().for_each(|running| running.ended = running.ended.or(Some(now)));
+        heard.running.retain(|running| running.may_write(now));
+    }
+
+    /// Whether the calls of an agent are heard of at all.
+    pub(super) fn are_heard(&self, agent: AgentId) -> bool {
+        self.all().contains_key(&agent)
+    }
+
+    /// The directories that an agent has made calls in.
+    pub(super) fn places(&self, agent: AgentId) -> Vec<PathBuf> {
+        self.all().get(&agent).map(|heard| heard.places.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// The agents that may be writing to a file of a worktree: those that work in it, or else any.
+    pub(super) fn may_write(&self, root: &Path, file: &Path) -> Vec<AgentId> {
+        let (all, now) = (self.all(), Instant::now());
+        let mut may: Vec<(AgentId, bool)> = Vec::new();
+        for (agent, heard) in &*all {
+            let running = heard.running.iter().filter(|running| running.may_write_to(file, now));
+            let is_here = running.map(|running| running.cwd.starts_with(root)).max();
+            may.extend(is_here.map(|is_here| (*agent, is_here)));
+        }
+        let any_here = may.iter().any(|(_, is_here)| *is_here);
+        may.into_iter().filter(|(_, is_here)| *is_here || !any_here).map(|(agent, _)| agent).collect()
+    }
+
+    /// Forgets whoever has ended.
+    pub(super) fn forget_agents_but(&self, live: &BTreeSet<AgentId>) {
+        self.all().retain(|agent, _| live.contains(agent));
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<AgentId, Heard>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running {
+    fn may_write(&self, now: Instant) -> bool {
+        match self.ended {
+            Some(ended) => now.duration_since(ended) < AFTER_END,
+            None => now.duration_since(self.began) < CALL_MAX,
+        }
+    }
+
+    fn may_write_to(&self, file: &Path, now: Instant) -> bool {
+        self.may_write(now)
+            && match &self.call.reach {
+                Reach::Anything => true,
+                Reach::Files(files) => files.iter().any(|named| named == file),
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(number: u64) -> AgentId {
+        AgentId::from_bits(number)
+    }
+
+    fn shell() -> Option<Call> {
+        Some(Call { tool: Some("Bash".into()), reach: Reach::Anything })
+    }
+
+    #[test]
+    fn who_runs_something_may_have_written() {
+        let (root, file) = (Path::new("/repo"), Path::new("/repo/src/a.rs"));
+        let calls = Calls::default();
+        assert!(calls.may_write(root, file).is_empty());
+        assert_eq!(calls.began(agent(1), Path::new("/elsewhere"), shell()), Place::New);
+        assert_eq!(calls.may_write(root, file), [agent(1)], "nobody works here, so it may be anybody");
+        assert_eq!(calls.began(agent(2), Path::new("/repo/src"), shell()), Place::New);
+        assert_eq!(calls.began(agent(2), Path::new("/repo/src"), None), Place::Known);
+        assert_eq!(calls.may_write(root, file), [agent(2)], "who works here is likelier");
+        let writes = Reach::Files(vec!["/repo/src/b.rs".into()]);
+        calls.began(agent(3), root, Some(Call { tool: Some("Write".into()), reach: writes }));
+        assert_eq!(calls.may_write(root, file), [agent(2)], "a tool writes what it names");
+        assert_eq!(calls.may_write(root, Path::new("/repo/src/b.rs")), [agent(2), agent(3)]);
+        assert!(calls.are_heard(agent(3)) && !calls.are_heard(agent(4)));
+        calls.forget_agents_but(&BTreeSet::from([agent(3)]));
+        assert!(calls.may_write(root, file).is_empty() && !calls.are_heard(agent(2)));
+    }
+
+    #[test]
+    fn a_call_that_has_ended_is_forgotten_a_moment_later() {
+        let calls = Calls::default();
+        calls.began(agent(1), Path::new("/repo"), shell());
+        calls.began(agent(1), Path::new("/repo"), shell());
+        calls.ended(agent(1), Some("Write"));
+        calls.ended(agent(1), Some("Bash"));
+        let ends = |calls: &Calls| {
+            let all = calls.all();
+            all[&agent(1)].running.iter().map(|running| running.ended.is_some()).collect::<Vec<bool>>()
+        };
+        assert_eq!(ends(&calls), [true, false], "one of two that run beside each other");
+        calls.all_ended(agent(1));
+        assert_eq!(ends(&calls), [true, true]);
+        for running in &mut calls.all().get_mut(&agent(1)).expect("known").running {
+            let ended = running.ended.expect("ended");
+            assert!(running.may_write(ended + AFTER_END - Duration::from_millis(1)));
+            assert!(!running.may_write(ended + AFTER_END));
+            running.ended = None;
+            assert!(!running.may_write(running.began + CALL_MAX), "its end was not heard");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Watches the worktrees that agents work in, and reports what is written to them without a lock.
+
+mod calls;
+mod roots;
+mod sight;
+mod told;
+mod witness;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use comity_core::AgentId;
+use comity_watch::{Bounds, State, Watcher};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::application::Application;
+use crate::engine::Engine;
+use calls::Calls;
+pub(crate) use calls::{Call, Reach};
+use witness::Witness;
+
+/// Called with what went wrong, in words; it must not block.
+pub type OnTrouble = Box<dyn Fn(&str) + Send>;
+
+/// What is watched, and what agents are known to be doing.
+#[derive(Debug, Default)]
+pub struct Watch {
+    calls: Calls,
+    now: Mutex<Now>,
+    watcher: OnceLock<Arc<Watcher>>,
+}
+
+/// How watching goes.
+#[derive(Debug, Default)]
+enum Now {
+    /// Nobody has asked for it.
+    #[default]
+    Off,
+    /// It cannot be done here.
+    Unavailable(String),
+    /// It is done.
+    On(State),
+}
+
+/// The watcher of files, as it is shown.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct WatchView {
+    /// on, off (guard.watch) or unavailable.
+    pub state: &'static str,
+    /// Worktrees that are watched.
+    pub trees: usize,
+    /// Directories in them.
+    pub directories: usize,
+    /// Why writes may go unnoticed.
+    pub problems: Vec<String>,
+}
+
+/// Starts to watch, if it is set so; the server goes on without it if that cannot be done.
+pub fn run(app: &Application, on_trouble: OnTrouble) {
+    if !app.config().guard.watch.unwrap_or(true) {
+        return;
+    }
+    let watch = app.watch();
+    watch.set(Now::On(State::default()));
+    let witness = Witness::new(app.clone(), on_trouble);
+    match Watcher::start(witness, Bounds::default()) {
+        Ok(watcher) => {
+            let watcher = Arc::new(watcher);
+            wake_by(app.engine(), &watcher);
+            let _ = watch.watcher.set(watcher);
+        }
+        Err(error) => watch.set(Now::Unavailable(error.to_string())),
+    }
+}
+
+/// Wakes the watcher when an agent comes or goes, or works in another place.
+fn wake_by(engine: &Engine, watcher: &Arc<Watcher>) {
+    let (engine_seen, watcher) = (engine.clone(), watcher.clone());
+    let known = [const { AtomicUsize::new(usize::MAX) }; 3];
+    engine.feed().wake(Arc::new(move |_| {
+        let now = {
+            let world = engine_seen.world();
+            [world.agents.changes(), world.worktrees.len(), world.locks.holders()]
+        };
+        let is_new = known
+            .iter()
+            .zip(now)
+            .fold(false, |is_new, (known, now)| is_new | (known.swap(now, Ordering::Relaxed) != now));
+        if is_new {
+            watcher.wake();
+        }
+    }));
+}
+
+impl fmt::Display for WatchView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WatchView { state, trees, directories, problems } = self;
+        match *state {
+            "on" => write!(f, "{trees} worktrees, {directories} directories")?,
+            "off" => f.write_str("nothing; guard.watch is off")?,
+            _ => f.write_str("nothing")?,
+        }
+        problems.iter().try_for_each(|problem| write!(f, "; {problem}"))
+    }
+}
+
+impl Watch {
+    /// How watching goes, for people.
+    pub fn view(&self) -> WatchView {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let (state, seen, problems) = match &*now {
+            Now::Off => ("off", &State::default(), vec![]),
+            Now::Unavailable(problem) => ("unavailable", &State::default(), vec![problem.clone()]),
+            Now::On(seen) => ("on", seen, seen.troubles.iter().map(ToString::to_string).collect()),
+        };
+        WatchView { state, trees: seen.trees, directories: seen.directories, problems }
+    }
+
+    /// An agent is about to make a call.
+    pub(crate) fn call_began(&self, agent: AgentId, cwd: &Path, call: Option<Call>) {
+        if self.calls.began(agent, cwd, call) == calls::Place::New
+            && let Some(watcher) = self.watcher.get()
+        {
+            watcher.wake();
+        }
+    }
+
+    /// A call of an agent is done.
+    pub(crate) fn call_ended(&self, agent: AgentId, tool: Option<&str>) {
+        self.calls.ended(agent, tool);
+    }
+
+    /// All calls of an agent are done.
+    pub(crate) fn calls_ended(&self, agent: AgentId) {
+        self.calls.all_ended(agent);
+    }
+
+    fn forget_agents_but(&self, live: &BTreeSet<AgentId>) {
+        self.calls.forget_agents_but(live);
+    }
+
+    fn set(&self, now: Now) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    }
+}

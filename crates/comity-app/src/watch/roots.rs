@@ -1,0 +1,84 @@
+//! Which worktrees are watched: those of every project that a live agent works in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use comity_core::{AgentId, CaseRule, Principal, ProjectId};
+
+use crate::application::Application;
+use crate::trees;
+
+/// What a worktree belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Ground {
+    pub(super) project: ProjectId,
+    pub(super) case: CaseRule,
+}
+
+/// The worktrees that are watched.
+#[derive(Debug, Default)]
+pub(super) struct Roots {
+    /// The projects, by their common git directory, that each live agent has been seen in.
+    seen_in: BTreeMap<AgentId, BTreeSet<PathBuf>>,
+    grounds: BTreeMap<PathBuf, Ground>,
+}
+
+impl Roots {
+    /// What a watched worktree belongs to.
+    pub(super) fn ground(&self, root: &Path) -> Option<Ground> {
+        self.grounds.get(root).copied()
+    }
+
+    /// Finds the worktrees anew.
+    pub(super) fn refresh(&mut self, app: &Application) -> BTreeSet<PathBuf> {
+        self.look_for_agents(app);
+        let common_dirs: BTreeSet<&PathBuf> = self.seen_in.values().flatten().collect();
+        let mut grounds = BTreeMap::new();
+        for common_dir in common_dirs {
+            for root in worktrees(app, common_dir) {
+                let Ok(Some(repository)) = comity_git::Repository::containing(&root) else { continue };
+                grounds.insert(root, Ground { project: repository.project(), case: repository.case() });
+            }
+        }
+        self.grounds = grounds;
+        self.grounds.keys().cloned().collect()
+    }
+
+    /// Where agents are: where they said they are, where they made calls, and what they have locked.
+    fn look_for_agents(&mut self, app: &Application) {
+        let mut dirs: BTreeMap<AgentId, Vec<PathBuf>> = BTreeMap::new();
+        {
+            let world = app.engine().world();
+            for agent in world.agents.live() {
+                let of = dirs.entry(agent.id).or_default();
+                of.extend(agent.profile.cwd.as_deref().map(PathBuf::from));
+                let locked: BTreeSet<ProjectId> =
+                    world.locks.live_of(Principal::Agent(agent.id)).map(|lock| lock.wanted.project).collect();
+                let projects = locked.iter().filter_map(|project| world.projects.get(project));
+                let seen = self.seen_in.entry(agent.id).or_default();
+                seen.extend(projects.map(|project| PathBuf::from(&*project.common_dir)));
+            }
+        }
+        let live: BTreeSet<AgentId> = dirs.keys().copied().collect();
+        self.seen_in.retain(|agent, _| live.contains(agent));
+        app.watch().forget_agents_but(&live);
+        for (agent, mut dirs) in dirs {
+            dirs.extend(app.watch().calls.places(agent));
+            let found = dirs.iter().filter_map(|dir| app.projects().at(dir).ok());
+            let seen = self.seen_in.entry(agent).or_default();
+            seen.extend(found.map(|place| place.repository().common_dir().to_owned()));
+        }
+    }
+}
+
+/// The worktrees of a project that somebody may work in: not those that are being made, ready, or in the trash.
+fn worktrees(app: &Application, common_dir: &Path) -> Vec<PathBuf> {
+    let ours = trees::home(app.config(), common_dir);
+    let ours = ours.canonicalize().unwrap_or(ours);
+    let in_use: BTreeSet<PathBuf> =
+        app.engine().world().worktrees.iter().map(|worktree| PathBuf::from(&*worktree.tree.path)).collect();
+    let in_use: BTreeSet<PathBuf> = in_use.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut all = comity_git::worktrees(common_dir).unwrap_or_default();
+    all.retain(|root| !root.starts_with(&ours) || in_use.contains(root));
+    all
+}

@@ -1,0 +1,186 @@
+//! Sees what the watcher sees: remembers who could have written in that moment, and reports what is news.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use comity_core::writes::UnlockedWrite;
+use comity_core::{Ask, PathPattern};
+use comity_git::Checkout;
+use comity_watch::{Observer, State};
+
+use super::roots::{Ground, Roots};
+use super::sight::{Finding, Owned, Sight};
+use super::told::Told;
+use super::{Now, OnTrouble};
+use crate::application::Application;
+
+/// How long git may take to say what has changed.
+const GIT_PATIENCE: Duration = Duration::from_secs(30);
+/// Files of one burst that are reported by name; the rest is counted.
+const REPORTED_MAX: usize = 20;
+/// A sight of what never settled is forgotten after this long.
+const SIGHT_MAX: Duration = Duration::from_secs(60);
+
+/// The observer of all worktrees.
+pub(super) struct Witness {
+    app: Application,
+    roots: Roots,
+    sights: HashMap<(PathBuf, PathBuf), (Sight, Instant)>,
+    told: Told,
+    on_trouble: OnTrouble,
+    troubles: Vec<String>,
+}
+
+impl Witness {
+    pub(super) fn new(app: Application, on_trouble: OnTrouble) -> Witness {
+        Witness {
+            app,
+            roots: Roots::default(),
+            sights: HashMap::new(),
+            told: Told::default(),
+            on_trouble,
+            troubles: Vec::new(),
+        }
+    }
+
+    /// Who has a file, and who may be writing to it, at this moment.
+    fn look(&self, ground: Ground, root: &Path, path: &Path) -> Option<Sight> {
+        // What no pattern can spell is in no lock, and could not be put into one.
+        let file = PathPattern::file(path.to_str()?, ground.case).ok()?;
+        let mut candidates = self.app.watch().calls.may_write(root, &root.join(path));
+        let now = self.app.engine().now();
+        let world = self.app.engine().world();
+        candidates.retain(|agent| world.agents.living(*agent).is_ok());
+        let owned = Owned::at(&world, ground.project, &file, now);
+        Some(Sight { owned, candidates: candidates.into_iter().collect() })
+    }
+
+    fn finding(&self, sight: &Sight) -> Option<Finding> {
+        sight.finding(|agent| self.app.watch().calls.are_heard(agent))
+    }
+
+    /// What has to be known of a path that differs from what git has.
+    fn finding_of(
+        &self,
+        findings: &BTreeMap<PathBuf, Finding>,
+        (ground, root): (Ground, &Path),
+        path: &Path,
+    ) -> Option<Finding> {
+        match findings.get(path) {
+            Some(finding) => Some(finding.clone()),
+            // It went with its directory.
+            None => self.finding(&self.look(ground, root, path)?),
+        }
+    }
+
+    fn report(&mut self, ground: Ground, root: &Path, news: BTreeMap<Finding, Vec<PathBuf>>) {
+        let now = Instant::now();
+        for (finding, paths) in news {
+            let others = paths.len().saturating_sub(REPORTED_MAX);
+            let named: Vec<&PathBuf> = paths.iter().take(REPORTED_MAX).collect();
+            for (at, path) in named.iter().enumerate() {
+                let text = canonical(path, ground);
+                self.told.note(ground.project, &text, &finding, now);
+                self.app.tell_engine(Ask::SawUnlockedWrite(Box::new(UnlockedWrite {
+                    project: ground.project,
+                    path: text.into(),
+                    tree: root.to_string_lossy().into(),
+                    holder: finding.holder,
+                    candidates: finding.candidates.clone(),
+                    others: if at + 1 == named.len() { others } else { 0 },
+                })));
+            }
+        }
+    }
+}
+
+impl Observer for Witness {
+    fn wanted(&mut self) -> BTreeSet<PathBuf> {
+        if self.app.engine().feed().is_stopped() {
+            return BTreeSet::new();
+        }
+        let roots = self.roots.refresh(&self.app);
+        self.sights.retain(|(root, _), (_, at)| roots.contains(root) && at.elapsed() < SIGHT_MAX);
+        roots
+    }
+
+    fn touched(&mut self, root: &Path, path: &Path) {
+        let Some(ground) = self.roots.ground(root) else { return };
+        let Some(sight) = self.look(ground, root, path) else { return };
+        match self.sights.get_mut(&(root.to_owned(), path.to_owned())) {
+            Some((known, at)) => {
+                known.and(sight);
+                *at = Instant::now();
+            }
+            None => drop(self.sights.insert((root.to_owned(), path.to_owned()), (sight, Instant::now()))),
+        }
+    }
+
+    fn settled(&mut self, checkout: &Checkout, paths: Vec<PathBuf>) {
+        let root = checkout.root();
+        let Some(ground) = self.roots.ground(root) else { return };
+        let now = Instant::now();
+        let mut findings = BTreeMap::new();
+        for path in paths {
+            let Some((sight, _)) = self.sights.remove(&(root.to_owned(), path.clone())) else { continue };
+            let Some(finding) = self.finding(&sight) else { continue };
+            if !self.told.has(ground.project, &canonical(&path, ground), &finding, now) {
+                findings.insert(path, finding);
+            }
+        }
+        let asked: Vec<PathBuf> = findings.keys().cloned().collect();
+        let changed = match checkout.changed(&asked, GIT_PATIENCE) {
+            Ok(changed) => changed,
+            Err(error) => return (self.on_trouble)(&format!("writes could not be judged: {error}")),
+        };
+        let mut news: BTreeMap<Finding, Vec<PathBuf>> = BTreeMap::new();
+        for one in changed.into_iter().filter(|one| one.is_tracked || !is_editors_own(&one.path)) {
+            if let Some(finding) = self.finding_of(&findings, (ground, root), &one.path) {
+                news.entry(finding).or_default().push(one.path);
+            }
+        }
+        self.report(ground, root, news);
+    }
+
+    fn changed(&mut self, state: &State) {
+        let troubles: Vec<String> = state.troubles.iter().map(ToString::to_string).collect();
+        troubles
+            .iter()
+            .filter(|trouble| !self.troubles.contains(trouble))
+            .for_each(|new| (self.on_trouble)(new));
+        self.troubles = troubles;
+        self.app.watch().set(Now::On(state.clone()));
+    }
+}
+
+/// A path as locks have it.
+fn canonical(path: &Path, ground: Ground) -> String {
+    let text = path.to_string_lossy();
+    PathPattern::file(&text, ground.case).map_or_else(|_| text.into_owned(), |file| file.readable())
+}
+
+/// Whether a file is one that editors keep beside the one that they edit.
+fn is_editors_own(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let is_swap =
+        name.starts_with('.') && [".swp", ".swo", ".swn", ".swx"].iter().any(|ending| name.ends_with(ending));
+    let is_backup = name.ends_with('~') || name.starts_with(".#");
+    let is_saved = name.len() > 1 && name.starts_with('#') && name.ends_with('#');
+    is_swap || is_backup || is_saved || name == "4913"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_editors() {
+        for name in [".a.rs.swp", "src/.#a.rs", "4913", "src/a.rs~", "#a.rs#"] {
+            assert!(is_editors_own(Path::new(name)), "{name}");
+        }
+        for name in ["a.rs", "a.swp", ".env", "#", "src/4913/a.rs"] {
+            assert!(!is_editors_own(Path::new(name)), "{name}");
+        }
+    }
+}

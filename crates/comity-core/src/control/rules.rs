@@ -1,0 +1,160 @@
+//! The rules of control messages: who may ask whom to end, and which answer matches.
+
+use super::{Control, ControlAsk, ControlEvent, RequestId, Shutdown};
+use crate::agents::{self, Ending};
+use crate::deadlines::Due;
+use crate::event::{Event, Record};
+use crate::ids::{AgentId, Principal};
+use crate::limits::{IDLE_SUMMARY_WORDS_MAX, SHUTDOWN_WAIT_MAX, SHUTDOWN_WAIT_MIN};
+use crate::locks::check_reason;
+use crate::refusal::Refusal;
+use crate::roles::{Right, may};
+use crate::teams::{leader_of, leads};
+use crate::time::Millis;
+use crate::world::World;
+
+pub(crate) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<Vec<Event>, Refusal> {
+    match ask {
+        ControlAsk::RequestShutdown { agent, reason, within } => {
+            request_shutdown(world, who, *agent, reason.clone(), *within)
+        }
+        ControlAsk::ApproveShutdown { request, pane, backend } => {
+            let shutdown = own(world, who, *request)?;
+            let cause = format!("shut down, as {} asked", world.name_of(shutdown.by));
+            let approved = ControlEvent::ShutdownApproved {
+                request: *request,
+                pane: pane.clone(),
+                backend: backend.clone(),
+            };
+            let mut events = vec![Event::Control(approved)];
+            events.extend(agents::ending_events(world, shutdown.agent, Ending::Completed, &cause));
+            Ok(events)
+        }
+        ControlAsk::RejectShutdown { request, reason } => {
+            own(world, who, *request)?;
+            check_reason(Some(reason))?;
+            let rejected = ControlEvent::ShutdownRejected { request: *request, reason: reason.clone() };
+            Ok(vec![Event::Control(rejected)])
+        }
+        ControlAsk::ReportIdle { reason, summary, task, status } => {
+            let Principal::Agent(agent) = who else {
+                return Err(Refusal::bad_input("only an agent is idle", "call it with the agent's token"));
+            };
+            check_reason(Some(summary))?;
+            let idle = ControlEvent::IdleReported {
+                to: leader_of(world, agent),
+                reason: *reason,
+                summary: first_words(summary),
+                task: task.clone(),
+                status: status.clone(),
+            };
+            Ok(vec![Event::AgentIdled { agent, idle: true }, Event::Control(idle)])
+        }
+    }
+}
+
+fn request_shutdown(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    reason: Option<Box<str>>,
+    within: Millis,
+) -> Result<Vec<Event>, Refusal> {
+    let name = &world.agents.living(agent)?.profile.name;
+    check_reason(reason.as_deref())?;
+    if who == Principal::Agent(agent) {
+        return Err(Refusal::bad_input("you cannot ask yourself to end", "say goodbye: comity agent bye"));
+    }
+    if !leads(world, who, agent) {
+        return Err(Refusal::NotAllowed {
+            problem: format!("you do not lead {name}"),
+            hint: "an agent is asked to end by who leads it, or by the human".into(),
+        });
+    }
+    let is_parent = who.agent().is_some_and(|above| world.agents.is_ancestor(above, agent));
+    if !is_parent {
+        may(world, who, Right::EndAgents)?;
+    }
+    if !(SHUTDOWN_WAIT_MIN..=SHUTDOWN_WAIT_MAX).contains(&within) {
+        let problem = format!("{within} is no time to wait for an answer");
+        return Err(Refusal::bad_input(problem, format!("use {SHUTDOWN_WAIT_MIN} to {SHUTDOWN_WAIT_MAX}")));
+    }
+    if let Some((request, _)) = world.shutdowns.of(agent) {
+        let problem = format!("{name} was asked already, as {request}");
+        return Err(Refusal::bad_input(problem, "wait for its answer, or end it: comity agent bye NAME"));
+    }
+    let request = RequestId(world.shutdowns.last.0 + 1);
+    Ok(vec![Event::Control(ControlEvent::ShutdownRequested { request, agent, reason, within })])
+}
+
+/// The open request that the caller was asked with; any other answer is stale.
+fn own(world: &World, who: Principal, request: RequestId) -> Result<&Shutdown, Refusal> {
+    let found = world.shutdowns.get(request).filter(|shutdown| who == Principal::Agent(shutdown.agent));
+    found.ok_or_else(|| Refusal::NotFound {
+        problem: format!("no open request {request} asks you to end"),
+        hint: "it was answered, or another one was meant; see what waits with: comity next".into(),
+    })
+}
+
+/// The time to answer is over: the agent ends all the same.
+pub(crate) fn overdue(world: &World, request: RequestId) -> Vec<Event> {
+    let Some(shutdown) = world.shutdowns.get(request) else { return vec![] };
+    let cause = format!("did not answer when {} asked it to end", world.name_of(shutdown.by));
+    let mut events = vec![Event::Control(ControlEvent::ShutdownOverdue { request })];
+    events.extend(agents::ending_events(world, shutdown.agent, Ending::Terminated, &cause));
+    events
+}
+
+pub(crate) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
+    match event {
+        ControlEvent::ShutdownRequested { request, agent, reason, within } => {
+            let until = world.now.plus(*within);
+            let asked = Shutdown { agent: *agent, by: record.by, until };
+            world.shutdowns.last = *request;
+            world.shutdowns.open.insert(*request, asked);
+            world.deadlines.set(Due::Shutdown(*request), Some(until));
+            let control = Control::ShutdownRequest { request_id: *request, reason: reason.clone() };
+            world.mail.queue(Principal::Agent(*agent), record.by, control, world.now);
+        }
+        ControlEvent::ShutdownApproved { request, pane, backend } => {
+            let Some(asked) = close(world, *request) else { return };
+            let agent = world.name_of(Principal::Agent(asked.agent)).into();
+            let (pane_id, backend_type) = (pane.clone(), backend.clone());
+            let control = Control::ShutdownApproved { request_id: *request, agent, pane_id, backend_type };
+            world.mail.queue(asked.by, Principal::Agent(asked.agent), control, world.now);
+        }
+        ControlEvent::ShutdownRejected { request, reason } => {
+            let Some(asked) = close(world, *request) else { return };
+            let agent = world.name_of(Principal::Agent(asked.agent)).into();
+            let control = Control::ShutdownRejected { request_id: *request, agent, reason: reason.clone() };
+            world.mail.queue(asked.by, Principal::Agent(asked.agent), control, world.now);
+        }
+        ControlEvent::ShutdownOverdue { request } => drop(close(world, *request)),
+        ControlEvent::IdleReported { to, reason, summary, task, status } => {
+            let control = Control::IdleNotification {
+                agent: world.name_of(record.by).into(),
+                idle_reason: *reason,
+                summary: summary.clone(),
+                completed_task_id: task.clone(),
+                completed_status: status.clone(),
+            };
+            world.mail.queue(*to, record.by, control, world.now);
+        }
+    }
+}
+
+/// An agent that has ended is asked no more.
+pub(crate) fn agent_ended(world: &mut World, agent: AgentId) {
+    if let Some((request, _)) = world.shutdowns.of(agent) {
+        close(world, request);
+    }
+}
+
+fn close(world: &mut World, request: RequestId) -> Option<Shutdown> {
+    world.deadlines.set(Due::Shutdown(request), None);
+    world.shutdowns.open.remove(&request)
+}
+
+fn first_words(text: &str) -> Box<str> {
+    text.split_whitespace().take(IDLE_SUMMARY_WORDS_MAX).collect::<Vec<_>>().join(" ").into()
+}

@@ -1,0 +1,100 @@
+//! Where delivered mail goes: a file of lines that is only ever added to, and a new one when it is full.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use serde::Deserialize;
+
+use crate::damage::{Damage, Problem};
+use crate::failure::Failure;
+use crate::limits::{ARCHIVE_BYTES_MAX, ARCHIVES_MAX, FILE_BYTES_MAX};
+use crate::message::{Message, MessageId};
+use crate::place::{Found, Place, read_bounded};
+use crate::step::Step;
+use crate::visit::Visit;
+
+/// Bytes of an archive that are read: one that was not quite full, and a whole box that was added to it.
+const READ_BYTES_MAX: usize = ARCHIVE_BYTES_MAX + FILE_BYTES_MAX;
+
+#[derive(Deserialize)]
+struct Line {
+    id: MessageId,
+    text: String,
+}
+
+/// Adds messages, and waits until they are on the disk. What was added before a crash is not added again.
+pub(crate) fn append(visit: &Visit<'_>, messages: &[Message]) -> Result<Vec<Damage>, Failure> {
+    let (place, name) = (&visit.place, visit.files.archive());
+    let mut damage = Vec::new();
+    let mut file = open(place, &name, &mut damage)?;
+    let (there, is_cut) = read_bounded(&file, READ_BYTES_MAX).map_err(place.failed(&name))?;
+    let known = lines_of(&there, messages);
+    let is_new = |message: &&Message| known.get(&message.id).is_none_or(|text| *text != message.text);
+    let new: Vec<_> = messages.iter().filter(is_new).collect();
+    if new.is_empty() {
+        return Ok(damage);
+    }
+    let mut lines: String = new.into_iter().map(|message| message.encoded() + "\n").collect();
+    let mut length = there.len();
+    if is_cut || (length > 0 && length + lines.len() > ARCHIVE_BYTES_MAX) {
+        rotate(place, &name, &visit.files.full_archive())?;
+        visit.did(Step::ArchiveRotated);
+        file = open(place, &name, &mut damage)?;
+        length = 0;
+    } else if there.last().is_some_and(|last| *last != b'\n') {
+        // Half a line, left by a crash: the message is still in the box, and gets a line of its own.
+        lines.insert(0, '\n');
+    }
+    if let Err(error) = write(visit, &mut file, lines.as_bytes()) {
+        drop(file.set_len(length as u64));
+        return Err(place.failed(&name)(error));
+    }
+    if length == 0 {
+        place.sync()?;
+    }
+    visit.did(Step::Archived);
+    Ok(damage)
+}
+
+fn write(visit: &Visit<'_>, file: &mut File, lines: &[u8]) -> std::io::Result<()> {
+    file.write_all(lines)?;
+    visit.did(Step::ArchiveWritten);
+    file.sync_data()
+}
+
+fn open(place: &Place, name: &str, damage: &mut Vec<Damage>) -> Result<File, Failure> {
+    let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
+    if let Found::File(file) = place.find(name, access)? {
+        return Ok(file);
+    }
+    damage.push(Damage { set_aside: place.move_aside(name)?, problem: Problem::NoFile, salvaged: 0 });
+    match place.find(name, access)? {
+        Found::File(file) => Ok(file),
+        Found::Nothing | Found::Other => Err(place.failed(name)(Errno::NOENT)),
+    }
+}
+
+/// What the archive has of these messages already.
+fn lines_of(archive: &[u8], messages: &[Message]) -> BTreeMap<MessageId, String> {
+    let wanted: BTreeSet<&MessageId> = messages.iter().map(|message| &message.id).collect();
+    let lines = archive.split(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    lines.filter(|line| wanted.contains(&line.id)).map(|line| (line.id, line.text)).collect()
+}
+
+/// Gives the full archive the next number; only so many are kept.
+fn rotate(place: &Place, name: &str, prefix: &str) -> Result<(), Failure> {
+    let number = |name: &String| name.strip_prefix(prefix)?.parse::<u64>().ok();
+    let mut full: Vec<(u64, String)> =
+        place.names()?.into_iter().filter_map(|name| Some((number(&name)?, name))).collect();
+    full.sort();
+    let next = full.last().map_or(1, |(last, _)| last.saturating_add(1));
+    let too_many = (full.len() + 1).saturating_sub(ARCHIVES_MAX);
+    for (_, oldest) in full.iter().take(too_many) {
+        place.remove(oldest)?;
+    }
+    place.rename(name, &format!("{prefix}{next:06}"))
+}

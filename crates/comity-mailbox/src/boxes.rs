@@ -1,0 +1,161 @@
+//! Writing to a box, reading it, clearing it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Map;
+
+use crate::damage::Damage;
+use crate::failure::Failure;
+use crate::limits::{BOX_BYTES_MAX, UNREAD_MAX};
+use crate::lock::Patience;
+use crate::message::{Draft, Message, MessageId};
+use crate::name::{BoxName, Files};
+use crate::place::Place;
+use crate::step::Step;
+use crate::timestamp;
+use crate::visit::Visit;
+
+/// All boxes below a root directory.
+#[derive(Clone)]
+pub struct Mailboxes {
+    pub(crate) root: PathBuf,
+    pub(crate) patience: Patience,
+    watch: Option<Arc<dyn Fn(Step) + Send + Sync>>,
+}
+
+/// A message is in a box, and on the disk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spooled {
+    /// Its id.
+    pub id: MessageId,
+    /// Whether it was there already: it was sent twice, and is stored once.
+    pub is_repeat: bool,
+    /// What had to be set aside.
+    pub damage: Vec<Damage>,
+}
+
+/// Messages out of a box, in the order in which they were written.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Mail {
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// What had to be set aside.
+    pub damage: Vec<Damage>,
+}
+
+/// A box is empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Cleared {
+    /// How many messages moved to the archive.
+    pub archived: usize,
+    /// What had to be set aside.
+    pub damage: Vec<Damage>,
+}
+
+impl Mailboxes {
+    /// The boxes below this directory; it is made when the first message is written.
+    pub fn under(root: impl Into<PathBuf>) -> Mailboxes {
+        Mailboxes { root: root.into(), patience: Patience::default(), watch: None }
+    }
+
+    /// The same, with another patience.
+    pub fn with_patience(self, patience: Patience) -> Mailboxes {
+        Mailboxes { patience, ..self }
+    }
+
+    /// The same, and every step is told.
+    pub fn watched(self, watch: impl Fn(Step) + Send + Sync + 'static) -> Mailboxes {
+        Mailboxes { watch: Some(Arc::new(watch)), ..self }
+    }
+
+    /// Writes a message to a box. When this returns, the message is on the disk.
+    pub fn spool(&self, to: &BoxName, draft: &Draft<'_>) -> Result<Spooled, Failure> {
+        draft.check()?;
+        let place = Place::make(&self.root, to.team())?;
+        let files = Files::of(to);
+        place.create(&files.mail, b"[]\n")?;
+        self.did(Step::Created);
+        let id = match draft.id {
+            Some(id) => id.clone(),
+            None => MessageId::fresh().map_err(Failure::disk(&place.path(&files.mail)))?,
+        };
+        let message = written(draft, id);
+        let mut visit = Visit::begin(self, place, files)?;
+        let is_repeat = match visit.messages.iter().find(|there| there.id == message.id) {
+            Some(there) if there.is_copy_of(&message) => true,
+            Some(_) => return Err(Failure::IdTaken(message.id)),
+            None => false,
+        };
+        let id = message.id.clone();
+        if !is_repeat {
+            if visit.unread() >= UNREAD_MAX {
+                return Err(visit.full());
+            }
+            visit.messages.push(message);
+            visit.stay_small()?;
+            visit.store_within(BOX_BYTES_MAX)?;
+        }
+        Ok(Spooled { id, is_repeat, damage: visit.damage })
+    }
+
+    /// Reads what is new in a box, and marks it as read. A box that is not there is empty.
+    pub fn read(&self, name: &BoxName) -> Result<Mail, Failure> {
+        let Some(mut visit) = self.visit(name)? else { return Ok(Mail::default()) };
+        let mut messages = Vec::new();
+        for message in visit.messages.iter_mut().filter(|message| !message.read && !message.taken) {
+            messages.push(message.clone());
+            message.read = true;
+        }
+        visit.is_changed |= !messages.is_empty();
+        if visit.is_changed {
+            visit.stay_small()?;
+        }
+        visit.store_changes()?;
+        Ok(Mail { messages, damage: visit.damage })
+    }
+
+    /// Moves all that is in a box to its archive. A box that is not there stays so.
+    pub fn clear(&self, name: &BoxName) -> Result<Cleared, Failure> {
+        let Some(mut visit) = self.visit(name)? else { return Ok(Cleared::default()) };
+        let archived = visit.archive(|_| true)?;
+        visit.store_changes()?;
+        Ok(Cleared { archived, damage: visit.damage })
+    }
+
+    /// Locks and reads a box, if it is there.
+    pub(crate) fn visit(&self, name: &BoxName) -> Result<Option<Visit<'_>>, Failure> {
+        let Some(place) = Place::open(&self.root, name.team())? else { return Ok(None) };
+        let files = Files::of(name);
+        if place.look(&files.mail)?.is_none() {
+            return Ok(None);
+        }
+        Visit::begin(self, place, files).map(Some)
+    }
+
+    pub(crate) fn did(&self, step: Step) {
+        if let Some(watch) = &self.watch {
+            watch(step);
+        }
+    }
+}
+
+impl fmt::Debug for Mailboxes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mailboxes").field("root", &self.root).field("patience", &self.patience).finish()
+    }
+}
+
+fn written(draft: &Draft<'_>, id: MessageId) -> Message {
+    Message {
+        id,
+        from: draft.from.to_owned(),
+        text: draft.text.to_owned(),
+        summary: draft.summary.map(ToOwned::to_owned),
+        timestamp: timestamp::now(),
+        read: false,
+        taken: false,
+        more: Map::new(),
+    }
+}

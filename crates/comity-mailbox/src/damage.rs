@@ -1,0 +1,46 @@
+//! What was found in the place of a box, or in it, that is no mail.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Something that was set aside so that the box can go on. Nothing of it is lost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Damage {
+    /// Where it is now.
+    pub set_aside: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+    /// Messages in it that could be read; they are still in the box.
+    pub salvaged: usize,
+}
+
+/// What is wrong with a box.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// It is no array of JSON values, or only the beginning of one.
+    Torn,
+    /// It is an array, but not all in it are messages.
+    BadEntries,
+    /// It is larger than a box may be.
+    TooLarge,
+    /// It is no file: a directory, a symlink, a pipe.
+    NoFile,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Damage { set_aside, problem, salvaged } = self;
+        write!(f, "a mailbox {problem}; it is kept as {}, {salvaged} messages go on", set_aside.display())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Problem::Torn => "was torn or is no JSON array",
+            Problem::BadEntries => "had entries that are no messages",
+            Problem::TooLarge => "was too large",
+            Problem::NoFile => "was no file",
+        })
+    }
+}

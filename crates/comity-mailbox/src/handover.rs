@@ -1,0 +1,46 @@
+//! Handing what was spooled over to the server, exactly once.
+//!
+//! `drain` marks messages as taken before it hands them out, so that nobody reads them here any more, and
+//! hands them out again until they are confirmed. The server stores each with its id as the key by which a
+//! second copy is known, and then confirms. Whoever dies at whatever moment: what was not confirmed comes
+//! again, and what was stored is known.
+
+use std::collections::BTreeSet;
+
+use crate::boxes::{Mail, Mailboxes};
+use crate::damage::Damage;
+use crate::failure::Failure;
+use crate::message::MessageId;
+use crate::name::BoxName;
+
+/// Delivered mail has moved to the archive.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Confirmed {
+    /// How many messages have moved.
+    pub archived: usize,
+    /// What had to be set aside.
+    pub damage: Vec<Damage>,
+}
+
+impl Mailboxes {
+    /// Hands out every message that its owner has not read here, and that is not `seen` already. Those that
+    /// are seen, and those that were read, move to the archive. The box is locked while `seen` is asked.
+    pub fn drain(&self, name: &BoxName, seen: impl Fn(&MessageId) -> bool) -> Result<Mail, Failure> {
+        let Some(mut visit) = self.visit(name)? else { return Ok(Mail::default()) };
+        visit.archive(|message| message.read || seen(&message.id))?;
+        for message in visit.messages.iter_mut().filter(|message| !message.taken) {
+            message.taken = true;
+            visit.is_changed = true;
+        }
+        visit.store_changes()?;
+        Ok(Mail { messages: std::mem::take(&mut visit.messages), damage: std::mem::take(&mut visit.damage) })
+    }
+
+    /// Moves messages that are stored elsewhere now to the archive. Ids that are not there are no error.
+    pub fn confirm(&self, name: &BoxName, stored: &BTreeSet<MessageId>) -> Result<Confirmed, Failure> {
+        let Some(mut visit) = self.visit(name)? else { return Ok(Confirmed::default()) };
+        let archived = visit.archive(|message| stored.contains(&message.id))?;
+        visit.store_changes()?;
+        Ok(Confirmed { archived, damage: std::mem::take(&mut visit.damage) })
+    }
+}

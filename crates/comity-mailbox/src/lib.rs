@@ -1,0 +1,33 @@
+//! The file mailbox: mail between agents that needs no server, and its handing over to one.
+//!
+//! A box is the file `teams/{team}/inboxes/{agent}.json`, an array of messages. Whoever changes it holds its
+//! lock, which the kernel frees when the holder dies, and replaces the file as a whole. What is in a box is
+//! not believed: whatever cannot be read is set aside, and the box goes on without it.
+
+mod archive;
+pub mod baseline;
+mod boxes;
+mod damage;
+mod failure;
+mod handover;
+mod limits;
+mod listing;
+mod lock;
+mod message;
+mod name;
+mod place;
+mod salvage;
+mod step;
+mod timestamp;
+mod visit;
+
+pub use boxes::{Cleared, Mail, Mailboxes, Spooled};
+pub use damage::{Damage, Problem};
+pub use failure::Failure;
+pub use handover::Confirmed;
+pub use limits::*;
+pub use listing::{Listed, Listing};
+pub use lock::Patience;
+pub use message::{Content, Draft, Message, MessageId};
+pub use name::BoxName;
+pub use step::Step;

@@ -1,0 +1,79 @@
+//! Which boxes there are.
+
+use std::path::PathBuf;
+
+use crate::boxes::Mailboxes;
+use crate::failure::Failure;
+use crate::limits::LISTED_MAX;
+use crate::name::{BoxName, SET_ASIDE};
+use crate::place::Place;
+
+/// The boxes below a root.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Listing {
+    /// The boxes, by name.
+    pub boxes: Vec<Listed>,
+    /// Teams that are no directories of their own, such as symlinks; they are not entered.
+    pub refused: Vec<PathBuf>,
+    /// Whether there are more than were listed.
+    pub is_cut: bool,
+}
+
+/// A box.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: BoxName,
+    /// What was found in its place, or in it, and is kept for somebody to look at.
+    pub set_aside: Vec<PathBuf>,
+}
+
+impl Mailboxes {
+    /// Lists the boxes. What has no good name is none.
+    pub fn boxes(&self) -> Result<Listing, Failure> {
+        let mut listing = Listing::default();
+        let Some(root) = Place::root(&self.root)? else { return Ok(listing) };
+        let Some(teams) = root.below("teams")? else { return Ok(listing) };
+        for team in teams.names()? {
+            // A name is tried before it is used; that it is no agent's does not matter here.
+            if BoxName::new(&team, "any").is_err() {
+                continue;
+            }
+            let inboxes = teams.below(&team).and_then(|team| match team {
+                Some(team) => team.below("inboxes"),
+                None => Ok(None),
+            });
+            match inboxes {
+                Ok(Some(inboxes)) => listing.add(&team, &inboxes)?,
+                Ok(None) => {}
+                Err(Failure::BadPlace(path)) => listing.refused.push(path),
+                Err(failure) => return Err(failure),
+            }
+        }
+        listing.is_cut = listing.boxes.len() > LISTED_MAX;
+        listing.boxes.truncate(LISTED_MAX);
+        Ok(listing)
+    }
+}
+
+impl Listing {
+    fn add(&mut self, team: &str, inboxes: &Place) -> Result<(), Failure> {
+        let names = inboxes.names()?;
+        for mail in &names {
+            let Some(agent) = mail.strip_suffix(".json") else { continue };
+            let Ok(name) = BoxName::new(team, agent) else { continue };
+            let set_aside = names.iter().filter(|name| is_set_aside(mail, name)).take(LISTED_MAX);
+            let set_aside = set_aside.map(|name| inboxes.path(name)).collect();
+            self.boxes.push(Listed { name, set_aside });
+        }
+        Ok(())
+    }
+}
+
+/// Whether the file was set aside out of the place of a box, or of another file of that box.
+fn is_set_aside(mail: &str, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(mail) else { return false };
+    let kinds = ["", ".lock", ".tmp", ".archive"];
+    let unique = kinds.iter().find_map(|kind| rest.strip_prefix(kind)?.strip_prefix(SET_ASIDE));
+    unique.is_some_and(|unique| unique.chars().all(|c| c.is_ascii_hexdigit() || c == '-'))
+}

@@ -1,0 +1,88 @@
+//! Whose box it is: names that are safe as names of files.
+
+use std::fmt;
+
+use crate::failure::Failure;
+use crate::limits::NAME_BYTES_MAX;
+
+/// The name of a box: an agent of a team.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BoxName {
+    team: Box<str>,
+    agent: Box<str>,
+}
+
+impl BoxName {
+    /// Makes the name of a box, unless a part of it could lead elsewhere.
+    pub fn new(team: &str, agent: &str) -> Result<BoxName, Failure> {
+        check_name(team)?;
+        check_name(agent)?;
+        Ok(BoxName { team: team.into(), agent: agent.into() })
+    }
+
+    /// The team.
+    pub fn team(&self) -> &str {
+        &self.team
+    }
+
+    /// The agent whose mail it is.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+}
+
+impl fmt::Display for BoxName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.team, self.agent)
+    }
+}
+
+/// Checks a name of a team, an agent or a sender. One that begins with a dot is hidden, or leads upwards.
+pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
+    let problem = if name.is_empty() {
+        "it is empty"
+    } else if name.len() > NAME_BYTES_MAX {
+        "it is longer than 64 bytes"
+    } else if name.starts_with('.') {
+        "it begins with a dot"
+    } else if name.contains(['/', '\\']) {
+        "it has a slash"
+    } else if name.contains(char::is_control) {
+        "it has a control character"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::BadName { name: name.chars().take(NAME_BYTES_MAX).collect(), problem })
+}
+
+/// The files of one box. None but the box itself ends in `.json`, so no agent's name leads to another's file.
+#[derive(Clone)]
+pub(crate) struct Files {
+    pub(crate) mail: String,
+}
+
+impl Files {
+    pub(crate) fn of(name: &BoxName) -> Files {
+        Files { mail: format!("{}.json", name.agent) }
+    }
+
+    pub(crate) fn lock(&self) -> String {
+        format!("{}.lock", self.mail)
+    }
+
+    pub(crate) fn temporary(&self) -> String {
+        format!("{}.tmp", self.mail)
+    }
+
+    pub(crate) fn archive(&self) -> String {
+        format!("{}.archive", self.mail)
+    }
+
+    /// What all names of full archives begin with.
+    pub(crate) fn full_archive(&self) -> String {
+        format!("{}.archive-", self.mail)
+    }
+}
+
+/// What stands between a file's name and what makes the name of its set-aside version unique.
+pub(crate) const SET_ASIDE: &str = ".damaged-";

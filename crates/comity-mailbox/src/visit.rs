@@ -1,0 +1,164 @@
+//! A visit to a box: it is locked, read, changed, and replaced as a whole.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use rustix::fs::OFlags;
+
+use crate::boxes::Mailboxes;
+use crate::damage::{Damage, Problem};
+use crate::failure::Failure;
+use crate::limits::{FILE_BYTES_MAX, READ_KEPT_BYTES_MAX, READ_KEPT_MAX};
+use crate::lock::Lock;
+use crate::message::Message;
+use crate::name::Files;
+use crate::place::{Found, Place, read_bounded};
+use crate::salvage;
+use crate::step::Step;
+
+/// A box that nobody else can change.
+pub(crate) struct Visit<'a> {
+    pub(crate) place: Place,
+    pub(crate) files: Files,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) damage: Vec<Damage>,
+    /// Whether the messages differ from what is in the file.
+    pub(crate) is_changed: bool,
+    boxes: &'a Mailboxes,
+    lock: Lock,
+    steps: Cell<usize>,
+}
+
+impl<'a> Visit<'a> {
+    /// Locks a box and reads it. A damaged one is mended at once.
+    pub(crate) fn begin(boxes: &'a Mailboxes, place: Place, files: Files) -> Result<Visit<'a>, Failure> {
+        let lock = Lock::take(&place, &files.lock(), boxes.patience)?;
+        let (messages, damage, steps) = (vec![], vec![], Cell::default());
+        let mut visit = Visit { place, files, messages, damage, is_changed: false, boxes, lock, steps };
+        visit.did(Step::Locked);
+        visit.load()?;
+        Ok(visit)
+    }
+
+    /// Tells those who wait, and those who watch, of a step.
+    pub(crate) fn did(&self, step: Step) {
+        self.steps.set(self.steps.get() + 1);
+        self.lock.moves_on(self.steps.get());
+        self.boxes.did(step);
+    }
+
+    fn load(&mut self) -> Result<(), Failure> {
+        let name = self.files.mail.clone();
+        let file = match self.place.find(&name, OFlags::RDONLY)? {
+            Found::Nothing => {
+                self.did(Step::Loaded);
+                return Ok(());
+            }
+            Found::Other => {
+                let set_aside = self.place.move_aside(&name)?;
+                self.did(Step::SetAside);
+                self.damage.push(Damage { set_aside, problem: Problem::NoFile, salvaged: 0 });
+                return self.store();
+            }
+            Found::File(file) => file,
+        };
+        let (bytes, is_cut) = read_bounded(&file, FILE_BYTES_MAX).map_err(self.place.failed(&name))?;
+        let contents = salvage::read(&bytes);
+        self.messages = contents.messages;
+        self.is_changed = salvage::settle_ids(&mut self.messages).map_err(self.place.failed(&name))?;
+        self.did(Step::Loaded);
+        let Some(problem) = is_cut.then_some(Problem::TooLarge).or(contents.problem) else { return Ok(()) };
+        let set_aside = self.place.link_aside(&name)?;
+        self.did(Step::SetAside);
+        self.damage.push(Damage { set_aside, problem, salvaged: self.messages.len() });
+        self.store()
+    }
+
+    /// Replaces the file, such that it is the old one or the new one whatever happens.
+    pub(crate) fn store(&mut self) -> Result<(), Failure> {
+        self.store_within(usize::MAX)
+    }
+
+    /// Replaces the file, unless it becomes too large.
+    pub(crate) fn store_within(&mut self, bytes_max: usize) -> Result<(), Failure> {
+        let bytes = encode(&self.messages);
+        if bytes.len() > bytes_max {
+            return Err(self.full());
+        }
+        let temporary = self.files.temporary();
+        if let Err(failure) = self.replace(&temporary, &bytes) {
+            // It is removed by the next one at the latest.
+            drop(self.place.remove(&temporary));
+            return Err(failure);
+        }
+        self.is_changed = false;
+        Ok(())
+    }
+
+    fn replace(&self, temporary: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let mut file = self.place.remake(temporary)?;
+        self.did(Step::TemporaryMade);
+        file.write_all(bytes).map_err(self.place.failed(temporary))?;
+        self.did(Step::TemporaryWritten);
+        file.sync_data().map_err(self.place.failed(temporary))?;
+        self.did(Step::TemporarySynced);
+        self.place.rename(temporary, &self.files.mail)?;
+        self.did(Step::Replaced);
+        self.place.sync()?;
+        self.did(Step::Stored);
+        Ok(())
+    }
+
+    /// Replaces the file if anything was changed.
+    pub(crate) fn store_changes(&mut self) -> Result<(), Failure> {
+        if self.is_changed { self.store() } else { Ok(()) }
+    }
+
+    pub(crate) fn unread(&self) -> usize {
+        self.messages.iter().filter(|message| !message.read).count()
+    }
+
+    pub(crate) fn full(&self) -> Failure {
+        Failure::Full { unread: self.unread() }
+    }
+
+    /// Moves messages to the archive. Until the box is stored they are in both.
+    pub(crate) fn archive(&mut self, is_done: impl Fn(&Message) -> bool) -> Result<usize, Failure> {
+        let (done, rest): (Vec<_>, Vec<_>) = self.messages.drain(..).partition(|message| is_done(message));
+        self.messages = rest;
+        if done.is_empty() {
+            return Ok(0);
+        }
+        let damage = crate::archive::append(self, &done)?;
+        self.damage.extend(damage);
+        self.is_changed = true;
+        Ok(done.len())
+    }
+
+    /// Moves all but the latest of the read messages to the archive.
+    pub(crate) fn stay_small(&mut self) -> Result<(), Failure> {
+        let (mut kept, mut bytes) = (0, 0);
+        let mut first_kept = self.messages.len();
+        for (place, message) in self.messages.iter().enumerate().rev().filter(|(_, message)| message.read) {
+            kept += 1;
+            bytes += message.encoded().len();
+            if kept > READ_KEPT_MAX || bytes > READ_KEPT_BYTES_MAX {
+                break;
+            }
+            first_kept = place;
+        }
+        let old: BTreeSet<_> =
+            self.messages[..first_kept].iter().filter(|message| message.read).map(|m| m.id.clone()).collect();
+        self.archive(|message| old.contains(&message.id)).map(drop)
+    }
+}
+
+/// One line for each message: so that what is left of a torn file can be told apart.
+fn encode(messages: &[Message]) -> Vec<u8> {
+    if messages.is_empty() {
+        return b"[]\n".to_vec();
+    }
+    let lines: Vec<String> = messages.iter().map(Message::encoded).collect();
+    format!("[\n{}\n]\n", lines.join(",\n")).into_bytes()
+}

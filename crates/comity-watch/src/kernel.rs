@@ -1,0 +1,125 @@
+//! What the kernel tells of directories.
+
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
+use rustix::io::Errno;
+
+/// Bytes that are read at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The kernel's name of a watched directory.
+pub(crate) type Watch = i32;
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum What<'a> {
+    /// A directory came.
+    DirCame(&'a OsStr),
+    /// A directory went elsewhere, with all that is in it.
+    DirLeft(&'a OsStr),
+    /// A file, or another thing that is no directory, appeared.
+    Came(&'a OsStr),
+    /// One went.
+    Went(&'a OsStr),
+    /// One was written to.
+    Written(&'a OsStr),
+    /// The watched directory itself was given another name.
+    Moved,
+    /// The watch is no more.
+    Ended,
+    /// More happened than could be kept.
+    Overrun,
+}
+
+/// The kernel's side of watching.
+pub(crate) struct Kernel {
+    events: OwnedFd,
+    buffer: Vec<MaybeUninit<u8>>,
+}
+
+impl Kernel {
+    pub(crate) fn open() -> io::Result<Kernel> {
+        let events = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        Ok(Kernel { events, buffer: vec![MaybeUninit::uninit(); BUFFER_BYTES] })
+    }
+
+    /// Watches what is in a directory. The same directory has the same watch.
+    pub(crate) fn watch(&self, dir: &Path) -> Result<Watch, Errno> {
+        let flags = WatchFlags::ATTRIB
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MODIFY
+            | WatchFlags::MOVE
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::DONT_FOLLOW
+            | WatchFlags::ONLYDIR;
+        add_watch(&self.events, dir, flags)
+    }
+
+    /// Stops to watch.
+    pub(crate) fn unwatch(&self, watch: Watch) {
+        // It may have ended by itself.
+        let _ended = remove_watch(&self.events, watch);
+    }
+
+    /// Hands over all that has happened.
+    pub(crate) fn read(&mut self, mut each: impl FnMut(Watch, What<'_>)) -> io::Result<()> {
+        let mut reader = Reader::new(&self.events, &mut self.buffer);
+        loop {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+            if let Some(what) = meaning(event.events(), name) {
+                each(event.wd(), what);
+            }
+        }
+    }
+}
+
+impl AsFd for Kernel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+}
+
+fn meaning(flags: ReadFlags, name: Option<&OsStr>) -> Option<What<'_>> {
+    if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+        return Some(What::Overrun);
+    }
+    if flags.contains(ReadFlags::IGNORED) {
+        return Some(What::Ended);
+    }
+    if flags.contains(ReadFlags::MOVE_SELF) {
+        return Some(What::Moved);
+    }
+    // What happens to the watched directory itself has no name.
+    let name = name?;
+    let came = flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
+    if flags.contains(ReadFlags::ISDIR) {
+        return match (came, flags.contains(ReadFlags::MOVED_FROM)) {
+            (true, _) => Some(What::DirCame(name)),
+            (_, true) => Some(What::DirLeft(name)),
+            (false, false) => None,
+        };
+    }
+    if came {
+        return Some(What::Came(name));
+    }
+    if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
+        return Some(What::Went(name));
+    }
+    flags
+        .intersects(ReadFlags::MODIFY | ReadFlags::CLOSE_WRITE | ReadFlags::ATTRIB)
+        .then_some(What::Written(name))
+}

@@ -1,0 +1,226 @@
+//! The watcher's loop: it sleeps until the kernel has something to tell, a burst settles, or something else is wanted.
+
+use std::ffi::OsStr;
+use std::io::{self, PipeReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::burst::Taken;
+use crate::kernel::{Watch, What};
+use crate::state::{State, Trouble};
+use crate::tree::{Came, INDEX_LOCK};
+use crate::trees::{Spot, Trees};
+use crate::watcher::{Bounds, Observer};
+
+/// The watcher, as its thread has it.
+pub(crate) struct Watching<O> {
+    observer: O,
+    trees: Trees,
+    wakes: PipeReader,
+    is_woken: Arc<AtomicBool>,
+    told: State,
+}
+
+/// One thing that happened, kept until all that happened is read.
+enum Seen {
+    Name(Watch, Kind, PathBuf),
+    Moved(Watch),
+    Ended(Watch),
+    Overrun,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    DirCame,
+    DirLeft,
+    Came,
+    Went,
+    Written,
+}
+
+impl<O: Observer> Watching<O> {
+    pub(crate) fn begin(
+        observer: O,
+        bounds: Bounds,
+        wakes: PipeReader,
+        is_woken: Arc<AtomicBool>,
+    ) -> io::Result<Watching<O>> {
+        Ok(Watching { observer, trees: Trees::new(bounds)?, wakes, is_woken, told: State::default() })
+    }
+
+    /// Runs until nobody can wake it any more.
+    pub(crate) fn run(mut self) {
+        self.refresh();
+        while self.turn() {}
+    }
+
+    /// One turn; says whether there is another.
+    fn turn(&mut self) -> bool {
+        let next = self.trees.trees.values().filter_map(|tree| tree.burst.next(&self.trees.bounds)).min();
+        let timeout = next.map(|next| next.saturating_duration_since(Instant::now()));
+        let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
+        let mut fds =
+            [PollFd::new(&self.trees.kernel, PollFlags::IN), PollFd::new(&self.wakes, PollFlags::IN)];
+        // Interrupted: the next turn looks again.
+        let _interrupted = poll(&mut fds, timeout.as_ref());
+        let woken = !fds[1].revents().is_empty();
+        if woken {
+            match self.wakes.read(&mut [0; 8]) {
+                Ok(0) => return false,
+                _ => self.is_woken.store(false, Ordering::Release),
+            }
+        }
+        self.listen();
+        if woken {
+            self.refresh();
+        }
+        self.settle();
+        self.tell();
+        true
+    }
+
+    /// Asks what is wanted, and watches it.
+    fn refresh(&mut self) {
+        let wanted = self.observer.wanted();
+        self.trees.set(&wanted, Instant::now());
+        self.tell();
+    }
+
+    /// Takes in all that happened.
+    fn listen(&mut self) {
+        let mut seen = Vec::new();
+        let read = self.trees.kernel.read(|watch, what| {
+            seen.push(match what {
+                What::DirCame(name) => Seen::Name(watch, Kind::DirCame, name.into()),
+                What::DirLeft(name) => Seen::Name(watch, Kind::DirLeft, name.into()),
+                What::Came(name) => Seen::Name(watch, Kind::Came, name.into()),
+                What::Went(name) => Seen::Name(watch, Kind::Went, name.into()),
+                What::Written(name) => Seen::Name(watch, Kind::Written, name.into()),
+                What::Moved => Seen::Moved(watch),
+                What::Ended => Seen::Ended(watch),
+                What::Overrun => Seen::Overrun,
+            });
+        });
+        if read.is_err() {
+            self.overrun();
+        }
+        for one in seen {
+            match one {
+                Seen::Name(watch, kind, name) => self.named(watch, kind, &name),
+                Seen::Moved(watch) => self.moved(watch),
+                Seen::Ended(watch) => self.trees.ended(watch),
+                Seen::Overrun => self.overrun(),
+            }
+        }
+        self.take_in();
+    }
+
+    fn named(&mut self, watch: Watch, kind: Kind, name: &Path) {
+        let now = Instant::now();
+        match self.trees.spot(watch).cloned() {
+            None => {}
+            Some(Spot::Git { root }) => {
+                let Some(tree) = self.trees.trees.get_mut(&root) else { return };
+                match kind {
+                    Kind::Came if name == INDEX_LOCK => tree.git_began(now),
+                    Kind::Went if name == INDEX_LOCK => tree.git_ended(),
+                    Kind::DirCame | Kind::DirLeft | Kind::Came | Kind::Went | Kind::Written => {}
+                }
+            }
+            Some(Spot::Dir { root, dir }) => {
+                let path = dir.join(name);
+                if name == OsStr::new(".git") {
+                    // It is a repository of its own from here on.
+                    if !dir.as_os_str().is_empty() {
+                        self.trees.drop_below(&root, &dir);
+                    }
+                    return;
+                }
+                match kind {
+                    Kind::DirCame => {
+                        let Some(tree) = self.trees.trees.get_mut(&root) else { return };
+                        let by_git = tree.is_gits(now, &self.trees.bounds);
+                        tree.came.insert(Came { dir: path, by_git });
+                    }
+                    Kind::DirLeft => {
+                        self.trees.drop_below(&root, &path);
+                        self.touch(&root, &path, now);
+                    }
+                    Kind::Came | Kind::Went | Kind::Written => self.touch(&root, &path, now),
+                }
+            }
+        }
+    }
+
+    /// Something of a worktree was written to, or went.
+    fn touch(&mut self, root: &Path, path: &Path, now: Instant) {
+        let bounds = self.trees.bounds;
+        let Some(tree) = self.trees.trees.get_mut(root) else { return };
+        tree.is_stale |= path.file_name() == Some(OsStr::new(".gitignore"));
+        if tree.is_gits(now, &bounds) {
+            return;
+        }
+        match tree.burst.touch(path, now, &bounds) {
+            Taken::Waits => self.observer.touched(root, path),
+            Taken::NoRoom => {
+                let (root, paths_max) = (root.to_owned(), bounds.paths_max);
+                self.trees.note(Trouble::TooManyPaths { root, paths_max });
+            }
+        }
+    }
+
+    /// A watched directory has another name: what came of it is told by the directories around it, but for the top.
+    fn moved(&mut self, watch: Watch) {
+        if let Some(Spot::Dir { root, dir }) = self.trees.spot(watch).cloned()
+            && dir.as_os_str().is_empty()
+        {
+            self.trees.end(&root);
+        }
+    }
+
+    fn overrun(&mut self) {
+        self.trees.note(Trouble::Overrun { times: 1 });
+        // Directories may have come and gone unnoticed.
+        self.trees.trees.values_mut().for_each(|tree| tree.is_stale = true);
+    }
+
+    /// Watches what came, until nothing new is found.
+    fn take_in(&mut self) {
+        let roots: Vec<PathBuf> = self.trees.trees.keys().cloned().collect();
+        for root in roots {
+            let Some(tree) = self.trees.trees.get(&root) else { continue };
+            if tree.is_stale {
+                self.trees.walk_again(&root, Instant::now());
+            }
+            if self.trees.trees.get(&root).is_some_and(|tree| !tree.came.is_empty()) {
+                for path in self.trees.take_in(&root) {
+                    self.touch(&root, &path, Instant::now());
+                }
+            }
+        }
+    }
+
+    /// Tells of what has settled.
+    fn settle(&mut self) {
+        let (now, bounds) = (Instant::now(), self.trees.bounds);
+        for tree in self.trees.trees.values_mut() {
+            let paths = tree.burst.settled(now, &bounds);
+            if !paths.is_empty() {
+                self.observer.settled(&tree.checkout, paths);
+            }
+        }
+    }
+
+    /// Tells how it is, if it is otherwise than before.
+    fn tell(&mut self) {
+        let state = self.trees.state();
+        if state != self.told {
+            self.observer.changed(&state);
+            self.told = state;
+        }
+    }
+}

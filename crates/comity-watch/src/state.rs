@@ -1,0 +1,99 @@
+//! What is watched, and what went wrong.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What is watched at the moment.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct State {
+    /// Worktrees.
+    pub trees: usize,
+    /// Directories in them.
+    pub directories: usize,
+    /// What is wrong, so that writes may go unnoticed.
+    pub troubles: Vec<Trouble>,
+}
+
+/// A reason for which writes may go unnoticed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Trouble {
+    /// There are more directories than are watched.
+    TooManyDirectories {
+        /// In which tree it was reached.
+        root: PathBuf,
+        /// The bound.
+        directories_max: usize,
+    },
+    /// The system lets nobody watch more.
+    SystemLimit {
+        /// In which tree it was reached.
+        root: PathBuf,
+    },
+    /// More paths changed at once than are kept.
+    TooManyPaths {
+        /// In which tree.
+        root: PathBuf,
+        /// The bound.
+        paths_max: usize,
+    },
+    /// Files changed faster than they were looked at, and some of it was lost.
+    Overrun {
+        /// How often.
+        times: usize,
+    },
+    /// Something could not be looked at.
+    Unreadable {
+        /// In which tree.
+        root: PathBuf,
+        /// Why.
+        problem: String,
+    },
+}
+
+impl Trouble {
+    /// The tree that it is about, if it is about one.
+    pub fn root(&self) -> Option<&PathBuf> {
+        match self {
+            Trouble::TooManyDirectories { root, .. }
+            | Trouble::SystemLimit { root }
+            | Trouble::TooManyPaths { root, .. }
+            | Trouble::Unreadable { root, .. } => Some(root),
+            Trouble::Overrun { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::TooManyDirectories { root, directories_max } => write!(
+                f,
+                "{} has directories that are not watched: {directories_max} are watched at most; let git ignore what \
+                 nobody edits",
+                root.display()
+            ),
+            Trouble::SystemLimit { root } => write!(
+                f,
+                "{} has directories that are not watched: the system allows no more; raise \
+                 fs.inotify.max_user_watches",
+                root.display()
+            ),
+            Trouble::TooManyPaths { root, paths_max } => {
+                write!(
+                    f,
+                    "more than {paths_max} files changed at once in {}; the rest was not looked at",
+                    root.display()
+                )
+            }
+            Trouble::Overrun { times } => {
+                write!(
+                    f,
+                    "files changed faster than they could be looked at, {times} times; some writes were not seen"
+                )
+            }
+            Trouble::Unreadable { root, problem } => {
+                write!(f, "{} is not watched as a whole: {problem}", root.display())
+            }
+        }
+    }
+}

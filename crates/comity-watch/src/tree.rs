@@ -1,0 +1,85 @@
+//! One watched worktree: its directories, and whether git itself writes to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use comity_git::Checkout;
+
+use crate::burst::Burst;
+use crate::kernel::Watch;
+use crate::watcher::Bounds;
+
+/// The file that git has as long as it changes the index, and with it the checkout.
+pub(crate) const INDEX_LOCK: &str = "index.lock";
+
+/// A directory that came, and is not watched yet.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Came {
+    pub(crate) dir: PathBuf,
+    /// Whether git made it: then what is in it is not told.
+    pub(crate) by_git: bool,
+}
+
+/// A worktree that is watched.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) checkout: Checkout,
+    /// The watches of its directories, by their path from the top.
+    pub(crate) dirs: BTreeMap<PathBuf, Watch>,
+    /// The watch of git's directory.
+    pub(crate) git: Option<Watch>,
+    pub(crate) burst: Burst,
+    pub(crate) came: BTreeSet<Came>,
+    /// Whether it has to be walked again: rules for ignoring have changed, or something was not told.
+    pub(crate) is_stale: bool,
+    /// Since when git has its index locked.
+    git_since: Option<Instant>,
+}
+
+impl Tree {
+    pub(crate) fn new(checkout: Checkout) -> Tree {
+        Tree {
+            checkout,
+            dirs: BTreeMap::new(),
+            git: None,
+            burst: Burst::default(),
+            came: BTreeSet::new(),
+            is_stale: false,
+            git_since: None,
+        }
+    }
+
+    /// Looks whether git is at work.
+    pub(crate) fn look_for_git(&mut self, now: Instant) {
+        let is_locked = self.checkout.git_dir().join(INDEX_LOCK).symlink_metadata().is_ok();
+        self.git_since = is_locked.then(|| self.git_since.unwrap_or(now));
+    }
+
+    /// Git began to work.
+    pub(crate) fn git_began(&mut self, now: Instant) {
+        self.git_since = Some(now);
+    }
+
+    /// Git is done.
+    pub(crate) fn git_ended(&mut self) {
+        self.git_since = None;
+    }
+
+    /// Whether what is written now is git's.
+    pub(crate) fn is_gits(&self, now: Instant, bounds: &Bounds) -> bool {
+        self.git_since.is_some_and(|since| now.duration_since(since) < bounds.git_max)
+    }
+
+    /// Takes out the watches of a directory and of all below it.
+    pub(crate) fn take_below(&mut self, dir: &Path) -> Vec<Watch> {
+        let below: Vec<PathBuf> = self
+            .dirs
+            .range(dir.to_owned()..)
+            .map(|(path, _)| path)
+            .take_while(|path| path.starts_with(dir))
+            .cloned()
+            .collect();
+        below.iter().filter_map(|path| self.dirs.remove(path)).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! The watcher's thread, and who is told.
+
+use std::collections::BTreeSet;
+use std::io::{self, PipeWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use comity_git::Checkout;
+
+use crate::state::State;
+
+/// How much is watched, and how long a burst of writes is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Directories of all trees together; each costs the kernel about a kilobyte.
+    pub directories_max: usize,
+    /// Paths of one tree that wait to settle.
+    pub paths_max: usize,
+    /// How long a path must be left alone before it is told of.
+    pub settle: Duration,
+    /// How long a path that is never left alone waits at most.
+    pub burst_max: Duration,
+    /// How long writes are taken for git's own while the index is locked: a forgotten lock hides nothing for longer.
+    pub git_max: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            directories_max: 32_768,
+            paths_max: 10_000,
+            settle: Duration::from_millis(150),
+            burst_max: Duration::from_secs(2),
+            git_max: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Who says what is to be watched, and is told what was seen; all on the watcher's thread.
+pub trait Observer: Send + 'static {
+    /// The tops of the worktrees that are to be watched from now on, symlinks resolved.
+    fn wanted(&mut self) -> BTreeSet<PathBuf>;
+
+    /// Something was written to, or went: called at once, perhaps often, so it must be quick.
+    fn touched(&mut self, root: &Path, path: &Path);
+
+    /// These paths were touched and have been left alone since; a directory stands for all below it.
+    fn settled(&mut self, checkout: &Checkout, paths: Vec<PathBuf>);
+
+    /// What is watched has changed, or something went wrong.
+    fn changed(&mut self, state: &State);
+}
+
+/// A running watcher; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    wake: Option<PipeWriter>,
+    is_woken: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watcher {
+    /// Starts the watcher's thread. It is not there on systems other than Linux.
+    #[cfg(target_os = "linux")]
+    pub fn start(observer: impl Observer, bounds: Bounds) -> io::Result<Watcher> {
+        let (wakes, wake) = io::pipe()?;
+        let is_woken = Arc::new(AtomicBool::new(false));
+        let watching = crate::run::Watching::begin(observer, bounds, wakes, is_woken.clone())?;
+        let thread = std::thread::Builder::new().name("watcher".into()).spawn(move || watching.run())?;
+        Ok(Watcher { wake: Some(wake), is_woken, thread: Some(thread) })
+    }
+
+    /// Starts the watcher's thread. It is not there on systems other than Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub fn start(_observer: impl Observer, _bounds: Bounds) -> io::Result<Watcher> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "files are watched on Linux only"))
+    }
+
+    /// Lets the watcher ask again what is wanted. Never waits.
+    pub fn wake(&self) {
+        // One byte is enough however often it is woken, so the pipe is never full.
+        if let Some(wake) = &self.wake
+            && !self.is_woken.swap(true, Ordering::AcqRel)
+        {
+            let _ended = { wake }.write(&[1]);
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // The thread sees that nobody can wake it any more, and ends.
+        drop(self.wake.take());
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The watcher against real directories and real git.
+#![cfg(target_os = "linux")]
+
+mod bounds;
+mod directories;
+mod files;
+mod git;
+mod stand;

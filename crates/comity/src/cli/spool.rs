@@ -1,0 +1,144 @@
+//! Mail without a server: letters are left in files, which the next server takes over.
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command};
+use comity_app::spool::NO_TEAM;
+use comity_mailbox::{BoxName, Draft, Mailboxes};
+use comity_wire::{Client, Home};
+use serde_json::{Value, json};
+
+use super::output::{self, Form};
+use crate::session::Session;
+
+/// What concerns the files below `comity mail`.
+pub(super) fn commands(mail: Command) -> Command {
+    let team = || Arg::new("team").long("team").value_name("TEAM").help("The team of the box");
+    let agent = || Arg::new("agent").value_name("AGENT").required(true).help("Whose box");
+    let message = Arg::new("message").short('m').long("message").value_name("TEXT").required(true);
+    mail.subcommand(Command::new("tail").about("Shows mail as it is sent, until interrupted"))
+        .subcommand(
+            Command::new("spool")
+                .about("Leaves a message in a file; it needs no server, and the next one takes it over")
+                .arg(agent())
+                .arg(message.help("What you have to say"))
+                .arg(team())
+                .arg(Arg::new("from").long("from").value_name("NAME").help("Who you are")),
+        )
+        .subcommand(
+            Command::new("spooled")
+                .about("Reads the messages that wait in a file, and marks them read; it needs no server")
+                .arg(agent())
+                .arg(team()),
+        )
+}
+
+/// Leaves a message in a file.
+pub(super) fn spool(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let from = text("from").map_or_else(own_name, str::to_owned);
+    let (agent, message) = (text("agent").unwrap_or_default(), text("message").unwrap_or_default());
+    match leave(home, text("team").unwrap_or(NO_TEAM), agent, &from, message, None) {
+        Ok(left) => show(form, &left),
+        Err(problem) => output::fault(form, &problem),
+    }
+}
+
+/// Reads what waits in a file.
+pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let place = BoxName::new(text("team").unwrap_or(NO_TEAM), text("agent").unwrap_or_default());
+    let mail = match place.and_then(|place| Mailboxes::under(home.path()).read(&place)) {
+        Ok(mail) => mail,
+        Err(problem) => return output::fault(form, &problem.to_string()),
+    };
+    let messages: Vec<Value> = mail
+        .messages
+        .iter()
+        .map(|message| {
+            json!({ "id": message.id.as_str(), "from": message.from, "text": message.text, "at": message.timestamp })
+        })
+        .collect();
+    let damaged: Vec<String> =
+        mail.damage.iter().map(|damage| damage.set_aside.display().to_string()).collect();
+    match form {
+        Form::Json => output::print(&json!({ "messages": messages, "damaged": damaged }).to_string()),
+        Form::Text if messages.is_empty() => output::print("nothing waits in this file"),
+        Form::Text => {
+            for message in &mail.messages {
+                let shown = comity_core::display::visible_lines(&message.text).replace('\n', "\n  | ");
+                output::print(&format!(
+                    "from {} (unverified)\n  | {shown}",
+                    comity_core::display::visible(&message.from)
+                ));
+            }
+        }
+    }
+    damaged.iter().for_each(|file| output::complain(&format!("note: a damaged file was set aside: {file}")));
+    ExitCode::SUCCESS
+}
+
+/// Sends through files what could not be sent through a server.
+pub(super) fn instead(home: &Home, input: &Value, why: &str, form: Form) -> ExitCode {
+    let to: Vec<&str> = input["to"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if let Some(group) = to.iter().find(|to| to.contains(':') || ["team", "all", "human"].contains(to)) {
+        let problem = format!("{why}; without a server only agents can be written to, and {group} is none");
+        return output::fault(form, &problem);
+    }
+    let (text, summary) = (input["message"].as_str().unwrap_or_default(), input["subject"].as_str());
+    let mut left = Vec::new();
+    for agent in to {
+        match leave(home, NO_TEAM, agent, &own_name(), text, summary) {
+            Ok(one) => left.push(one),
+            Err(problem) => {
+                return output::fault(form, &format!("{why}; nor could it be left in a file: {problem}"));
+            }
+        }
+    }
+    output::complain(&format!("note: no server could be asked ({why})"));
+    match form {
+        Form::Json => output::print(&json!({ "spooled": left }).to_string()),
+        Form::Text => {
+            for one in &left {
+                show(form, one);
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn leave(
+    home: &Home,
+    team: &str,
+    agent: &str,
+    from: &str,
+    text: &str,
+    summary: Option<&str>,
+) -> Result<Value, String> {
+    let place = BoxName::new(team, agent).map_err(|problem| problem.to_string())?;
+    let draft = Draft { from, text, summary, id: None };
+    let spooled =
+        Mailboxes::under(home.path()).spool(&place, &draft).map_err(|problem| problem.to_string())?;
+    // A server that has come up meanwhile would not look by itself.
+    if Client::connect(&home.socket()).is_ok() {
+        let _ = Session::from_env(home.clone()).ask("mail_take_over", &json!({}));
+    }
+    Ok(json!({ "id": spooled.id.as_str(), "box": place.to_string() }))
+}
+
+fn show(form: Form, left: &Value) -> ExitCode {
+    match form {
+        Form::Json => output::print(&left.to_string()),
+        Form::Text => output::print(&format!(
+            "left for {} as {}; it is delivered when the agent and a server are there",
+            left["box"].as_str().unwrap_or_default(),
+            left["id"].as_str().unwrap_or_default()
+        )),
+    }
+    ExitCode::SUCCESS
+}
+
+fn own_name() -> String {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set("COMITY_NAME").or_else(|| set("USER")).unwrap_or_else(|| "somebody".into())
+}
