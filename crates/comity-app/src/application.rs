@@ -367,5 +367,8 @@ fn is_slow(ask: &Ask) -> bool {
             | Ask::Control(_)
             | Ask::Decision(_)
             | Ask::Permission(_)
+            | Ask::Attach { .. }
+            | Ask::LimitAgents { .. }
+            | Ask::Task(_)
     )
 }

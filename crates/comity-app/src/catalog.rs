@@ -10,7 +10,7 @@ use crate::operation::{
 };
 use crate::operations::{
     agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, permissions::*,
-    server::*, teams::*, worktrees::*,
+    server::*, tasks::*, teams::*, worktrees::*,
 };
 
 /// All operations, in the order in which people read them.
@@ -28,6 +28,26 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<WorktreeMerge>(),
     Entry::of::<WorktreeRemove>(),
     Entry::of::<WorktreeRestore>(),
+    Entry::of::<TaskAdd>(),
+    Entry::of::<TaskDeclare>(),
+    Entry::of::<TaskList>(),
+    Entry::of::<TaskGraph>(),
+    Entry::of::<TaskGet>(),
+    Entry::of::<TaskClaim>(),
+    Entry::of::<TaskStart>(),
+    Entry::of::<TaskDone>(),
+    Entry::of::<TaskFail>(),
+    Entry::of::<TaskGiveBack>(),
+    Entry::of::<TaskAccept>(),
+    Entry::of::<TaskSendBack>(),
+    Entry::of::<TaskAssign>(),
+    Entry::of::<TaskUpdate>(),
+    Entry::of::<TaskPause>(),
+    Entry::of::<TaskResume>(),
+    Entry::of::<TaskRetry>(),
+    Entry::of::<TaskReopen>(),
+    Entry::of::<TaskSkip>(),
+    Entry::of::<TaskCancel>(),
     Entry::of::<Next>(),
     Entry::of::<SendMail>(),
     Entry::of::<ReadMail>(),
@@ -50,6 +70,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Join>(),
     Entry::of::<ListAgents>(),
     Entry::of::<Bye>(),
+    Entry::of::<AgentLimit>(),
     Entry::of::<Attach>(),
     Entry::of::<AskPermission>(),
     Entry::of::<ListPermissions>(),

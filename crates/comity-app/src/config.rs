@@ -36,6 +36,8 @@ pub struct AgentConfig {
     pub timeout: Option<Span>,
     /// How long an agent may be without its connection.
     pub disconnect_grace: Option<Span>,
+    /// How many agents may be here, 1 to 20; 8, if not set.
+    pub max: Option<usize>,
 }
 
 /// About locks.
@@ -147,7 +149,20 @@ impl Config {
             let value = value.unwrap_or(toml::Value::String(text));
             section.as_table_mut().map(|table| table.insert((*key).into(), value));
         }
-        merged.try_into().map_err(|error: toml::de::Error| format!("settings: {}", error.message()))
+        let config: Config =
+            merged.try_into().map_err(|error: toml::de::Error| format!("settings: {}", error.message()))?;
+        match config.agent.max {
+            Some(max) if !(1..=limits::AGENT_LIMIT_MAX).contains(&max) => Err(format!(
+                "settings: agent.max is {max}; give a limit from 1 to {}",
+                limits::AGENT_LIMIT_MAX
+            )),
+            _ => Ok(config),
+        }
+    }
+
+    /// How many agents may be here, unless a person has set another limit.
+    pub fn agents_max(&self) -> usize {
+        self.agent.max.unwrap_or(limits::AGENT_LIMIT)
     }
 
     /// How patient the rules are.
@@ -187,6 +202,8 @@ impl ProjectConfig {
 pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_AGENT_TIMEOUT", "agent", "timeout"),
     ("COMITY_DISCONNECT_GRACE", "agent", "disconnect_grace"),
+    ("MAX_AGENTS", "agent", "max"),
+    ("COMITY_AGENT_MAX", "agent", "max"),
     ("COMITY_LOCK_TTL", "lock", "ttl"),
     ("COMITY_GUARD_POLICY", "guard", "policy"),
     ("COMITY_PERMISSION_WAIT", "permission", "wait"),
@@ -225,6 +242,13 @@ mod tests {
         let config = config.expect("good settings");
         assert_eq!(config.lock.ttl.map(|span| span.0), Some(comity_core::Millis::seconds(60)));
         assert_eq!(config.agent.timeout.map(|span| span.0), Some(comity_core::Millis::hours(1)));
+        let limit = |text: &str| {
+            let env = |name: &str| (name == "MAX_AGENTS").then(|| text.to_owned());
+            Config::read(&[&user], env).map(|config| config.agents_max())
+        };
+        assert_eq!(limit(""), Ok(limits::AGENT_LIMIT));
+        assert_eq!(limit("20"), Ok(20));
+        assert!(limit("21").is_err() && limit("0").is_err() && limit("many").is_err());
         assert_eq!((config.http.port, config.guard.watch), (Some(0), Some(false)));
         std::fs::write(&project, "[lock]\ntll = 60\n").expect("written");
         let problem = Config::read(&[&project], |_| None).expect_err("a misspelled setting");

@@ -1,6 +1,7 @@
 //! The ledger: the log as people read it.
 
 mod families;
+mod tasks;
 
 use std::fmt;
 
@@ -86,7 +87,12 @@ fn details(event: &Event) -> serde_json::Value {
 fn is_of_a_family(event: &Event) -> bool {
     matches!(
         event,
-        Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_) | Event::Permission(_)
+        Event::Mail(_)
+            | Event::Control(_)
+            | Event::Decision(_)
+            | Event::Team(_)
+            | Event::Permission(_)
+            | Event::Task(_)
     )
 }
 
@@ -117,6 +123,7 @@ fn summary(record: &Record, world: &World) -> String {
             Some(role) => format!("{} joined as {role}", profile.name),
             None => format!("{} joined", profile.name),
         },
+        Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
         Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
         Event::AgentProcessKnown { agent, process } => {
             format!("{} is process {}", agent_name(agent), process.pid)
@@ -188,6 +195,7 @@ fn summary(record: &Record, world: &World) -> String {
         Event::Decision(event) => families::decision(&by, event),
         Event::Team(event) => families::team(&by, event),
         Event::Permission(event) => crate::operations::permissions::told::summary(event, &by, world),
+        Event::Task(event) => tasks::summary(&by, event, world),
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

@@ -127,14 +127,14 @@ pub struct Rendered {
 
 /// One thing that can be asked of Comity, through every door.
 pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + 'static {
-    /// Its name in the catalog, in MCP and on the socket.
+    /// Its name in the catalog and on the socket.
     const NAME: &'static str;
+    /// Its name as an MCP tool.
+    const TOOL: &'static str = Self::NAME;
     /// What it does to the world.
     const EFFECT: Effect;
     /// Whom it is for.
     const AUDIENCE: Audience;
-    /// Its name among the MCP tools.
-    const TOOL: &'static str = Self::NAME;
     /// How long it may take.
     const PACE: Pace = Pace::Quick;
     /// Where REST offers it.

@@ -1,6 +1,7 @@
 //! Agents: who is here, and the rules of joining and ending.
 
 mod ending;
+mod limit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,7 @@ use crate::time::Timestamp;
 use crate::world::World;
 
 pub(crate) use ending::{end, ending_events, silence_events};
+pub(crate) use limit::{check_limit, limit};
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -181,6 +183,11 @@ impl Agents {
     /// Whether nobody is known.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
+    }
+
+    /// Whether one more may come under this limit.
+    pub fn may_join(&self, max: Option<usize>) -> bool {
+        max.is_none_or(|max| self.live_names.len() < max)
     }
 
     /// Counts who came, who ended and whose process became known: when it moves, there may be another one to watch.

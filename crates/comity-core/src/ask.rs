@@ -10,6 +10,7 @@ use crate::mail::MailAsk;
 use crate::paths::{CaseRule, PathPattern};
 use crate::permissions::PermissionAsk;
 use crate::reads::FileContent;
+use crate::tasks::TaskAsk;
 use crate::teams::TeamAsk;
 use crate::time::Millis;
 use crate::worktrees::Tree;
@@ -59,6 +60,20 @@ pub enum Ask {
         token: TokenHash,
         /// What it says of itself; `parent` is ignored and set from the caller.
         profile: Box<Profile>,
+    },
+    /// Registers an agent that a person started by itself: it counts, but the limit on agents does not keep it out.
+    Attach {
+        /// The new id.
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+        /// What it says of itself.
+        profile: Box<Profile>,
+    },
+    /// Sets how many agents may be here.
+    LimitAgents {
+        /// How many.
+        max: usize,
     },
     /// Gives a further process of a live agent a token of its own.
     AddToken {
@@ -237,6 +252,8 @@ pub enum Ask {
     Team(TeamAsk),
     /// About permissions.
     Permission(PermissionAsk),
+    /// About tasks.
+    Task(TaskAsk),
     /// Takes what waits for the calling agent.
     TakeNotices,
 }

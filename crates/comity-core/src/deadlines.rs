@@ -22,6 +22,8 @@ pub enum Due {
     Agent(AgentId),
     /// A permission request runs out, or what it allowed.
     Permission(crate::permissions::RequestId),
+    /// A task that was given by code was not started.
+    Task(u64),
 }
 
 /// Deadlines in order; each thing has at most one.

@@ -12,6 +12,7 @@ use crate::mail;
 use crate::permissions;
 use crate::reads;
 use crate::refusal::Refusal;
+use crate::tasks;
 use crate::teams;
 use crate::time::Timestamp;
 use crate::worktrees;
@@ -54,7 +55,12 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
                 vec![Event::ProjectAdded { project: *project, common_dir: common_dir.clone(), case: *case }]
             }
         },
-        Ask::Join { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::Join { agent, token, profile } => {
+            agents::check_limit(world)?;
+            agents::join(world, who, *agent, *token, profile)?
+        }
+        Ask::Attach { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::LimitAgents { max } => agents::limit(world, who, *max)?,
         Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
         Ask::KnowProcess { agent, process } => {
             world.agents.living(*agent)?;
@@ -117,6 +123,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         Ask::Decision(ask) => decisions::decide(world, who, ask)?,
         Ask::Team(ask) => teams::decide(world, who, ask)?,
         Ask::Permission(ask) => permissions::decide(world, who, ask)?,
+        Ask::Task(ask) => tasks::decide(world, who, ask)?,
         Ask::TakeNotices => match who.agent().and_then(|id| world.agents.get(id)) {
             Some(agent) => match agent.notices.last() {
                 Some(last) => vec![Event::NoticesTaken { agent: agent.id, up_to: last.id }],
@@ -159,7 +166,7 @@ pub fn run(
         push(world, &mut records, who, key, now, wall_ms, event.clone());
     }
     serve_queue(world, &mut records, now, wall_ms);
-    settle_permissions(world, &mut records, now, wall_ms);
+    settle(world, &mut records, now, wall_ms);
     // A wait that was served at once (its obstacle was somebody's place, now void) is answered like any other.
     Ok(Outcome { records, answer, parked })
 }
@@ -175,6 +182,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             Due::Shutdown(request) => control::overdue(world, request),
             Due::Agent(agent) => agents::silence_events(world, agent),
             Due::Permission(request) => permissions::run_out(world, request),
+            Due::Task(number) => tasks::unstarted_events(world, number),
         };
         if events.is_empty() {
             // Nothing is left of what was due: forget it, or this would never end.
@@ -184,7 +192,7 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             push(world, &mut records, Principal::System, None, now, wall_ms, event);
         }
         serve_queue(world, &mut records, now, wall_ms);
-        settle_permissions(world, &mut records, now, wall_ms);
+        settle(world, &mut records, now, wall_ms);
     }
     records
 }
@@ -200,12 +208,30 @@ fn serve_queue(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wal
     }
 }
 
+/// What follows from the records, beyond the queue of locks.
+fn settle(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    settle_permissions(world, records, now, wall_ms);
+    assign_tasks(world, records, now, wall_ms);
+}
+
 /// Whoever waits for a permission that rules or modes give or refuse by now waits no more.
 fn settle_permissions(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
     if !records.iter().any(|record| permissions::may_settle(&record.event)) {
         return;
     }
     while let Some(events) = permissions::next_settled(world) {
+        for event in events {
+            push(world, records, Principal::System, None, now, wall_ms, event);
+        }
+    }
+}
+
+/// Gives work to whoever waits for it, if something about tasks has changed.
+fn assign_tasks(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    if !records.iter().any(|record| matches!(record.event, Event::Task(_))) {
+        return;
+    }
+    while let Some(events) = tasks::next_assignment(world) {
         for event in events {
             push(world, records, Principal::System, None, now, wall_ms, event);
         }

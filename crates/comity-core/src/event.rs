@@ -12,6 +12,7 @@ use crate::mail::MailEvent;
 use crate::paths::CaseRule;
 use crate::permissions::PermissionEvent;
 use crate::reads::FileContent;
+use crate::tasks::TaskEvent;
 use crate::teams::TeamEvent;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::Tree;
@@ -63,6 +64,11 @@ pub enum Event {
         profile: Box<Profile>,
         /// The hash of its first token.
         token: TokenHash,
+    },
+    /// A person set how many agents may be here.
+    AgentsLimited {
+        /// How many.
+        max: usize,
     },
     /// A further process of the agent got a token.
     AgentTokenAdded {
@@ -284,6 +290,8 @@ pub enum Event {
     Team(TeamEvent),
     /// Something about permissions.
     Permission(PermissionEvent),
+    /// Something about tasks.
+    Task(TaskEvent),
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
     NothingChanged {},
     /// An agent was told what waited for it.
@@ -320,6 +328,7 @@ impl Event {
             Event::ServerStarted { .. } => durable("server_started", "server:started"),
             Event::ProjectAdded { .. } => live("project_added", "project:added"),
             Event::AgentJoined { .. } => durable("agent_joined", "agent:joined"),
+            Event::AgentsLimited { .. } => durable("agents_limited", "agent:limit"),
             Event::AgentTokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
             Event::AgentProcessKnown { .. } => live("agent_process_known", "agent:process_known"),
             Event::AgentSeen { .. } => live("agent_seen", "agent:seen"),
@@ -353,6 +362,7 @@ impl Event {
             Event::Decision(event) => event.kind(),
             Event::Team(event) => event.kind(),
             Event::Permission(event) => event.kind(),
+            Event::Task(event) => event.kind(),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }

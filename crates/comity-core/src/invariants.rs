@@ -13,7 +13,8 @@ pub fn check(world: &World) -> Result<(), String> {
     agents_release(world)?;
     names(world)?;
     queue(world)?;
-    crate::permissions::check(world)
+    crate::permissions::check(world)?;
+    crate::tasks::invariants::check(world)
 }
 
 /// No two locks that exclude each other overlap, unless one holder has both.

@@ -28,6 +28,7 @@ pub mod redact;
 pub mod refusal;
 pub mod roles;
 pub mod snapshot;
+pub mod tasks;
 pub mod teams;
 pub mod time;
 pub mod worktrees;

@@ -90,6 +90,32 @@ pub const IDLE_SUMMARY_WORDS_MAX: usize = 10;
 pub const DECISIONS_MAX: usize = 1_000;
 /// Bytes of the reasons for a decision.
 pub const RATIONALE_BYTES_MAX: usize = 16 * 1_024;
+/// Agents that are here at a time, unless it is set otherwise.
+pub const AGENT_LIMIT: usize = 8;
+/// The largest limit on agents that can be set.
+pub const AGENT_LIMIT_MAX: usize = 20;
+/// Tasks that have not ended, at a time.
+pub const TASKS_OPEN_MAX: usize = 10_000;
+/// Ended tasks that are remembered, besides those that open ones depend on.
+pub const TASKS_ENDED_MAX: usize = 1_000;
+/// Tasks declared by one ask.
+pub const TASKS_PER_ASK_MAX: usize = 1_000;
+/// Tasks that one task depends on.
+pub const TASK_DEPENDENCIES_MAX: usize = 100;
+/// Paths that one task names.
+pub const TASK_FILES_MAX: usize = 64;
+/// Bytes of a task's title.
+pub const TASK_TITLE_BYTES_MAX: usize = 200;
+/// Bytes of a task's description, of evidence, or of the reason of a failure.
+pub const TASK_TEXT_BYTES_MAX: usize = 16 * 1024;
+/// Claimants of one task that may be lost; then it has failed.
+pub const TASK_ATTEMPTS_MAX: u32 = 3;
+/// A task that was given by code goes to somebody else if it is not started within this time.
+pub const TASK_START_MAX: Millis = Millis::minutes(2);
+/// Tasks that a new one is compared with.
+pub const SIMILAR_COMPARED_MAX: usize = 200;
+/// Tasks that one is said to look like.
+pub const SIMILAR_SHOWN_MAX: usize = 3;
 /// Teams at a time.
 pub const TEAMS_MAX: usize = 1_000;
 /// Worktrees at a time.

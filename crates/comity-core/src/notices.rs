@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::display::visible;
+use crate::tasks::TaskTold;
 use crate::time::Timestamp;
 
 /// Something that happened to an agent without its doing.
@@ -100,6 +101,8 @@ pub enum Told {
         /// In words.
         text: String,
     },
+    /// Something about a task.
+    Task(TaskTold),
     /// A worktree that was released stays.
     WorktreeKept {
         /// Its name.
@@ -135,6 +138,7 @@ impl fmt::Display for Told {
             Told::DecisionSettled { id, title, how, by } => {
                 write!(f, "your decision {id} (\"{}\") was {how} by {by}", visible(title))
             }
+            Told::Task(told) => told.fmt(f),
             Told::LockExtended { path, by } => write!(f, "your lock on {path} was given more time by {by}"),
             Told::LockedFileChanged { path, by, others } => write!(
                 f,

@@ -105,6 +105,20 @@ pub enum Refusal {
         /// What to do.
         hint: String,
     },
+    /// An act on a task by somebody whose claim is not the current one.
+    StaleAttempt {
+        /// The task.
+        task: String,
+        /// Who has it now, if anybody.
+        owner: Option<String>,
+        /// The number of the current or next claim.
+        attempt: u32,
+    },
+    /// Tasks would wait for each other in a circle.
+    Cycle {
+        /// The names around it, the first one repeated at its end.
+        path: Vec<String>,
+    },
     /// The caller may not do this.
     NotAllowed {
         /// What, as a sentence.
@@ -187,6 +201,8 @@ impl Refusal {
             Refusal::UnknownAgent { .. } => "unknown_agent",
             Refusal::AgentEnded { .. } => "agent_ended",
             Refusal::BadToken => "bad_token",
+            Refusal::StaleAttempt { .. } => "stale_attempt",
+            Refusal::Cycle { .. } => "cycle",
             Refusal::NotAllowed { .. } => "not_allowed",
             Refusal::Denied { .. } => "denied",
             Refusal::StaleRead { .. } => "stale_read",
@@ -217,6 +233,8 @@ impl Refusal {
             Refusal::UnknownAgent { live, .. } => format!("here are: {}", live.join(", ")),
             Refusal::AgentEnded { .. } => "join again with: comity agent join NAME".into(),
             Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
+            Refusal::StaleAttempt { task, .. } => format!("see whose it is with: comity task get {task}"),
+            Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
             Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
             Refusal::BadPattern { hint, .. }
             | Refusal::BadInput { hint, .. }
@@ -324,6 +342,13 @@ impl fmt::Display for Refusal {
                 }
             }
             Refusal::Denied { reason, .. } => write!(f, "{}", visible(reason)),
+            Refusal::StaleAttempt { task, owner: None, attempt } => {
+                write!(f, "you do not have {task}; its next attempt is {attempt}")
+            }
+            Refusal::StaleAttempt { task, owner: Some(owner), attempt } => {
+                write!(f, "{task} is claimed by {owner} (attempt {attempt}), not by this attempt of yours")
+            }
+            Refusal::Cycle { path } => write!(f, "tasks would wait for each other: {}", path.join(" -> ")),
             Refusal::BadInput { problem, .. }
             | Refusal::NotAllowed { problem, .. }
             | Refusal::LimitReached { problem, .. }

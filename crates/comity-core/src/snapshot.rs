@@ -13,6 +13,7 @@ use crate::mail::Mail;
 use crate::permissions::PermissionFacts;
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
+use crate::tasks::TaskFacts;
 use crate::teams::Teams;
 use crate::time::Timestamp;
 use crate::worktrees::Worktree;
@@ -51,6 +52,10 @@ pub struct Snapshot {
     decisions: Decisions,
     #[serde(default)]
     permissions: PermissionFacts,
+    #[serde(default)]
+    tasks: TaskFacts,
+    #[serde(default)]
+    agents_limit: Option<usize>,
 }
 
 impl Snapshot {
@@ -74,6 +79,8 @@ impl Snapshot {
             shutdowns: world.shutdowns.clone(),
             decisions: world.decisions.clone(),
             permissions: world.permissions.facts(),
+            tasks: world.tasks.facts(),
+            agents_limit: world.agents_limit,
         }
     }
 
@@ -92,6 +99,8 @@ impl Snapshot {
             world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
         }
         crate::permissions::restore(&mut world, self.permissions);
+        self.tasks.restore(&mut world);
+        world.agents_limit = self.agents_limit;
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;

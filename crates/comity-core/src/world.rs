@@ -18,6 +18,7 @@ use crate::permissions::Permissions;
 use crate::projects::Project;
 use crate::reads::Reads;
 use crate::roles::Roles;
+use crate::tasks::Tasks;
 use crate::teams::Teams;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::{Worktree, Worktrees};
@@ -69,6 +70,12 @@ pub struct World {
     pub teams: Teams,
     /// Who may do what without asking, and who has asked.
     pub permissions: Permissions,
+    /// What there is to do, and whose it is.
+    pub tasks: Tasks,
+    /// How many agents may be here, if a person has set it.
+    pub agents_limit: Option<usize>,
+    /// How many agents may be here otherwise. Not part of the log: it is configured.
+    pub agents_configured: Option<usize>,
     /// What roles there are. Not part of the log: it is configured.
     pub roles: Arc<Roles>,
     /// The repositories.
@@ -88,6 +95,11 @@ impl World {
     /// When time alone will change something.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.deadlines.next()
+    }
+
+    /// How many agents may be here, if there is a limit.
+    pub fn agents_max(&self) -> Option<usize> {
+        self.agents_limit.or(self.agents_configured)
     }
 
     /// What people call this principal.
@@ -150,6 +162,7 @@ impl World {
                 self.reads.forget(*agent);
                 crate::control::agent_ended(self, *agent);
                 self.permissions.forget(*agent);
+                self.tasks.forget_agent(*agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}
@@ -181,6 +194,8 @@ impl World {
             Event::Decision(event) => crate::decisions::apply(self, record, event),
             Event::Team(event) => crate::teams::apply(self, event),
             Event::Permission(event) => crate::permissions::apply(self, record, event),
+            Event::Task(event) => crate::tasks::apply(self, record, event),
+            Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));
             }

@@ -1,6 +1,7 @@
 //! What happens next, chosen by chance from what is possible.
 
 mod permissions;
+mod tasks;
 
 use comity_core::agents::{Ending, Process, Profile};
 use comity_core::locks::{Hold, LockMode, Wanted};
@@ -25,6 +26,8 @@ pub(crate) enum Happening {
     Snapshot,
 }
 
+/// How many of a hundred asks are about tasks.
+const TASK_PERCENT: usize = 18;
 /// Agents alive at a time.
 const AGENTS_MAX: usize = 6;
 
@@ -71,6 +74,9 @@ impl Scene<'_> {
     }
 
     fn ask(&mut self, agent: AgentId, living: &[AgentId], who: Principal) -> Ask {
+        if self.rng.happens(TASK_PERCENT) {
+            return self.task(living);
+        }
         match self.rng.below(100) {
             0..30 => self.lock(),
             30..44 => self.permission(agent, who),

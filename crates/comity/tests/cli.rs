@@ -26,6 +26,7 @@ fn json_is_one_document_everywhere() {
         assert!(document.is_object(), "{arguments:?}: {ran:?}");
         assert_eq!(ran.code != 0, document["error"].is_object() || document["ok"] == false, "{arguments:?}");
     };
+    std::fs::write(place.repo.join("comity.json"), r#"[{ "title": "Test it" }]"#).expect("written");
     for arguments in [&["status"][..], &["down"], &["doctor"], &["up"], &["status"], &["doctor"]] {
         is_one(arguments);
     }
@@ -49,6 +50,14 @@ fn json_is_one_document_everywhere() {
             "decide" => &["Use tabs"],
             "decision_confirm" | "decision_reject" => &["d1"],
             "guard" => &["{}"],
+            "task_add" => &["Write the parser", "--id", "parser"],
+            "task_declare" => &["comity.json"],
+            "task_done" => &["parser", "--evidence", "commit 1"],
+            "task_fail" | "task_send_back" => &["parser", "--reason", "none"],
+            "task_assign" => &["parser", "human"],
+            "task_update" => &["parser", "--status", "running"],
+            "task_list" | "task_graph" | "task_claim" => &[],
+            op if op.starts_with("task_") => &["parser"],
             _ => &[],
         };
         is_one(&[entry.command, rest].concat());

@@ -10,5 +10,6 @@ pub mod locks;
 pub mod mail;
 pub mod permissions;
 pub mod server;
+pub mod tasks;
 pub mod teams;
 pub mod worktrees;

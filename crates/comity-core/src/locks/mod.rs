@@ -14,7 +14,7 @@ use crate::ids::{Fence, Key, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
 use crate::time::{Millis, Timestamp};
 
-pub(crate) use acquire::{check_reason, lock};
+pub(crate) use acquire::{check_reason, lock, lock_at_once};
 pub(crate) use fences::check_fences;
 pub(crate) use graph::lock_blockers;
 pub(crate) use lapse::{inspected, lapse, time_out};

@@ -19,6 +19,7 @@ mod queue;
 mod reads;
 mod repeats;
 mod script;
+mod tasks;
 mod teams;
 mod tell;
 mod worktrees;

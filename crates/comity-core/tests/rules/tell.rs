@@ -93,6 +93,8 @@ impl Teller {
             Event::Decision(event) => format!("{event:?}"),
             Event::Team(event) => format!("{event:?}"),
             Event::Permission(event) => format!("{event:?}"),
+            Event::Task(event) => crate::tasks::words::told(world, event),
+            Event::AgentsLimited { max } => format!("{max} agents may be here"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }
     }

@@ -91,6 +91,7 @@ impl Oracle {
             return Err(format!("{id} was given up too early"));
         }
         self.agents.remove(&id);
+        self.seekers.remove(&id);
         self.gone.insert(id);
         self.left.push(id);
         let who = Principal::Agent(id);

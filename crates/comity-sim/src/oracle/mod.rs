@@ -7,6 +7,7 @@ mod locks;
 mod permissions;
 mod queue;
 mod settled;
+mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,10 @@ pub(crate) struct Oracle {
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
     pub(crate) permissions: permissions::Asked,
+    /// All tasks, in the order in which they were declared.
+    pub(crate) jobs: Vec<tasks::Job>,
+    /// Who waits for work, and until when.
+    seekers: BTreeMap<AgentId, Timestamp>,
     pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
     /// The largest fence and ticket ever given.
     pub(crate) fence: Fence,
@@ -97,6 +102,8 @@ impl Oracle {
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
             permissions: permissions::Asked::default(),
+            jobs: Vec::new(),
+            seekers: BTreeMap::new(),
             answers: BTreeMap::new(),
             fence: Fence(0),
             ticket: Ticket(0),
@@ -158,8 +165,10 @@ impl Oracle {
             | Event::Control(_)
             | Event::Decision(_)
             | Event::Team(_)
+            | Event::AgentsLimited { .. }
             | Event::NothingChanged {} => Ok(()),
             Event::Permission(event) => self.observe_permission(record, event),
+            Event::Task(event) => self.observe_task(stage, record, event),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }

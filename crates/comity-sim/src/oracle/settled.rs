@@ -12,6 +12,7 @@ impl Oracle {
         self.agrees_on_waits(world)?;
         self.agrees_on_agents(world)?;
         self.agrees_on_permissions(world, now)?;
+        self.agrees_on_tasks(world)?;
         self.no_overlap()?;
         self.nothing_overdue(now)?;
         if !self.waits.is_empty() {

@@ -96,7 +96,8 @@ impl Server {
         client.set_timeout(Some(ANSWER_MAX)).map_err(said)?;
         let cwd = self.cwd.to_string_lossy().into_owned();
         let mut agent = Agent { client, cwd, token: String::new() };
-        let joined = agent.ask("agent_join", &input(&json!({ "name": name }))?)?;
+        // Attached, not joined: a server that is filled has more agents than the limit lets join.
+        let joined = agent.ask("agent_attach", &input(&json!({ "name": name }))?)?;
         let Joined { token } = serde_json::from_str(joined.get()).map_err(|error| error.to_string())?;
         agent.token = token;
         agent.introduce()?;

@@ -194,6 +194,7 @@ fn leaf(command: Command, entry: &'static Entry) -> Command {
 fn group_about(word: &str) -> &'static str {
     match word {
         "agent" => "Who is here: join, list, bye",
+        "task" => "What there is to do: add, claim, start, done, and how it goes on",
         "log" => "What happened",
         "mail" => "Letters between agents and you: send, read, search, tail",
         "team" => "A leader and its workers: create, delete, list, show",

@@ -81,10 +81,12 @@ fn status(failure: &Failure) -> StatusCode {
         | Refusal::NotHeld { .. }
         | Refusal::StaleFence { .. }
         | Refusal::StaleRead { .. }
+        | Refusal::StaleAttempt { .. }
         | Refusal::NameTaken { .. } => StatusCode::CONFLICT,
         Refusal::BadPattern { .. }
         | Refusal::OutsideRepository { .. }
         | Refusal::NotARepository { .. }
+        | Refusal::Cycle { .. }
         | Refusal::BadInput { .. } => StatusCode::BAD_REQUEST,
         Refusal::AgentEnded { .. }
         | Refusal::BadToken

@@ -61,6 +61,9 @@ fn compact(schema: &mut Value) {
     for noise in ["title", "$schema", "format", "default", "additionalProperties"] {
         schema.remove(noise);
     }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
     // What may be left out need not be null too.
     if let Some(Value::Array(kinds)) = schema.get_mut("type") {
         kinds.retain(|kind| kind != "null");
@@ -102,6 +105,18 @@ mod tests {
             assert!(tool.name.len() <= NAME_CHARS_MAX, "{}", tool.name);
             assert!(!tool.description.is_empty(), "{}", tool.name);
             assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn the_team_tools_are_always_there_and_no_tool_twice() {
+        for all in [false, true] {
+            let names: Vec<_> = mcp_tools(all).into_iter().map(|tool| tool.name).collect();
+            for tool in ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"] {
+                assert!(names.iter().any(|name| *name == tool), "{tool} is not in {names:?}");
+            }
+            let set: std::collections::BTreeSet<_> = names.iter().collect();
+            assert_eq!(set.len(), names.len(), "a tool is there twice: {names:?}");
         }
     }
 

@@ -69,7 +69,8 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         Unusable::Bad(problem) => problem,
     })?;
     let config = read_config(home)?;
-    let StartPoint { log, world } = SqliteLog::open(home.path(), config.patience())?;
+    let StartPoint { log, mut world } = SqliteLog::open(home.path(), config.patience())?;
+    world.agents_configured = Some(config.agents_max());
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(&world, clock::wall_ms());
     let clock = Clock::from(world.now);

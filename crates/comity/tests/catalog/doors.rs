@@ -38,10 +38,18 @@ impl Stage {
         // A worktree that is made ready meanwhile would make the answers differ.
         let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_GUARD_WATCH", "false")]);
         let lead = place.join(&["lead", "--role", "lead"]);
-        place.join(&["stranger"]);
+        let stranger = place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         place.json_as(&ann, &["lock", "src/b.rs", "--reason", "adding tests"]);
         place.json_as(&lead, &["lock", "src/c.rs"]);
+        // Work of somebody else, to be reviewed.
+        for id in ["review-1", "review-2"] {
+            place.json_as(&stranger, &["task", "add", "it", "--id", id, "--review"]);
+            place.json_as(&stranger, &["task", "start", id]);
+            place.json_as(&stranger, &["task", "done", id, "--evidence", "commit 1"]);
+        }
+        let tasks = r#"[{ "id": "docs", "title": "Say so", "depends_on": ["late"] }, { "id": "late", "title": "Last" }]"#;
+        std::fs::write(place.repo.join("tasks.json"), tasks).expect("written");
         place.json(&["shutdown", "request", "lead", "--within", "1h"]);
         place.json_as(&ann, &["mail", "send", "lead", "-m", "how far are you?"]);
         for title in ["Use tabs", "Drop tests"] {

@@ -33,6 +33,7 @@ fn help() {
                            lead. The holder is told
               commit       Commits exactly the files that you have locked and changed, and nothing else that is
                            staged or dirty
+              task         What there is to do: add, claim, start, done, and how it goes on
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
               next         What to do now: a request to end, answers, letters from your leader, from others.
                            Call it when you are idle
@@ -100,22 +101,23 @@ fn help() {
         &place,
         &place.run(&["agent"]),
         &expect![[r#"
-        Who is here: join, list, bye
+            Who is here: join, list, bye
 
-        Usage: comity agent [OPTIONS]
-               comity agent <COMMAND>
+            Usage: comity agent [OPTIONS]
+                   comity agent <COMMAND>
 
-        Commands:
-          join  Registers an agent and prints its id and its secret token. An agent that calls this becomes
-                the new one's parent
-          list  Shows which agents are here, what they are for, and how many locks they hold
-          bye   Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold
-                is released
-          help  Print this message or the help of the given subcommand(s)
+            Commands:
+              join   Registers an agent and prints its id and its secret token. An agent that calls this becomes
+                     the new one's parent
+              list   Shows which agents are here, what they are for, and how many locks they hold
+              bye    Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold
+                     is released
+              limit  Shows how many agents may be here at a time, or sets it, from 1 to 20: for people
+              help   Print this message or the help of the given subcommand(s)
 
-        Options:
-              --json  Print one JSON document
-          -h, --help  Print help
-        [exit 2]"#]],
+            Options:
+                  --json  Print one JSON document
+              -h, --help  Print help
+            [exit 2]"#]],
     );
 }

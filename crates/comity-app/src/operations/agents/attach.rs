@@ -74,7 +74,7 @@ impl Operation for Attach {
                     session: self.session.as_deref().map(Into::into),
                     ..Profile::default()
                 });
-                (vec![Ask::Join { agent, token: token.hash(), profile }], agent, name)
+                (vec![Ask::Attach { agent, token: token.hash(), profile }], agent, name)
             }
         };
         let new = agent == new_agent;

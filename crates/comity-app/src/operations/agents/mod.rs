@@ -3,10 +3,12 @@
 mod attach;
 mod bye;
 mod join;
+mod limit;
 mod list;
 
 pub use attach::Attach;
 pub(crate) use attach::free_name;
 pub use bye::Bye;
 pub use join::Join;
+pub use limit::AgentLimit;
 pub use list::ListAgents;

@@ -31,7 +31,7 @@ pub(super) fn agent(
         session: session.map(Into::into),
         ..Profile::default()
     });
-    let joined = app.engine().ask(caller.who, Ask::Join { agent, token: token.hash(), profile });
+    let joined = app.engine().ask(caller.who, Ask::Attach { agent, token: token.hash(), profile });
     match joined {
         Ok(_) => Ok(Principal::Agent(agent)),
         Err(Failed::Refused(refusal)) => Err(refusal.into()),

@@ -12,6 +12,7 @@ mod restart;
 mod sim;
 mod start;
 mod tail;
+mod task;
 mod throughput;
 mod worktree;
 
@@ -41,6 +42,11 @@ pub(super) const ALL: &[Case] = &[
     Case { name: "commit", about: "a scoped commit, against git commit, and the guard", run: commit::run },
     Case { name: "worktree", about: "worktrees made, taken and released, against git", run: worktree::run },
     Case { name: "mail", about: "mail of many processes, and how soon a receiver is awake", run: mail::run },
+    Case {
+        name: "task",
+        about: "from the end of a task to the agent that waits for the next",
+        run: task::run,
+    },
     Case { name: "start", about: "start, idle memory and time, sizes", run: start::run },
     Case { name: "restart", about: "start with 1,000,000 events in the log", run: restart::run },
     Case { name: "sim", about: "steps of the simulator", run: sim::run },

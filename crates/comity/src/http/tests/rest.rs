@@ -17,6 +17,14 @@ fn sample(op: &str) -> Value {
         "commit" => json!({ "message": "Change a" }),
         "worktree_add" => json!({ "slug": "../outside" }),
         "worktree_merge" | "worktree_remove" | "worktree_restore" => json!({ "slug": "login" }),
+        "task_add" => json!({ "title": "One" }),
+        "task_declare" => json!({ "tasks": [{ "title": "One" }] }),
+        "task_done" => json!({ "id": "ghost", "evidence": "none" }),
+        "task_fail" | "task_send_back" => json!({ "id": "ghost", "reason": "none" }),
+        "task_assign" => json!({ "id": "ghost", "to": "ann" }),
+        "task_update" => json!({ "id": "ghost", "status": "running" }),
+        "task_list" | "task_graph" | "task_claim" => json!({}),
+        op if op.starts_with("task_") => json!({ "id": "ghost" }),
         "mail_send" => json!({ "to": ["ann"], "message": "hello" }),
         "mail_search" => json!({ "words": ["hello"] }),
         "mail_ack" => json!({ "receipt": 7 }),
@@ -43,6 +51,8 @@ fn expected(op: &str) -> u16 {
         "idle" => 400,
         "agent_bye" | "worktree_merge" | "worktree_remove" | "worktree_restore" => 404,
         "commit" | "worktree_add" => 400,
+        "task_add" | "task_declare" | "task_list" | "task_graph" => 200,
+        op if op.starts_with("task_") => 404,
         _ => 200,
     }
 }

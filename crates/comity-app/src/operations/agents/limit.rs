@@ -1,0 +1,64 @@
+//! Shows or sets how many agents may be here.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::{Ask, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows how many agents may be here at a time, or sets it, from 1 to 20: for people.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct AgentLimit {
+    /// How many; shown, if left out
+    #[arg(value_name = "NUMBER")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+}
+
+/// The limit on agents.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Limit {
+    /// How many may be here; nobody is counted, if there is none.
+    pub max: Option<usize>,
+    /// How many are here.
+    pub agents: usize,
+}
+
+impl Operation for AgentLimit {
+    const NAME: &'static str = "agent_limit";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/agents/limit" };
+    const COMMAND: &'static [&'static str] = &["agent", "limit"];
+    type Output = Limit;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Limit>, Failure> {
+        match self.max {
+            None => Ok(Plan::Answer(Limit::of(&app.engine().world()))),
+            Some(max) => Ok(Plan::Change {
+                asks: vec![Ask::LimitAgents { max }],
+                finish: Box::new(|_, world, _| Limit::of(world)),
+            }),
+        }
+    }
+}
+
+impl Limit {
+    fn of(world: &World) -> Limit {
+        Limit { max: world.agents_max(), agents: world.agents.live().count() }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.max {
+            Some(max) => write!(f, "{} of {max} agents are here", self.agents),
+            None => write!(f, "{} agents are here, without a limit", self.agents),
+        }
+    }
+}

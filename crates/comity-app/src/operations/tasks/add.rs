@@ -1,0 +1,148 @@
+//! Adds a task.
+
+use std::fmt;
+
+use clap::{Args, ValueEnum};
+use comity_core::Refusal;
+use comity_core::redact::redact;
+use comity_core::tasks::{Brief, Draft, Priority, TaskAsk};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskView, advisories, declared, introduced};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::projects::Place;
+
+/// Adds a task, for a free agent of its role when all that comes first is done.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct TaskAdd {
+    /// What to do, in a few words
+    #[arg(value_name = "TITLE")]
+    pub title: String,
+    /// Made if left out
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What to do, in full
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// developer if left out
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Only for this team
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    /// Which goes first
+    #[arg(long, value_name = "PRIORITY")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<PriorityWord>,
+    /// Tasks that come first
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+    /// Paths it changes, locked while it runs
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Somebody else must accept it
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub review: bool,
+}
+
+/// Which of several tasks goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum PriorityWord {
+    Urgent,
+    High,
+    Normal,
+    Low,
+}
+
+/// The new task.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TasksAdded {
+    /// The tasks, in the order in which they were given.
+    pub tasks: Vec<TaskView>,
+    /// Tasks that look like the same work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub looks_like: Vec<String>,
+}
+
+impl Operation for TaskAdd {
+    const NAME: &'static str = "task_add";
+    const TOOL: &'static str = "TaskCreate";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tasks" };
+    const COMMAND: &'static [&'static str] = &["task", "add"];
+    type Output = TasksAdded;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TasksAdded>, Failure> {
+        declare_all(app, caller, vec![self])
+    }
+}
+
+/// Declares tasks in the project that the caller is in, all or none.
+pub(super) fn declare_all(
+    app: &Application,
+    caller: &Caller,
+    tasks: Vec<TaskAdd>,
+) -> Result<Plan<TasksAdded>, Failure> {
+    let place = app.projects().place(caller)?;
+    let project = place.project();
+    let tasks = tasks.into_iter().map(|task| task.draft(&place)).collect::<Result<Vec<Draft>, Refusal>>()?;
+    let asks = introduced(app, &place, TaskAsk::Declare { project, tasks });
+    let finish = Box::new(move |events: &[_], world: &_, now| TasksAdded {
+        tasks: declared(project, events, world, now),
+        looks_like: advisories(events),
+    });
+    Ok(Plan::Change { asks, finish })
+}
+
+impl TaskAdd {
+    /// The task as the rules take it: paths resolved, secrets taken out.
+    fn draft(self, place: &Place) -> Result<Draft, Refusal> {
+        let boxed = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Into::into);
+        let brief = Brief {
+            title: redact(self.title.trim()).into(),
+            description: redact(self.description.as_deref().unwrap_or_default().trim()).into(),
+            role: boxed(self.role),
+            team: boxed(self.team),
+            priority: self.priority.map(Into::into).unwrap_or_default(),
+            files: place.resolve_all(&self.files)?,
+            review: self.review,
+        };
+        Ok(Draft {
+            id: boxed(self.id),
+            brief,
+            depends_on: self.depends_on.into_iter().map(Into::into).collect(),
+        })
+    }
+}
+
+impl From<PriorityWord> for Priority {
+    fn from(word: PriorityWord) -> Priority {
+        match word {
+            PriorityWord::Urgent => Priority::Urgent,
+            PriorityWord::High => Priority::High,
+            PriorityWord::Normal => Priority::Normal,
+            PriorityWord::Low => Priority::Low,
+        }
+    }
+}
+
+impl fmt::Display for TasksAdded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tasks = self.tasks.iter().map(TaskView::line);
+        let notes = self.looks_like.iter().map(|advisory| format!("note: {advisory}"));
+        f.write_str(&tasks.chain(notes).collect::<Vec<_>>().join("\n"))
+    }
+}

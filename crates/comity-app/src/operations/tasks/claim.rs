@@ -1,0 +1,132 @@
+//! Takes a task.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::limits::WAIT_MAX;
+use comity_core::tasks::{Act, Task, TaskAsk, TaskRef};
+use comity_core::{Event, Millis, Principal, Refusal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{advisories, introduced, prompt};
+use crate::application::Application;
+use crate::engine::{Job, Nobody, When};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::span::Span;
+
+/// Takes a task, or the one that is most worth doing for you; with wait, as soon as there is one.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct TaskClaim {
+    /// Which; the best one for you, if left out
+    #[arg(value_name = "ID")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Wait for work this long, such as 30s
+    #[arg(long, value_name = "SPAN", conflicts_with = "id")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+}
+
+/// The task that the caller has now, if there was one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskTaken {
+    /// Which.
+    pub id: Option<String>,
+    /// The number of this claim.
+    pub attempt: Option<u32>,
+    /// What is to be done.
+    pub prompt: Option<String>,
+    /// Tasks that look like the same work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub looks_like: Vec<String>,
+}
+
+impl Operation for TaskClaim {
+    const NAME: &'static str = "task_claim";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tasks/claim" };
+    const COMMAND: &'static [&'static str] = &["task", "claim"];
+    type Output = TaskTaken;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskTaken>, Failure> {
+        let place = app.projects().place(caller)?;
+        let (project, who) = (place.project(), caller.who);
+        if let Some(wait) = self.wait.map(|span| span.0).filter(|wait| self.id.is_none() && *wait > Millis(0))
+        {
+            let seek = introduced(app, &place, TaskAsk::Seek { project, wait });
+            return wait_for_work(app, caller, seek, wait);
+        }
+        let ask = match &self.id {
+            Some(id) => {
+                let on = TaskRef { project, task: id.as_str().into() };
+                TaskAsk::Act { on, attempt: None, act: Act::Claim }
+            }
+            None => TaskAsk::ClaimNext { project },
+        };
+        let asks = introduced(app, &place, ask);
+        let id = self.id;
+        let finish = Box::new(move |events: &[_], world: &World, _| {
+            let task = match &id {
+                Some(id) => world.tasks.get(project, id),
+                None => newest_of(world, who),
+            };
+            TaskTaken::of(task, events, world)
+        });
+        Ok(Plan::Change { asks, finish })
+    }
+}
+
+/// The agent is known to wait for work from now on; it is answered in the same batch that gives it some.
+fn wait_for_work(
+    app: &Application,
+    caller: &Caller,
+    seek: Vec<comity_core::Ask>,
+    wait: Millis,
+) -> Result<Plan<TaskTaken>, Failure> {
+    let who = caller.who;
+    if who.agent().is_none() {
+        let hint = "name the task: comity task claim ID, or leave out --wait";
+        return Err(Refusal::bad_input("only agents wait for work", hint).into());
+    }
+    if wait > WAIT_MAX {
+        let hint = format!("wait at most {WAIT_MAX}");
+        return Err(Refusal::bad_input("the wait is too long", hint).into());
+    }
+    app.engine().submit(Job { who, asks: seek, key: None, asker: Box::new(Nobody) });
+    let when = When {
+        ready: Box::new(move |world| world.tasks.owned_by(who).any(Task::is_taken)),
+        until: app.engine().now().plus(wait),
+    };
+    let asks = vec![comity_core::Ask::Task(TaskAsk::Take)];
+    let finish =
+        Box::new(move |events: &[_], world: &World, _| TaskTaken::of(newest_of(world, who), events, world));
+    Ok(Plan::ChangeWhen { when, asks, finish })
+}
+
+/// What somebody took last and has not finished.
+fn newest_of(world: &World, who: Principal) -> Option<&Task> {
+    let claimed_at = |task: &&Task| task.state.claim().map(|claim| claim.since);
+    world.tasks.owned_by(who).filter(|task| task.is_taken()).max_by_key(claimed_at)
+}
+
+impl TaskTaken {
+    fn of(task: Option<&Task>, events: &[Event], world: &World) -> TaskTaken {
+        TaskTaken {
+            id: task.map(|task| task.id.to_string()),
+            attempt: task.map(|task| task.attempt),
+            prompt: task.map(|task| prompt(task, world)),
+            looks_like: advisories(events),
+        }
+    }
+}
+
+impl fmt::Display for TaskTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = self.prompt.as_deref().unwrap_or("no task is ready for you; ask again to go on waiting");
+        f.write_str(said)?;
+        self.looks_like.iter().try_for_each(|advisory| write!(f, "\nnote: {advisory}"))
+    }
+}

@@ -1,0 +1,121 @@
+//! Changes a task: one tool for all that agents do with one.
+
+use clap::Args;
+use comity_core::redact::redact;
+use comity_core::tasks::{Act, State, Task, TaskAsk, TaskRef};
+use comity_core::{Ask, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::list::owner;
+use super::start::start;
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Changes a task: its status, its owner, or what comes first.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct TaskUpdate {
+    /// Which
+    #[arg(value_name = "ID")]
+    #[serde(alias = "taskId")]
+    pub id: String,
+    /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
+    #[arg(long, value_name = "STATUS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// This agent gets it; me
+    #[arg(long, value_name = "AGENT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// What shows it
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// Why failed or sent-back
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// More that come first
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+impl Operation for TaskUpdate {
+    const NAME: &'static str = "task_update";
+    const TOOL: &'static str = "TaskUpdate";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tasks/{id}/update" };
+    const COMMAND: &'static [&'static str] = &["task", "update"];
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        let wishes = [self.status.is_some(), self.owner.is_some(), !self.depends_on.is_empty()];
+        if wishes.iter().filter(|wish| **wish).count() != 1 {
+            let problem = "one thing is changed at a time";
+            return Err(Refusal::bad_input(problem, "give either status, owner or depends_on").into());
+        }
+        if !self.depends_on.is_empty() {
+            return link(app, caller, &self.id, self.depends_on);
+        }
+        if let Some(name) = &self.owner {
+            let to = owner(&app.engine().world(), caller, name)?;
+            let what = if to == caller.who { Act::Claim } else { Act::Assign { to } };
+            return act(app, caller, &self.id, None, what);
+        }
+        let what = self.verb(app, caller)?;
+        act(app, caller, &self.id, None, what)
+    }
+}
+
+impl TaskUpdate {
+    /// What the wished status means for the task as it is.
+    fn verb(&self, app: &Application, caller: &Caller) -> Result<Act, Failure> {
+        let stored = |text: &Option<String>| redact(text.as_deref().unwrap_or_default()).into();
+        let status = self.status.as_deref().unwrap_or_default().to_lowercase().replace(['_', ' '], "-");
+        Ok(match status.as_str() {
+            "running" | "in-progress" => start(app, caller)?,
+            "done" | "completed" | "in-review" => Act::Done { evidence: stored(&self.evidence) },
+            "failed" => Act::Fail { reason: stored(&self.reason) },
+            "paused" => Act::Pause,
+            "skipped" => Act::Skip,
+            "cancelled" => Act::Cancel,
+            "accepted" => Act::Accept,
+            "sent-back" => Act::SendBack { reason: stored(&self.reason) },
+            "ready" | "pending" => {
+                let project = app.projects().place(caller)?.project();
+                let on = TaskRef { project, task: self.id.as_str().into() };
+                again(app.engine().world().tasks.find(&on)?)
+            }
+            _ => {
+                let hint = "there are: running, done, failed, ready, paused, skipped, cancelled, accepted, sent-back";
+                return Err(Refusal::bad_input(format!("{status:?} is no status to ask for"), hint).into());
+            }
+        })
+    }
+}
+
+/// How a task becomes something to be done again.
+fn again(task: &Task) -> Act {
+    match &task.state {
+        State::Paused { .. } => Act::Resume,
+        State::Failed { .. } => Act::Retry,
+        State::Done { .. } | State::Skipped { .. } | State::Cancelled { .. } => Act::Reopen,
+        State::Open { .. } | State::Running { .. } | State::InReview { .. } => Act::GiveBack,
+    }
+}
+
+fn link(
+    app: &Application,
+    caller: &Caller,
+    id: &str,
+    depends_on: Vec<String>,
+) -> Result<Plan<TaskChange>, Failure> {
+    let on = TaskRef { project: app.projects().place(caller)?.project(), task: id.into() };
+    let depends_on = depends_on.into_iter().map(Into::into).collect();
+    let asks = vec![Ask::Task(TaskAsk::Link { on: on.clone(), depends_on })];
+    Ok(Plan::Change { asks, finish: Box::new(move |events, world, _| TaskChange::of(&on, events, world)) })
+}

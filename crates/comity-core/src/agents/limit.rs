@@ -1,0 +1,39 @@
+//! How many agents may be here at a time.
+
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::AGENT_LIMIT_MAX;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// The limit on agents, in the one place where it is enforced.
+pub(crate) fn check_limit(world: &World) -> Result<(), Refusal> {
+    let Some(max) = world.agents_max().filter(|max| !world.agents.may_join(Some(*max))) else {
+        return Ok(());
+    };
+    Err(Refusal::LimitReached {
+        problem: format!("{} agents are here, of {max} at most", world.agents.live().count()),
+        hint: format!(
+            "end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit {}",
+            (max + 1).min(AGENT_LIMIT_MAX)
+        ),
+    })
+}
+
+/// Sets the limit on agents. Nobody but the human does: it never raises itself.
+pub(crate) fn limit(world: &World, who: Principal, max: usize) -> Result<Vec<Event>, Refusal> {
+    if who != Principal::Human {
+        return Err(Refusal::NotAllowed {
+            problem: "the limit on agents is the human's to set".into(),
+            hint: "ask the human, or work with those that are here".into(),
+        });
+    }
+    if !(1..=AGENT_LIMIT_MAX).contains(&max) {
+        let problem = format!("a limit of {max} agents is not possible");
+        return Err(Refusal::bad_input(problem, format!("give one from 1 to {AGENT_LIMIT_MAX}")));
+    }
+    match world.agents_limit == Some(max) {
+        true => Ok(vec![]),
+        false => Ok(vec![Event::AgentsLimited { max }]),
+    }
+}

@@ -1,0 +1,125 @@
+//! What can be asked about tasks, and what the owner of one says of its work.
+
+use super::assign::{seek, take};
+use super::claim::{claim, claim_next, leader, must_own, not_to_be_had, start, unlock_events};
+use super::declare::{check_text, declare, link};
+use super::steer::{assign, review, steer};
+use super::{Act, ReturnCause, State, Task, TaskAsk, TaskEvent};
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::TASK_TEXT_BYTES_MAX;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+pub(crate) fn decide(world: &World, who: Principal, ask: &TaskAsk) -> Result<Vec<Event>, Refusal> {
+    match ask {
+        TaskAsk::Declare { project, tasks } => declare(world, who, *project, tasks),
+        TaskAsk::Link { on, depends_on } => link(world, who, on, depends_on),
+        TaskAsk::ClaimNext { project } => claim_next(world, who, *project),
+        TaskAsk::Act { on, attempt, act } => self::act(world, who, world.tasks.find(on)?, *attempt, act),
+        TaskAsk::Seek { project, wait } => seek(world, who, *project, *wait),
+        TaskAsk::Take => Ok(take(world, who)),
+    }
+}
+
+fn act(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    attempt: Option<u32>,
+    act: &Act,
+) -> Result<Vec<Event>, Refusal> {
+    match act {
+        Act::Claim => claim(world, who, task),
+        Act::Start { ttl } => start(world, who, task, attempt, *ttl),
+        Act::Done { evidence } => done(world, who, task, attempt, evidence),
+        Act::Fail { reason } => fail(world, who, task, attempt, reason),
+        Act::GiveBack => give_back(world, who, task, attempt),
+        Act::Accept | Act::SendBack { .. } => review(world, who, task, act),
+        Act::Assign { to } => assign(world, who, task, *to),
+        Act::Pause | Act::Resume | Act::Retry | Act::Reopen | Act::Skip | Act::Cancel => {
+            steer(world, who, task, act)
+        }
+    }
+}
+
+/// The owner says that it is done. Without evidence it is not, and with a reviewer it is not yet.
+fn done(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    attempt: Option<u32>,
+    evidence: &str,
+) -> Result<Vec<Event>, Refusal> {
+    if let State::InReview { .. } = task.state {
+        return Err(not_to_be_had(world, task));
+    }
+    must_own(world, who, task, attempt)?;
+    let State::Running { by, .. } = task.state else {
+        return Err(Refusal::NotAllowed {
+            problem: format!("{} is {}: it was not started", task.id, task.status().word()),
+            hint: format!("start it first with: comity task start {}", task.id),
+        });
+    };
+    let evidence = evidence.trim();
+    if evidence.is_empty() {
+        return Err(Refusal::bad_input(
+            format!("nothing shows that {} is done", task.id),
+            "say what does, such as the commit and the tests that pass: --evidence TEXT",
+        ));
+    }
+    check_text("the evidence", evidence, TASK_TEXT_BYTES_MAX)?;
+    let (on, attempt, evidence) = (task.name(), task.attempt, Box::from(evidence));
+    let mut events = unlock_events(world, who, task);
+    events.push(Event::Task(match task.brief.review {
+        true => TaskEvent::Reported { on, by, attempt, evidence, tell: leader(world, task, by) },
+        false => TaskEvent::Completed { on, by, attempt, evidence },
+    }));
+    Ok(events)
+}
+
+/// The owner says that it cannot be done.
+fn fail(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    attempt: Option<u32>,
+    reason: &str,
+) -> Result<Vec<Event>, Refusal> {
+    must_be_taken(world, who, task, attempt)?;
+    if reason.trim().is_empty() {
+        return Err(Refusal::bad_input(
+            "a failure needs a reason",
+            "say what stands in the way: --reason TEXT",
+        ));
+    }
+    check_text("the reason", reason, TASK_TEXT_BYTES_MAX)?;
+    let mut events = unlock_events(world, who, task);
+    let (on, by, tell) = (task.name(), who, leader(world, task, who));
+    let reason = reason.trim().into();
+    events.push(Event::Task(TaskEvent::Failed { on, by, attempt: task.attempt, reason, tell }));
+    Ok(events)
+}
+
+/// The owner gives it back, for somebody else.
+fn give_back(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    attempt: Option<u32>,
+) -> Result<Vec<Event>, Refusal> {
+    must_be_taken(world, who, task, attempt)?;
+    let mut events = unlock_events(world, who, task);
+    let (on, attempt, cause) = (task.name(), task.attempt + 1, ReturnCause::GivenBack);
+    events.push(Event::Task(TaskEvent::Returned { on, from: who, attempt, cause }));
+    Ok(events)
+}
+
+/// Whether `who` has it, and it is not paused.
+fn must_be_taken(world: &World, who: Principal, task: &Task, attempt: Option<u32>) -> Result<(), Refusal> {
+    must_own(world, who, task, attempt)?;
+    match task.is_taken() {
+        true => Ok(()),
+        false => Err(not_to_be_had(world, task)),
+    }
+}

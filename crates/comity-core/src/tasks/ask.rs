@@ -1,0 +1,117 @@
+//! What can be asked about tasks.
+
+use serde::{Deserialize, Serialize};
+
+use super::Brief;
+use crate::ids::{Principal, ProjectId};
+use crate::time::Millis;
+
+/// A task by its name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct TaskRef {
+    /// In which project.
+    pub project: ProjectId,
+    /// Which.
+    pub task: Box<str>,
+}
+
+/// A task that is to be declared.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Draft {
+    /// Its name; one is made if there is none.
+    pub id: Option<Box<str>>,
+    /// What it is about.
+    pub brief: Brief,
+    /// What comes first: tasks that are there, or that are declared with it.
+    pub depends_on: Vec<Box<str>>,
+}
+
+/// What can be asked about tasks.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TaskAsk {
+    /// Declares tasks, all or none, in any order.
+    Declare {
+        /// In which project.
+        project: ProjectId,
+        /// The tasks.
+        tasks: Vec<Draft>,
+    },
+    /// Lets a task wait for further ones.
+    Link {
+        /// Which.
+        on: TaskRef,
+        /// What comes first, too.
+        depends_on: Vec<Box<str>>,
+    },
+    /// Claims the task that is most worth doing.
+    ClaimNext {
+        /// In which project.
+        project: ProjectId,
+    },
+    /// Does something with one task.
+    Act {
+        /// Which.
+        on: TaskRef,
+        /// The claim that the caller means; the present one, if nothing is said.
+        attempt: Option<u32>,
+        /// What.
+        act: Act,
+    },
+    /// The calling agent waits for work.
+    Seek {
+        /// In which project.
+        project: ProjectId,
+        /// How long at most.
+        wait: Millis,
+    },
+    /// The calling agent waits no more: it takes what it was given, if something was.
+    Take,
+}
+
+/// What can be done with a task.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Act {
+    /// Takes it, if it is ready and nobody has it.
+    Claim,
+    /// Begins to work on it, with its files locked; takes it first, if nobody has it.
+    Start {
+        /// How long the locks last without a sign of life.
+        ttl: Millis,
+    },
+    /// Says that it is done.
+    Done {
+        /// What shows it.
+        evidence: Box<str>,
+    },
+    /// Says that it cannot be done.
+    Fail {
+        /// Why.
+        reason: Box<str>,
+    },
+    /// Gives it back, for somebody else.
+    GiveBack,
+    /// Accepts the work of somebody else.
+    Accept,
+    /// Does not accept the work of somebody else.
+    SendBack {
+        /// Why.
+        reason: Box<str>,
+    },
+    /// Gives it to somebody.
+    Assign {
+        /// To whom.
+        to: Principal,
+    },
+    /// Lets nobody work on it for now.
+    Pause,
+    /// Lets it go on.
+    Resume,
+    /// Tries again what failed.
+    Retry,
+    /// Takes an ended one back.
+    Reopen,
+    /// It need not be done.
+    Skip,
+    /// It is not wanted.
+    Cancel,
+}

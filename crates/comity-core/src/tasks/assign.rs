@@ -1,0 +1,129 @@
+//! Assignment by code: whoever asked for work gets the task that is most worth doing, in the same breath.
+//!
+//! Only an agent that waits for work gets some without its doing: a session that never asked is left alone.
+
+use std::collections::BTreeMap;
+
+use super::{Task, TaskEvent, similar};
+use crate::agents::Agent;
+use crate::event::Event;
+use crate::ids::{AgentId, Principal, ProjectId};
+use crate::limits::{TASK_START_MAX, WAIT_MAX};
+use crate::refusal::Refusal;
+use crate::roles::DEFAULT_ROLE;
+use crate::time::{Millis, Timestamp};
+use crate::world::World;
+
+/// Tasks that are ready, and that nobody who is here is free for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Opening {
+    /// In which project.
+    pub project: ProjectId,
+    /// Who could do them.
+    pub role: Box<str>,
+    /// In which team, if it matters.
+    pub team: Option<Box<str>>,
+    /// How many there are.
+    pub tasks: usize,
+    /// Whether the limit on agents lets one more be started.
+    pub may_start: bool,
+}
+
+/// The calling agent waits for work, and gets some as soon as there is some.
+pub(super) fn seek(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    wait: Millis,
+) -> Result<Vec<Event>, Refusal> {
+    let Principal::Agent(agent) = who else {
+        return Err(Refusal::bad_input("only agents wait for work", "name the task: comity task claim ID"));
+    };
+    if wait > WAIT_MAX {
+        return Err(Refusal::bad_input("the wait is too long", format!("wait at most {WAIT_MAX}")));
+    }
+    // Who has something already is answered with it.
+    if world.tasks.owned_by(who).any(Task::is_taken) {
+        return Ok(vec![]);
+    }
+    Ok(vec![Event::Task(TaskEvent::Sought { agent, project, wait })])
+}
+
+/// The calling agent waits no more.
+pub(super) fn take(world: &World, who: Principal) -> Vec<Event> {
+    let seeks = who.agent().filter(|agent| world.tasks.seekers.contains_key(agent));
+    seeks.map(|agent| Event::Task(TaskEvent::GaveUp { agent })).into_iter().collect()
+}
+
+/// The events that give the first task to the agent that was idle longest, or `None` when nothing can be given.
+pub(crate) fn next_assignment(world: &World) -> Option<Vec<Event>> {
+    let mut free: Vec<(Timestamp, &Agent, ProjectId)> = free_agents(world).collect();
+    if free.is_empty() {
+        return None;
+    }
+    free.sort_by_key(|(since, agent, _)| (*since, agent.id));
+    let (task, agent) = world.tasks.ready.iter().find_map(|(_, number)| {
+        let task = world.tasks.by_number(*number)?;
+        let fits = |(_, agent, project): &&(_, &Agent, ProjectId)| fits(agent, *project, task);
+        let (_, agent, _) = free.iter().find(fits)?;
+        can_be_given(world, task).then_some((task, *agent))
+    })?;
+    let (on, to, attempt) = (task.name(), Principal::Agent(agent.id), task.attempt);
+    let assigned = TaskEvent::Assigned { on, to, attempt, start_within: Some(TASK_START_MAX) };
+    Some(std::iter::once(Event::Task(assigned)).chain(similar::among_taken(world, to, task)).collect())
+}
+
+/// The ready task that is most worth doing for `who`; the human can do everything.
+pub(super) fn best_for(world: &World, who: Principal, project: ProjectId) -> Option<&Task> {
+    let agent = who.agent().and_then(|agent| world.agents.get(agent));
+    let all = world.tasks.ready.iter().filter_map(|(_, number)| world.tasks.by_number(*number));
+    let mut fitting = all.filter(|task| match agent {
+        Some(agent) => fits(agent, project, task),
+        None => task.project == project,
+    });
+    fitting.find(|task| can_be_given(world, task))
+}
+
+/// Which roles are wanted: ready tasks that nobody who waits could be given.
+pub fn openings(world: &World) -> Vec<Opening> {
+    let may_start = world.agents.may_join(world.agents_max());
+    let mut counts: BTreeMap<(ProjectId, &str, Option<&str>), usize> = BTreeMap::new();
+    for task in world.tasks.ready.iter().filter_map(|(_, number)| world.tasks.by_number(*number)) {
+        if can_be_given(world, task) {
+            *counts.entry((task.project, task.role(), task.brief.team.as_deref())).or_default() += 1;
+        }
+    }
+    let opening = |((project, role, team), tasks): ((ProjectId, &str, Option<&str>), usize)| Opening {
+        project,
+        role: role.into(),
+        team: team.map(Into::into),
+        tasks,
+        may_start,
+    };
+    counts.into_iter().map(opening).collect()
+}
+
+/// The agents that wait for work and have none, with since when and where.
+fn free_agents(world: &World) -> impl Iterator<Item = (Timestamp, &Agent, ProjectId)> {
+    let is_free = |id: AgentId| !world.tasks.owned_by(Principal::Agent(id)).any(Task::is_taken);
+    world.tasks.seekers.iter().filter_map(move |(id, seeker)| {
+        let agent = world.agents.get(*id).filter(|agent| agent.is_live())?;
+        let since = world.tasks.free_since(*id).unwrap_or(agent.joined);
+        (world.now < seeker.until && is_free(*id)).then_some((since, agent, seeker.project))
+    })
+}
+
+/// Whether the agent is of the right role and team, and in the right project.
+fn fits(agent: &Agent, project: ProjectId, task: &Task) -> bool {
+    let role = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
+    let team = task.brief.team.as_deref();
+    project == task.project
+        && role == task.role()
+        && team.is_none_or(|team| agent.profile.team.as_deref() == Some(team))
+}
+
+/// Whether it could be started: nobody has a task that would change the same files.
+fn can_be_given(world: &World, task: &Task) -> bool {
+    task.brief.files.is_empty()
+        || !world.tasks.owned().any(|other| other.is_taken() && other.shares_files_with(task))
+}

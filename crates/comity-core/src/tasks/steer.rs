@@ -1,0 +1,110 @@
+//! What people, leaders and reviewers do with the tasks of others.
+
+use super::claim::{not_to_be_had, unlock_events};
+use super::declare::check_text;
+use super::{Act, State, Task, TaskEvent, similar};
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::TASK_TEXT_BYTES_MAX;
+use crate::refusal::Refusal;
+use crate::roles::{Right, may};
+use crate::world::World;
+
+/// Pauses, resumes, retries, reopens, skips or cancels a task.
+pub(super) fn steer(world: &World, who: Principal, task: &Task, act: &Act) -> Result<Vec<Event>, Refusal> {
+    let is_owner = task.state.owner() == Some(who) && matches!(act, Act::Pause | Act::Resume);
+    if !is_owner {
+        may_steer(world, who, task)?;
+    }
+    let (on, attempt) = (task.name(), task.attempt + 1);
+    let event = match (act, &task.state) {
+        (Act::Pause, State::Open { .. } | State::Running { .. }) => TaskEvent::Paused { on },
+        (Act::Resume, State::Paused { .. }) => TaskEvent::Resumed { on },
+        (Act::Retry, State::Failed { .. }) => TaskEvent::Retried { on, attempt },
+        (
+            Act::Reopen,
+            State::Done { .. } | State::Failed { .. } | State::Skipped { .. } | State::Cancelled { .. },
+        ) => TaskEvent::Reopened { on, attempt, begun: begun(world, task) },
+        (
+            Act::Skip,
+            State::Open { .. } | State::Running { .. } | State::Paused { .. } | State::Failed { .. },
+        ) => TaskEvent::Skipped { on },
+        (
+            Act::Cancel,
+            State::Open { .. }
+            | State::Running { .. }
+            | State::InReview { .. }
+            | State::Paused { .. }
+            | State::Failed { .. },
+        ) => TaskEvent::Cancelled { on },
+        _ => return Err(not_to_be_had(world, task)),
+    };
+    Ok(unlock_events(world, who, task).into_iter().chain([Event::Task(event)]).collect())
+}
+
+/// What depends on the task and was begun because it had ended. It goes on; whoever reopens has to know.
+fn begun(world: &World, task: &Task) -> Vec<Box<str>> {
+    let has_begun = |after: &&Task| {
+        matches!(after.state, State::Running { .. } | State::InReview { .. } | State::Done { .. })
+    };
+    world.tasks.after(task).filter(has_begun).map(|after| after.id.clone()).collect()
+}
+
+/// Gives a task to somebody, from whoever has it.
+pub(super) fn assign(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    to: Principal,
+) -> Result<Vec<Event>, Refusal> {
+    may_steer(world, who, task)?;
+    match to {
+        Principal::Agent(agent) => drop(world.agents.living(agent)?),
+        Principal::Human => {}
+        Principal::System => return Err(Refusal::bad_input("comity does no tasks", "name an agent")),
+    }
+    if !matches!(task.state, State::Open { .. } | State::Running { .. }) {
+        return Err(not_to_be_had(world, task));
+    }
+    if task.state.owner() == Some(to) {
+        return Ok(vec![]);
+    }
+    let attempt = task.attempt + u32::from(task.state.owner().is_some());
+    let assigned = TaskEvent::Assigned { on: task.name(), to, attempt, start_within: None };
+    let mut events = unlock_events(world, who, task);
+    events.push(Event::Task(assigned));
+    events.extend(similar::among_taken(world, to, task));
+    Ok(events)
+}
+
+/// Accepts the work of somebody else, or sends it back. Nobody reviews their own.
+pub(super) fn review(world: &World, who: Principal, task: &Task, act: &Act) -> Result<Vec<Event>, Refusal> {
+    let State::InReview { by, evidence, .. } = &task.state else { return Err(not_to_be_had(world, task)) };
+    may(world, who, Right::ReviewTasks)?;
+    if *by == who {
+        return Err(Refusal::NotAllowed {
+            problem: format!("{} is your own work", task.id),
+            hint: "somebody else has to accept it".into(),
+        });
+    }
+    let (on, by) = (task.name(), *by);
+    let Act::SendBack { reason } = act else {
+        let (attempt, evidence) = (task.attempt, evidence.clone());
+        return Ok(vec![Event::Task(TaskEvent::Completed { on, by, attempt, evidence })]);
+    };
+    check_text("the reason", reason, TASK_TEXT_BYTES_MAX)?;
+    if reason.trim().is_empty() {
+        return Err(Refusal::bad_input("nothing is said of what must change", "say it: --reason TEXT"));
+    }
+    let is_here = by.agent().is_none_or(|agent| world.agents.living(agent).is_ok());
+    let (owner, attempt, reason) = (is_here.then_some(by), task.attempt + 1, reason.trim().into());
+    Ok(vec![Event::Task(TaskEvent::SentBack { on, owner, attempt, reason })])
+}
+
+/// Whether `who` may decide about the task: who declared it, the human, and whose role has the right.
+pub(super) fn may_steer(world: &World, who: Principal, task: &Task) -> Result<(), Refusal> {
+    if task.creator == who {
+        return Ok(());
+    }
+    may(world, who, Right::AssignTasks)
+}

@@ -1,0 +1,365 @@
+//! The table of tasks with its indexes, and how events change it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::graph::{signal, standing};
+use super::notices::tell;
+use super::{Claim, NewTask, Priority, Standing, State, Task, TaskEvent, TaskRef};
+use crate::deadlines::Due;
+use crate::event::Record;
+use crate::ids::{AgentId, Principal, ProjectId};
+use crate::limits::TASKS_ENDED_MAX;
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// All tasks: the open ones, and the newest of the ended.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Tasks {
+    pub(super) by_number: BTreeMap<u64, Task>,
+    by_name: BTreeMap<(ProjectId, Box<str>), u64>,
+    after: BTreeMap<u64, BTreeSet<u64>>,
+    owned: BTreeMap<Principal, BTreeSet<u64>>,
+    /// What nobody has and can be started, the first to be given first.
+    pub(super) ready: BTreeSet<(Priority, u64)>,
+    /// The ended ones, the oldest end first.
+    ended: BTreeSet<(u64, u64)>,
+    ended_at: BTreeMap<u64, u64>,
+    pub(super) seekers: BTreeMap<AgentId, Seeker>,
+    free_since: BTreeMap<AgentId, Timestamp>,
+    pub(super) last_number: u64,
+}
+
+/// An agent that waits for work.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Seeker {
+    /// In which project.
+    pub project: ProjectId,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+/// The facts of [`Tasks`], for snapshots.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct TaskFacts {
+    tasks: Vec<Task>,
+    ended: Vec<(u64, u64)>,
+    seekers: Vec<(AgentId, Seeker)>,
+    free_since: Vec<(AgentId, Timestamp)>,
+    last_number: u64,
+}
+
+impl Tasks {
+    /// The task with this name.
+    pub fn get(&self, project: ProjectId, id: &str) -> Option<&Task> {
+        self.by_name.get(&(project, id.into())).and_then(|number| self.by_number.get(number))
+    }
+
+    /// The task with this number.
+    pub fn by_number(&self, number: u64) -> Option<&Task> {
+        self.by_number.get(&number)
+    }
+
+    /// The task with this name, or why there is none.
+    pub fn find(&self, on: &TaskRef) -> Result<&Task, Refusal> {
+        self.get(on.project, &on.task).ok_or_else(|| Refusal::NotFound {
+            problem: format!("there is no task {:?}", &*on.task),
+            hint: "see what there is with: comity task list".into(),
+        })
+    }
+
+    /// All, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Task> {
+        self.by_number.values()
+    }
+
+    /// All of a project, the oldest first.
+    pub fn of(&self, project: ProjectId) -> impl Iterator<Item = &Task> {
+        self.iter().filter(move |task| task.project == project)
+    }
+
+    /// By number, for checks.
+    pub(crate) fn all(&self) -> &BTreeMap<u64, Task> {
+        &self.by_number
+    }
+
+    /// How many have not ended.
+    pub fn open_count(&self) -> usize {
+        self.by_number.len() - self.ended.len()
+    }
+
+    /// What this one has: claimed, running or paused.
+    pub fn owned_by(&self, who: Principal) -> impl Iterator<Item = &Task> {
+        self.owned.get(&who).into_iter().flatten().filter_map(|number| self.by_number.get(number))
+    }
+
+    /// What anybody has: claimed, running or paused.
+    pub(super) fn owned(&self) -> impl Iterator<Item = &Task> {
+        self.owned.values().flatten().filter_map(|number| self.by_number.get(number))
+    }
+
+    /// What depends on the task.
+    pub fn after(&self, task: &Task) -> impl Iterator<Item = &Task> {
+        self.after.get(&task.number).into_iter().flatten().filter_map(|number| self.by_number.get(number))
+    }
+
+    /// What comes before the task and is still remembered.
+    pub fn before<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a Task> {
+        task.depends_on.iter().filter_map(|number| self.by_number.get(number))
+    }
+
+    /// Since when the agent has had nothing to do.
+    pub(super) fn free_since(&self, agent: AgentId) -> Option<Timestamp> {
+        self.free_since.get(&agent).copied()
+    }
+
+    pub(crate) fn facts(&self) -> TaskFacts {
+        TaskFacts {
+            tasks: self.by_number.values().cloned().collect(),
+            ended: self.ended.iter().copied().collect(),
+            seekers: self.seekers.iter().map(|(agent, seeker)| (*agent, *seeker)).collect(),
+            free_since: self.free_since.iter().map(|(agent, since)| (*agent, *since)).collect(),
+            last_number: self.last_number,
+        }
+    }
+
+    /// Forgets what an agent that ended waited for.
+    pub(crate) fn forget_agent(&mut self, agent: AgentId) {
+        self.seekers.remove(&agent);
+        self.free_since.remove(&agent);
+    }
+
+    fn insert(&mut self, task: Task) {
+        for before in &task.depends_on {
+            self.after.entry(*before).or_default().insert(task.number);
+        }
+        self.by_name.insert((task.project, task.id.clone()), task.number);
+        if let Some(owner) = task.state.owner() {
+            self.owned.entry(owner).or_default().insert(task.number);
+        }
+        self.last_number = self.last_number.max(task.number);
+        self.by_number.insert(task.number, task);
+    }
+
+    /// Puts a task in another state; `seq` is the record that did it.
+    fn set_state(&mut self, number: u64, state: State, seq: u64) {
+        let Some(task) = self.by_number.get_mut(&number) else { return };
+        if let Some(owner) = task.state.owner()
+            && let Some(owned) = self.owned.get_mut(&owner)
+        {
+            owned.remove(&number);
+            if owned.is_empty() {
+                self.owned.remove(&owner);
+            }
+        }
+        if let Some(owner) = state.owner() {
+            self.owned.entry(owner).or_default().insert(number);
+        }
+        let is_terminal = state.is_terminal();
+        task.state = state;
+        if let Some(before) = self.ended_at.remove(&number) {
+            self.ended.remove(&(before, number));
+        }
+        if is_terminal {
+            self.ended.insert((seq, number));
+            self.ended_at.insert(number, seq);
+        }
+        self.settle([number]);
+        if is_terminal {
+            self.forget_the_oldest();
+        }
+    }
+
+    /// Finds the standing of these anew, and of all whose standing follows from it.
+    fn settle(&mut self, changed: impl IntoIterator<Item = u64>) {
+        let mut open: VecDeque<u64> = changed.into_iter().collect();
+        // The first round goes on to what follows in any case: the state itself has changed.
+        let mut first: BTreeSet<u64> = open.iter().copied().collect();
+        while let Some(number) = open.pop_front() {
+            let Some(task) = self.by_number.get(&number) else { continue };
+            let found = standing(self.before(task).map(signal));
+            let is_news = found != task.standing;
+            let is_free = matches!(task.state, State::Open { claim: None });
+            let place = (task.brief.priority, number);
+            match is_free && found == Standing::Ready {
+                true => self.ready.insert(place),
+                false => self.ready.remove(&place),
+            };
+            if let Some(task) = self.by_number.get_mut(&number) {
+                task.standing = found;
+            }
+            if is_news || first.remove(&number) {
+                open.extend(self.after.get(&number).into_iter().flatten());
+            }
+        }
+    }
+
+    /// Ended tasks beyond the bound leave the world, the oldest first, but not while something open depends on them.
+    fn forget_the_oldest(&mut self) {
+        while self.ended.len() > TASKS_ENDED_MAX {
+            let is_needed = |number: &u64| {
+                let after = self.after.get(number).into_iter().flatten();
+                after.filter_map(|number| self.by_number.get(number)).any(|task| !task.state.is_terminal())
+            };
+            let Some(oldest) = self.ended.iter().find(|(_, number)| !is_needed(number)).copied() else {
+                return;
+            };
+            self.forget(oldest.1);
+        }
+    }
+
+    fn forget(&mut self, number: u64) {
+        let Some(task) = self.by_number.remove(&number) else { return };
+        self.by_name.remove(&(task.project, task.id));
+        if let Some(ended_at) = self.ended_at.remove(&number) {
+            self.ended.remove(&(ended_at, number));
+        }
+        for before in &task.depends_on {
+            if let Some(after) = self.after.get_mut(before) {
+                after.remove(&number);
+            }
+        }
+        self.after.remove(&number);
+    }
+}
+
+impl TaskFacts {
+    /// Makes the table again, indexes and standings included.
+    pub(crate) fn restore(self, world: &mut World) {
+        let mut tasks = Tasks::default();
+        let numbers: Vec<u64> = self.tasks.iter().map(|task| task.number).collect();
+        self.tasks.into_iter().for_each(|task| tasks.insert(task));
+        tasks.ended = self.ended.iter().copied().collect();
+        tasks.ended_at = self.ended.iter().map(|(seq, number)| (*number, *seq)).collect();
+        tasks.seekers = self.seekers.into_iter().collect();
+        tasks.free_since = self.free_since.into_iter().collect();
+        tasks.last_number = tasks.last_number.max(self.last_number);
+        tasks.settle(numbers.iter().copied());
+        world.tasks = tasks;
+        numbers.into_iter().for_each(|number| watch(world, number));
+    }
+}
+
+/// Sets the moment at which a task that was given by code goes to somebody else.
+fn watch(world: &mut World, number: u64) {
+    let claim = world.tasks.by_number.get(&number).and_then(|task| task.state.claim());
+    let deadline = claim.and_then(|claim| claim.start_by);
+    world.deadlines.set(Due::Task(number), deadline);
+}
+
+/// Folds an event about tasks into the world.
+pub(crate) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
+    // Who is told depends on how it was.
+    tell(world, record, event);
+    if let TaskEvent::Declared { project, tasks } = event {
+        return declared(world, record.by, *project, tasks);
+    }
+    if let TaskEvent::Sought { agent, project, wait } = event {
+        let seeker = Seeker { project: *project, until: world.now.plus(*wait) };
+        world.tasks.seekers.insert(*agent, seeker);
+    }
+    if let TaskEvent::GaveUp { agent } = event {
+        world.tasks.seekers.remove(agent);
+    }
+    let number = event.on().and_then(|on| world.tasks.get(on.project, &on.task)).map(|task| task.number);
+    let Some(number) = number else { return };
+    if let TaskEvent::Linked { on, depends_on } = event {
+        return linked(&mut world.tasks, on, number, depends_on);
+    }
+    let now = world.now;
+    let Some(task) = world.tasks.by_number.get_mut(&number) else { return };
+    let owner = task.state.owner();
+    let claimed = |by: Principal, start_by| State::Open { claim: Some(Claim { by, since: now, start_by }) };
+    let state = match event {
+        TaskEvent::Claimed { by, .. } => claimed(*by, None),
+        TaskEvent::Assigned { to, attempt, start_within, .. } => {
+            task.attempt = *attempt;
+            claimed(*to, start_within.map(|span| now.plus(span)))
+        }
+        TaskEvent::Started { by, .. } => State::Running { by: *by, since: now },
+        TaskEvent::Reported { by, evidence, .. } => {
+            State::InReview { by: *by, evidence: evidence.clone(), since: now }
+        }
+        TaskEvent::Completed { by, evidence, .. } => {
+            State::Done { by: *by, evidence: evidence.clone(), at: now }
+        }
+        TaskEvent::SentBack { owner, attempt, .. } => {
+            task.attempt = *attempt;
+            State::Open { claim: owner.map(|by| Claim { by, since: now, start_by: None }) }
+        }
+        TaskEvent::Returned { attempt, cause, .. } => {
+            task.attempt = *attempt;
+            task.lost += u32::from(*cause == super::ReturnCause::OwnerEnded);
+            if let State::Paused { since, .. } = task.state {
+                State::Paused { owner: None, since }
+            } else {
+                State::Open { claim: None }
+            }
+        }
+        TaskEvent::Failed { reason, .. } => State::Failed { reason: reason.clone(), at: now },
+        TaskEvent::Paused { .. } => State::Paused { owner, since: now },
+        TaskEvent::Resumed { .. } => {
+            State::Open { claim: owner.map(|by| Claim { by, since: now, start_by: None }) }
+        }
+        TaskEvent::Retried { attempt, .. } | TaskEvent::Reopened { attempt, .. } => {
+            (task.attempt, task.lost) = (*attempt, 0);
+            State::Open { claim: None }
+        }
+        TaskEvent::Skipped { .. } => State::Skipped { by: record.by, at: now },
+        TaskEvent::Cancelled { .. } => State::Cancelled { by: record.by, at: now },
+        TaskEvent::LooksLike { .. }
+        | TaskEvent::Declared { .. }
+        | TaskEvent::Linked { .. }
+        | TaskEvent::Sought { .. }
+        | TaskEvent::GaveUp { .. } => return,
+    };
+    let now_owner = state.owner();
+    world.tasks.set_state(number, state, record.seq);
+    for agent in owner.into_iter().chain(now_owner).filter_map(Principal::agent) {
+        // Whoever has got or lost something to do is free from this moment on, once it is.
+        world.tasks.free_since.insert(agent, now);
+    }
+    if let Some(agent) = now_owner.and_then(Principal::agent) {
+        world.tasks.seekers.remove(&agent);
+    }
+    watch(world, number);
+}
+
+fn declared(world: &mut World, creator: Principal, project: ProjectId, new: &[NewTask]) {
+    for NewTask { number, id, brief, .. } in new {
+        world.tasks.insert(Task {
+            number: *number,
+            project,
+            id: id.clone(),
+            brief: brief.clone(),
+            depends_on: BTreeSet::new(),
+            creator,
+            since: world.now,
+            attempt: 1,
+            lost: 0,
+            state: State::Open { claim: None },
+            standing: Standing::default(),
+        });
+    }
+    for task in new {
+        link(&mut world.tasks, project, task.number, &task.depends_on);
+    }
+    world.tasks.settle(new.iter().map(|task| task.number));
+}
+
+fn linked(tasks: &mut Tasks, on: &TaskRef, number: u64, depends_on: &[Box<str>]) {
+    link(tasks, on.project, number, depends_on);
+    tasks.settle([number]);
+}
+
+fn link(tasks: &mut Tasks, project: ProjectId, number: u64, depends_on: &[Box<str>]) {
+    for id in depends_on {
+        let Some(before) = tasks.get(project, id).map(|task| task.number) else { continue };
+        tasks.after.entry(before).or_default().insert(number);
+        if let Some(task) = tasks.by_number.get_mut(&number) {
+            task.depends_on.insert(before);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Steering: pause, resume, retry, reopen, skip, cancel, assign, review, and who may do it.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn failure_and_cancelling_block_transitively_and_skipping_does_not() {
+    check(
+        "human declares a; b after a; c after b; d after c
+         human cancels-task a
+         show tasks
+         human reopens a
+         human skips a
+         human pauses b
+         show tasks
+         human cancels-task b
+         show tasks",
+        expect![[r#"
+            declared a, b, c, d
+            a cancelled
+            a: cancelled (1)
+            b: blocked (1)
+            c: blocked (1)
+            d: blocked (1)
+            a reopened (2), begun already: 
+            a skipped
+            b paused
+            a: skipped (2)
+            b: paused (1)
+            c: pending (1)
+            d: pending (1)
+            b cancelled
+            a: skipped (2)
+            b: cancelled (1)
+            c: blocked (1)
+            d: blocked (1)"#]],
+    );
+}
+
+#[test]
+fn reopening_leaves_what_has_begun_and_says_so() {
+    check(
+        "human declares a; b after a; c after b; d after a
+         ann starts a
+         ann finishes a because done
+         bob starts b
+         human reopens a
+         show tasks
+         bob finishes b because done as well
+         show tasks
+         human reopens a",
+        expect![[r#"
+            declared a, b, c, d
+            a claimed by ann (1)
+            a started by ann (1)
+            a done by ann: done
+            b claimed by bob (1)
+            b started by bob (1)
+            a reopened (2), begun already: b
+            a: ready (2)
+            b: running (1), bob's
+            c: pending (1)
+            d: pending (1)
+            b done by bob: done as well
+            a: ready (2)
+            b: done (1)
+            c: ready (1)
+            d: pending (1)
+            human: refused (not_allowed): the task a is ready; see: comity task get a"#]],
+    );
+}
+
+#[test]
+fn a_paused_task_keeps_its_owner_and_gives_up_its_locks() {
+    check(
+        "human declares a on src/a.rs
+         ann starts a
+         human pauses a
+         show locks
+         ann starts a
+         ann fails a because no
+         ann resumes a
+         ann reads
+         ann starts a
+         human pauses a
+         ann ends
+         show tasks",
+        expect![[r#"
+            declared a
+            a claimed by ann (1)
+            ann got src/a.rs (fence 1)
+            a started by ann (1)
+            src/a.rs of ann taken away
+            a paused
+            ann: refused (not_allowed): the task a is paused, ann's; see: comity task get a
+            ann: refused (not_allowed): the task a is paused, ann's; see: comity task get a
+            a resumed
+            notice: your lock on src/a.rs was taken away by the human ("the task a was stopped")
+            notice: your task a was paused by the human
+            ann was told
+            ann got src/a.rs (fence 2)
+            a started by ann (1)
+            src/a.rs of ann taken away
+            a paused
+            a returned by ann (2): OwnerEnded
+            ann completed (goodbye)
+            a: paused (2)"#]],
+    );
+}
+
+#[test]
+fn a_review_is_by_somebody_else_with_the_right() {
+    check(
+        "rita joins as reviewer
+         rob joins as reviewer
+         human declares a reviewed; b after a
+         rita starts a
+         rita finishes a because see commit 1
+         rita accepts a
+         dan accepts a
+         rita finishes a because again
+         show tasks
+         rob sends-back a because
+         rob sends-back a because a test is missing
+         rita starts a
+         rita finishes a because see commit 2
+         rob accepts a
+         rita reads
+         show tasks",
+        expect![[r#"
+            rita joined
+            rob joined
+            declared a, b
+            a claimed by rita (1)
+            a started by rita (1)
+            a of rita in review: see commit 1
+            rita: refused (not_allowed): a is your own work; somebody else has to accept it
+            dan: refused (not_allowed): a developer may not say that the work of others is done; ask your leader or the human, or give the role this right in the configuration
+            rita: refused (not_allowed): the task a is in review, rita's; see: comity task get a
+            a: in review (1)
+            b: pending (1)
+            rob: refused (bad_input): nothing is said of what must change; say it: --reason TEXT
+            a sent back to rita (2): a test is missing
+            a started by rita (2)
+            a of rita in review: see commit 2
+            a done by rita: see commit 2
+            notice: your work on a was sent back by rob: a test is missing
+            notice: your work on a was accepted by rob
+            rita was told
+            a: done (2)
+            b: ready (1)"#]],
+    );
+}
+
+#[test]
+fn who_may_steer_what_others_do() {
+    check(
+        "lead joins as lead
+         ann declares a
+         bob cancels-task a
+         bob assigns a to bob
+         ann pauses a
+         lead resumes a
+         bob starts a
+         bob pauses a
+         bob resumes a
+         bob skips a
+         lead assigns a to ann
+         lead cancels-task a
+         lead retries a
+         bob reopens a
+         ann reopens a",
+        expect![[r#"
+            lead joined
+            declared a
+            bob: refused (not_allowed): a developer may not change the tasks of others; ask your leader or the human, or give the role this right in the configuration
+            bob: refused (not_allowed): a developer may not change the tasks of others; ask your leader or the human, or give the role this right in the configuration
+            a paused
+            a resumed
+            a claimed by bob (1)
+            a started by bob (1)
+            a paused
+            a resumed
+            bob: refused (not_allowed): a developer may not change the tasks of others; ask your leader or the human, or give the role this right in the configuration
+            a given to ann (2)
+            a cancelled
+            lead: refused (not_allowed): the task a is cancelled; see: comity task get a
+            bob: refused (not_allowed): a developer may not change the tasks of others; ask your leader or the human, or give the role this right in the configuration
+            a reopened (3), begun already: "#]],
+    );
+}
