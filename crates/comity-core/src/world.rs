@@ -146,6 +146,7 @@ impl World {
                 self.agents.end(*agent, *ending, cause, now);
                 self.reads.forget(*agent);
                 crate::control::agent_ended(self, *agent);
+                crate::mail::agent_ended(self, *agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}

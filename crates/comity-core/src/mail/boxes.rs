@@ -10,7 +10,7 @@ use super::{Letter, MailEvent, MessageId, Receipt};
 use crate::control::{Control, ControlId};
 use crate::deadlines::Due;
 use crate::event::Record;
-use crate::ids::{Key, Principal};
+use crate::ids::{AgentId, Key, Principal};
 use crate::limits::{CLIENT_IDS_MAX, CONTROLS_MAX};
 use crate::notices::Told;
 use crate::teams::leader_of;
@@ -29,7 +29,7 @@ pub struct Held {
     /// When, on the wall.
     pub wall_ms: i64,
     /// In how many boxes it is.
-    boxes: usize,
+    pub(crate) boxes: usize,
 }
 
 /// How much the sender of a letter matters to its receiver.
@@ -48,7 +48,8 @@ pub struct Lease {
     pub letters: Vec<MessageId>,
     /// The control messages in it.
     pub controls: Vec<ControlId>,
-    until: Timestamp,
+    /// When it lapses.
+    pub until: Timestamp,
 }
 
 /// The newest of what waits for somebody.
@@ -121,6 +122,11 @@ impl Mail {
     /// The box of a receiver; nobody has one for whom nothing ever waited.
     pub fn of(&self, who: Principal) -> Option<&Mailbox> {
         self.boxes.get(&who)
+    }
+
+    /// All letters that somebody has not got.
+    pub fn letters(&self) -> impl Iterator<Item = (MessageId, &Held)> {
+        self.letters.iter().map(|(id, held)| (*id, held))
     }
 
     /// All boxes.
@@ -198,6 +204,21 @@ impl Mailbox {
     /// The open offer with this receipt.
     pub fn lease(&self, receipt: Receipt) -> Option<&Lease> {
         self.leases.get(&receipt)
+    }
+
+    /// All open offers.
+    pub fn leases(&self) -> impl Iterator<Item = (Receipt, &Lease)> {
+        self.leases.iter().map(|(receipt, lease)| (*receipt, lease))
+    }
+
+    /// All control messages that wait or are being offered.
+    pub fn controls(&self) -> impl Iterator<Item = (ControlId, &Waiting)> {
+        self.controls.iter().map(|(id, waiting)| (*id, waiting))
+    }
+
+    /// The letters that wait and are not being offered, by sender, the oldest first.
+    pub fn waiting(&self) -> impl Iterator<Item = (Principal, &VecDeque<MessageId>)> {
+        self.by_sender.iter().map(|(from, letters)| (*from, letters))
     }
 
     /// A control message that waits or is being offered.
@@ -352,9 +373,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
                 world.tell(from, record.seq, told);
             }
             done_with(world, *to, letters);
-            if let Some(mailbox) = world.mail.boxes.remove(to) {
-                mailbox.leases.into_keys().for_each(|receipt| world.deadlines.set(Due::Offer(receipt), None));
-            }
+            take_away(world, *to);
         }
     }
 }
@@ -386,6 +405,17 @@ fn done_with(world: &mut World, to: Principal, letters: &[MessageId]) {
         if let Some(mailbox) = world.mail.boxes.get_mut(&to) {
             mailbox.forget(*id, bytes);
         }
+    }
+}
+
+/// Nobody reads the box of an agent that has ended; the senders of its letters were told before.
+pub(crate) fn agent_ended(world: &mut World, agent: AgentId) {
+    take_away(world, Principal::Agent(agent));
+}
+
+fn take_away(world: &mut World, to: Principal) {
+    if let Some(mailbox) = world.mail.boxes.remove(&to) {
+        mailbox.leases.into_keys().for_each(|receipt| world.deadlines.set(Due::Offer(receipt), None));
     }
 }
 
