@@ -1,5 +1,7 @@
 //! What must be true of every world, checked the slow and obvious way. For tests, the simulator and `doctor`.
 
+mod mail;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::Principal;
@@ -12,7 +14,10 @@ pub fn check(world: &World) -> Result<(), String> {
     exclusive(world)?;
     agents_release(world)?;
     names(world)?;
-    queue(world)
+    queue(world)?;
+    mail::mail(world)?;
+    mail::handshakes(world)?;
+    mail::bounds(world)
 }
 
 /// No two locks that exclude each other overlap, unless one holder has both.
