@@ -17,5 +17,6 @@ mod repeats;
 mod script;
 mod teams;
 mod tell;
+mod text;
 mod worktrees;
 mod writes;
