@@ -131,6 +131,11 @@ impl<R: Rules> Simulation<R> {
         self.last.iter().zip(first..).map(|(step, number)| described(number, step)).collect()
     }
 
+    /// All records so far.
+    pub fn log(&self) -> &[Record] {
+        &self.log
+    }
+
     fn failure(&self, problem: String) -> Failure {
         Failure { seed: self.seed, step: self.steps, problem, last_steps: self.last_steps() }
     }
@@ -197,6 +202,7 @@ impl<R: Rules> Simulation<R> {
         {
             return Err("a guarded act with a stale fence was let through".into());
         }
+        self.oracle.answer_is_right(who, ask, &answer)?;
         self.observe(records)?;
         if let Some(ticket) = parked
             && self.oracle.ticket < ticket
@@ -217,7 +223,7 @@ impl<R: Rules> Simulation<R> {
             Ask::CheckFences { .. } if self.oracle.is_alive(who) && self.may_act(who, ask) => {
                 Err(format!("a guarded act with a current fence was refused: {refusal}"))
             }
-            _ => Ok(()),
+            _ => self.oracle.refusal_is_right(who, ask),
         }
     }
 

@@ -11,8 +11,11 @@ impl Oracle {
         self.agrees_on_locks(world)?;
         self.agrees_on_waits(world)?;
         self.agrees_on_agents(world)?;
+        self.agrees_on_mail(world)?;
+        self.agrees_on_rule(world)?;
         self.no_overlap()?;
         self.nothing_overdue(now)?;
+        self.no_mail_overdue(now)?;
         if !self.waits.is_empty() {
             self.queue_moves()?;
         }
