@@ -11,10 +11,20 @@ use crate::world::World;
 
 /// Names the first thing about the world that must not be, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
+    check_locks(world)?;
+    check_mail(world)
+}
+
+/// The part about agents, locks and the queue.
+pub fn check_locks(world: &World) -> Result<(), String> {
     exclusive(world)?;
     agents_release(world)?;
     names(world)?;
-    queue(world)?;
+    queue(world)
+}
+
+/// The part about mail, handshakes, decisions and teams.
+pub fn check_mail(world: &World) -> Result<(), String> {
     mail::mail(world)?;
     mail::handshakes(world)?;
     mail::bounds(world)

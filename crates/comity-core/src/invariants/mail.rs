@@ -1,6 +1,6 @@
 //! What must be true of mail, handshakes, decisions and teams.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::deadlines::Due;
 use crate::decisions::Standing;
@@ -11,24 +11,23 @@ use crate::world::World;
 
 /// Every letter is known as long as it is in a box, and in exactly as many boxes as it counts.
 pub(super) fn mail(world: &World) -> Result<(), String> {
-    let mut found: BTreeMap<MessageId, usize> = BTreeMap::new();
+    let mut found = Vec::new();
     for (who, mailbox) in world.mail.boxes() {
+        let letters: Vec<MessageId> = mailbox.all_letters().collect();
         let in_box = |problem: String| format!("in the box of {}: {problem}", world.name_of(who));
         has_a_reader(world, who).map_err(in_box)?;
-        letters(world, who, mailbox, &mut found).map_err(in_box)?;
+        counts(world, who, mailbox, &letters).map_err(in_box)?;
         order(world, mailbox).map_err(in_box)?;
         offers(world, mailbox).map_err(in_box)?;
+        found.extend(letters);
     }
-    for (id, held) in world.mail.letters() {
-        let in_boxes = found.remove(&id).unwrap_or(0);
-        if in_boxes != held.boxes || in_boxes == 0 {
-            return Err(format!("the letter {id} is in {in_boxes} boxes, and counts {}", held.boxes));
-        }
+    found.sort_unstable();
+    let expected = world.mail.letters().flat_map(|(id, held)| std::iter::repeat_n(id, held.boxes));
+    if expected.eq(found.iter().copied()) && world.mail.letters().all(|(_, held)| held.boxes > 0) {
+        return Ok(());
     }
-    match found.first_key_value() {
-        Some((id, _)) => Err(format!("the letter {id} is in a box, but nobody knows it")),
-        None => Ok(()),
-    }
+    let known: Vec<(MessageId, usize)> = world.mail.letters().map(|(id, held)| (id, held.boxes)).collect();
+    Err(format!("a letter is lost, or in a box too many: known are {known:?}, in boxes are {found:?}"))
 }
 
 /// Who was asked to end is alive, was asked once, and has a deadline.
@@ -72,44 +71,37 @@ fn has_a_reader(world: &World, who: Principal) -> Result<(), String> {
 }
 
 /// Each letter is in the box once and was sent to it; the box counts them right and is not too full.
-fn letters(
-    world: &World,
-    who: Principal,
-    mailbox: &Mailbox,
-    found: &mut BTreeMap<MessageId, usize>,
-) -> Result<(), String> {
-    let mut seen = BTreeSet::new();
+fn counts(world: &World, who: Principal, mailbox: &Mailbox, letters: &[MessageId]) -> Result<(), String> {
+    if !letters.is_sorted_by(|a, b| a < b) {
+        return Err(format!("a letter is in it twice: {letters:?}"));
+    }
     let mut bytes = 0;
-    for id in mailbox.all_letters() {
-        if !seen.insert(id) {
-            return Err(format!("{id} is in it twice"));
-        }
-        *found.entry(id).or_insert(0) += 1;
-        let Some(held) = world.mail.get(id) else { return Err(format!("{id} is in it, but is not known")) };
+    for id in letters {
+        let Some(held) = world.mail.get(*id) else { return Err(format!("{id} is in it, but is not known")) };
         if !held.letter.to.contains(&who) {
             return Err(format!("{id} was sent to others"));
         }
         bytes += held.letter.text.len();
     }
-    if (mailbox.letters(), mailbox.bytes()) != (seen.len(), bytes) {
+    let (has, controls) = (letters.len(), mailbox.controls().count());
+    if (mailbox.letters(), mailbox.bytes()) != (has, bytes) {
         let (letters, counted) = (mailbox.letters(), mailbox.bytes());
-        return Err(format!("{} letters with {bytes} bytes count as {letters} with {counted}", seen.len()));
+        return Err(format!("{has} letters with {bytes} bytes count as {letters} with {counted}"));
     }
-    let controls = mailbox.controls().count();
-    match seen.len() > BOX_LETTERS_MAX || bytes > BOX_BYTES_MAX || controls > CONTROLS_MAX {
-        true => Err(format!("{} letters with {bytes} bytes, and {controls} control messages", seen.len())),
+    match has > BOX_LETTERS_MAX || bytes > BOX_BYTES_MAX || controls > CONTROLS_MAX {
+        true => Err(format!("{has} letters with {bytes} bytes, and {controls} control messages")),
         false => Ok(()),
     }
 }
 
 /// What waits is in the order in which it was sent, behind what is being offered of the same sender.
 fn order(world: &World, mailbox: &Mailbox) -> Result<(), String> {
+    let offered = mailbox.leases().flat_map(|(_, lease)| lease.letters.iter().copied());
+    let offered: Vec<_> = offered.filter_map(|id| Some((world.mail.get(id)?.from, id))).collect();
     for (from, waiting) in mailbox.waiting() {
-        let offered = mailbox.leases().flat_map(|(_, lease)| &lease.letters);
-        let of_sender = offered.filter(|id| world.mail.get(**id).is_some_and(|held| held.from == from));
-        let in_order: Vec<MessageId> = of_sender.chain(waiting).copied().collect();
-        if waiting.is_empty() || !in_order.is_sorted_by(|a, b| a < b) {
-            return Err(format!("letters of {} are out of order: {in_order:?}", world.name_of(from)));
+        let of_sender = offered.iter().filter(|(sender, _)| *sender == from).map(|(_, id)| id);
+        if waiting.is_empty() || !of_sender.chain(waiting).is_sorted_by(|a, b| a < b) {
+            return Err(format!("letters of {} are out of order: {waiting:?}", world.name_of(from)));
         }
         if let Some(id) = waiting.iter().find(|id| mailbox.offers(**id) >= OFFERS_MAX) {
             return Err(format!("{id} was offered in vain too often, and still waits"));

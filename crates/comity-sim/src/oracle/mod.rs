@@ -138,6 +138,8 @@ impl Oracle {
         self.leaving.clear();
         self.left.clear();
         self.overdue.clear();
+        self.post.touched.clear();
+        self.post.turn += 1;
         self.overtaken = None;
     }
 

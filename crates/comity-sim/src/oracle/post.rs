@@ -18,6 +18,10 @@ pub(crate) struct Post {
     pub(super) last: MessageId,
     pub(crate) last_receipt: Receipt,
     pub(super) last_control: ControlId,
+    /// Whose piles this step had records about.
+    pub(super) touched: Vec<Principal>,
+    /// Counts steps, so that the other piles are looked at in turn.
+    pub(super) turn: usize,
 }
 
 /// What one receiver has not got.
@@ -116,6 +120,7 @@ impl Oracle {
     }
 
     pub(super) fn pile(&mut self, who: Principal) -> Result<&mut Pile, String> {
+        self.post.touched.push(who);
         self.post.piles.get_mut(&who).ok_or_else(|| format!("nothing waits for {who}"))
     }
 
@@ -135,6 +140,7 @@ impl Oracle {
             if !self.is_alive(*to) {
                 return Err(format!("letter {id} was sent to {to}, who has ended"));
             }
+            self.post.touched.push(*to);
             let letters = &mut self.post.piles.entry(*to).or_default().letters;
             if letters.last().is_some_and(|last| last.id == id) || letters.len() >= BOX_LETTERS_MAX {
                 return Err(format!("letter {id} does not go into the box of {to}"));
@@ -161,6 +167,7 @@ impl Oracle {
         if to == Principal::System || !self.is_alive(to) {
             return;
         }
+        self.post.touched.push(to);
         self.post.last_control = ControlId(self.post.last_control.0 + 1);
         self.post.piles.entry(to).or_default().controls.push((self.post.last_control, urgency));
     }
