@@ -45,6 +45,11 @@ impl Deadlines {
         }
     }
 
+    /// The deadline of `due`, if it has one.
+    pub(crate) fn of(&self, due: Due) -> Option<Timestamp> {
+        self.at.get(&due).copied()
+    }
+
     /// The next moment at which something is due.
     pub fn next(&self) -> Option<Timestamp> {
         self.order.first().map(|(at, _)| *at)

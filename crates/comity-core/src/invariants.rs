@@ -1,5 +1,7 @@
 //! What must be true of every world, checked the slow and obvious way. For tests, the simulator and `doctor`.
 
+mod mail;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::Principal;
@@ -9,12 +11,25 @@ use crate::world::World;
 
 /// Names the first thing about the world that must not be, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
+    check_locks(world)?;
+    check_mail(world)
+}
+
+/// The part about agents, locks and the queue.
+pub fn check_locks(world: &World) -> Result<(), String> {
     exclusive(world)?;
     agents_release(world)?;
     names(world)?;
     queue(world)?;
     crate::permissions::check(world)?;
     crate::tasks::invariants::check(world)
+}
+
+/// The part about mail, handshakes, decisions and teams.
+pub fn check_mail(world: &World) -> Result<(), String> {
+    mail::mail(world)?;
+    mail::handshakes(world)?;
+    mail::bounds(world)
 }
 
 /// No two locks that exclude each other overlap, unless one holder has both.

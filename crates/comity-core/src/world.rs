@@ -163,6 +163,7 @@ impl World {
                 crate::control::agent_ended(self, *agent);
                 self.permissions.forget(*agent);
                 self.tasks.forget_agent(*agent);
+                crate::mail::agent_ended(self, *agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
             Event::NothingChanged {}

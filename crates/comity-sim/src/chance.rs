@@ -1,6 +1,7 @@
 //! What happens next, chosen by chance from what is possible.
 
 mod permissions;
+mod post;
 mod tasks;
 
 use comity_core::agents::{Ending, Process, Profile};
@@ -56,6 +57,22 @@ impl Scene<'_> {
                 let (who, ask, key) = self.keyed[at].clone();
                 return Happening::Repeated { who, ask, key };
             }
+            210..400 if !living.is_empty() => {
+                let (who, ask) = self.mail(&living);
+                return self.asked(who, ask);
+            }
+            400..435 if !living.is_empty() => {
+                let (who, ask) = self.control(&living);
+                return self.asked(who, ask);
+            }
+            435..445 => {
+                let (who, ask) = self.decision(&living);
+                return self.asked(who, ask);
+            }
+            445..450 => {
+                let (who, ask) = self.team(&living);
+                return self.asked(who, ask);
+            }
             _ => {}
         }
         let agent = self.rng.pick(&living).copied();
@@ -69,6 +86,10 @@ impl Scene<'_> {
             Ask::Inspected { .. } | Ask::Seen { .. } | Ask::Disconnect { .. } | Ask::Idle { .. }
         );
         let who = if by_system && self.rng.happens(70) { Principal::System } else { who };
+        self.asked(who, ask)
+    }
+
+    fn asked(&mut self, who: Principal, ask: Ask) -> Happening {
         let key = self.rng.happens(12).then(|| Key::new(&self.rng.bits().to_string())).flatten();
         Happening::Asked { who, ask, key }
     }
@@ -187,7 +208,10 @@ impl Scene<'_> {
         let profile = Profile {
             name: format!("a{}", self.joined).into(),
             role: lead.then(|| "lead".into()),
-            team: self.rng.happens(40).then(|| "red".into()),
+            team: self
+                .rng
+                .happens(40)
+                .then(|| if self.rng.happens(80) { "red".into() } else { "blue".into() }),
             process,
             ..Profile::default()
         };

@@ -5,6 +5,7 @@
 
 mod chance;
 mod failure;
+mod news;
 mod oracle;
 mod restart;
 mod rng;

@@ -1,9 +1,36 @@
 //! The real rules under many seeds; `SEED=123 cargo test -p comity-sim seeds -- --nocapture` follows one of them.
 
+use std::collections::BTreeMap;
+
 use comity_sim::{LIFE_STEPS, Simulation};
 
 /// Sized so that it takes some seconds in a debug build.
 const SEEDS: u64 = 40;
+
+/// What must have happened in one of the lives, or nothing was shown about it.
+const KINDS: [&str; 21] = [
+    "lock_acquired",
+    "lock_orphaned",
+    "lock_handed_over",
+    "wait_ended",
+    "message_sent",
+    "group_message",
+    "mail_offered",
+    "mail_read",
+    "mail_returned",
+    "mail_put_aside",
+    "mail_undelivered",
+    "shutdown_requested",
+    "shutdown_approved",
+    "shutdown_rejected",
+    "shutdown_overdue",
+    "idle_reported",
+    "decision_made",
+    "decision_confirmed",
+    "decision_rejected",
+    "team_created",
+    "team_deleted",
+];
 
 #[test]
 fn seeds() {
@@ -12,9 +39,16 @@ fn seeds() {
         simulation.follow = Some(|step| println!("{step}"));
         return simulation.run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
     }
+    let mut happened: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..SEEDS {
-        Simulation::new(seed).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut simulation = Simulation::new(seed);
+        simulation.run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+        let kinds = simulation.log().iter().map(|record| record.event.kind().action);
+        kinds.for_each(|kind| *happened.entry(kind).or_insert(0) += 1);
     }
+    println!("{happened:?}");
+    let missing: Vec<&str> = KINDS.into_iter().filter(|kind| !happened.contains_key(kind)).collect();
+    assert_eq!(missing, [""; 0], "chance never came to these");
 }
 
 #[test]

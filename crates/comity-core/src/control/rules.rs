@@ -114,20 +114,20 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
             world.shutdowns.open.insert(*request, asked);
             world.deadlines.set(Due::Shutdown(*request), Some(until));
             let control = Control::ShutdownRequest { request_id: *request, reason: reason.clone() };
-            world.mail.queue(Principal::Agent(*agent), record.by, control, world.now);
+            tell(world, Principal::Agent(*agent), record.by, control);
         }
         ControlEvent::ShutdownApproved { request, pane, backend } => {
             let Some(asked) = close(world, *request) else { return };
             let agent = world.name_of(Principal::Agent(asked.agent)).into();
             let (pane_id, backend_type) = (pane.clone(), backend.clone());
             let control = Control::ShutdownApproved { request_id: *request, agent, pane_id, backend_type };
-            world.mail.queue(asked.by, Principal::Agent(asked.agent), control, world.now);
+            tell(world, asked.by, Principal::Agent(asked.agent), control);
         }
         ControlEvent::ShutdownRejected { request, reason } => {
             let Some(asked) = close(world, *request) else { return };
             let agent = world.name_of(Principal::Agent(asked.agent)).into();
             let control = Control::ShutdownRejected { request_id: *request, agent, reason: reason.clone() };
-            world.mail.queue(asked.by, Principal::Agent(asked.agent), control, world.now);
+            tell(world, asked.by, Principal::Agent(asked.agent), control);
         }
         ControlEvent::ShutdownOverdue { request } => drop(close(world, *request)),
         ControlEvent::IdleReported { to, reason, summary, task, status } => {
@@ -138,8 +138,20 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
                 completed_task_id: task.clone(),
                 completed_status: status.clone(),
             };
-            world.mail.queue(*to, record.by, control, world.now);
+            tell(world, *to, record.by, control);
         }
+    }
+}
+
+/// Puts a control message into the box of somebody who can read it: who has ended needs no answer.
+fn tell(world: &mut World, to: Principal, from: Principal, control: Control) {
+    let reads = match to {
+        Principal::Agent(agent) => world.agents.living(agent).is_ok(),
+        Principal::Human => true,
+        Principal::System => false,
+    };
+    if reads {
+        world.mail.queue(to, from, control, world.now);
     }
 }
 

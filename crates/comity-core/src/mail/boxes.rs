@@ -1,21 +1,22 @@
 //! The mailboxes as the log left them.
 
+mod apply;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Letter, MailEvent, MessageId, Receipt};
+use super::{Letter, MessageId, Receipt};
 use crate::control::{Control, ControlId};
-use crate::deadlines::Due;
-use crate::event::Record;
 use crate::ids::{Key, Principal};
 use crate::limits::{CLIENT_IDS_MAX, CONTROLS_MAX};
-use crate::notices::Told;
 use crate::teams::leader_of;
 use crate::time::Timestamp;
 use crate::world::World;
+
+pub(crate) use apply::{agent_ended, apply};
 
 /// A letter that somebody has not got yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ pub struct Held {
     /// When, on the wall.
     pub wall_ms: i64,
     /// In how many boxes it is.
-    boxes: usize,
+    pub(crate) boxes: usize,
 }
 
 /// How much the sender of a letter matters to its receiver.
@@ -48,7 +49,8 @@ pub struct Lease {
     pub letters: Vec<MessageId>,
     /// The control messages in it.
     pub controls: Vec<ControlId>,
-    until: Timestamp,
+    /// When it lapses.
+    pub until: Timestamp,
 }
 
 /// The newest of what waits for somebody.
@@ -121,6 +123,11 @@ impl Mail {
     /// The box of a receiver; nobody has one for whom nothing ever waited.
     pub fn of(&self, who: Principal) -> Option<&Mailbox> {
         self.boxes.get(&who)
+    }
+
+    /// All letters that somebody has not got.
+    pub fn letters(&self) -> impl Iterator<Item = (MessageId, &Held)> {
+        self.letters.iter().map(|(id, held)| (*id, held))
     }
 
     /// All boxes.
@@ -198,6 +205,21 @@ impl Mailbox {
     /// The open offer with this receipt.
     pub fn lease(&self, receipt: Receipt) -> Option<&Lease> {
         self.leases.get(&receipt)
+    }
+
+    /// All open offers.
+    pub fn leases(&self) -> impl Iterator<Item = (Receipt, &Lease)> {
+        self.leases.iter().map(|(receipt, lease)| (*receipt, lease))
+    }
+
+    /// All control messages that wait or are being offered.
+    pub fn controls(&self) -> impl Iterator<Item = (ControlId, &Waiting)> {
+        self.controls.iter().map(|(id, waiting)| (*id, waiting))
+    }
+
+    /// The letters that wait and are not being offered, by sender, the oldest first.
+    pub fn waiting(&self) -> impl Iterator<Item = (Principal, &VecDeque<MessageId>)> {
+        self.by_sender.iter().map(|(from, letters)| (*from, letters))
     }
 
     /// A control message that waits or is being offered.
@@ -299,98 +321,5 @@ fn class(from: Principal, leader: Option<Principal>) -> Class {
         Principal::Human => Class::Above,
         Principal::Agent(_) if leader == Some(from) => Class::Above,
         Principal::Agent(_) | Principal::System => Class::Peer,
-    }
-}
-
-pub(crate) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
-    match event {
-        MailEvent::Sent { letter, client_id } => sent(world, record, letter, client_id.as_ref()),
-        MailEvent::Offered { to, receipt, letters, controls, lease } => {
-            let until = world.now.plus(*lease);
-            world.mail.last_receipt = *receipt;
-            let senders: Vec<_> = letters.iter().map(|id| (*id, world.mail.letters.get(id))).collect();
-            let senders: Vec<_> =
-                senders.into_iter().filter_map(|(id, held)| Some((id, held?.from))).collect();
-            let mailbox = world.mail.boxes.entry(*to).or_default();
-            for (id, from) in senders {
-                mailbox.take_out(from, id);
-                *mailbox.offers.entry(id).or_insert(0) += 1;
-            }
-            let lease = Lease { letters: letters.clone(), controls: controls.clone(), until };
-            mailbox.leases.insert(*receipt, lease);
-            world.deadlines.set(Due::Offer(*receipt), Some(until));
-        }
-        MailEvent::Acknowledged { to, receipt } => {
-            let Some(lease) = close(world, *to, *receipt) else { return };
-            done_with(world, *to, &lease.letters);
-            let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
-            lease.controls.iter().for_each(|id| drop(mailbox.controls.remove(id)));
-            tidy(world, *to);
-        }
-        MailEvent::Returned { to, receipt } => {
-            let Some(lease) = close(world, *to, *receipt) else { return };
-            // Back to the front, the last one first.
-            for id in lease.letters.iter().rev() {
-                let Some(from) = world.mail.letters.get(id).map(|held| held.from) else { continue };
-                let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
-                mailbox.by_sender.entry(from).or_default().push_front(*id);
-            }
-        }
-        MailEvent::PutAside { to, letters } => {
-            for id in letters {
-                let Some(from) = world.mail.letters.get(id).map(|held| held.from) else { continue };
-                let Some(mailbox) = world.mail.boxes.get_mut(to) else { return };
-                mailbox.take_out(from, *id);
-                mailbox.put_aside.push_back(*id);
-            }
-        }
-        MailEvent::Undelivered { to, letters } => {
-            for id in letters {
-                let Some(held) = world.mail.letters.get(id) else { continue };
-                let (from, subject) = (held.from, held.letter.subject.as_deref().map(str::to_owned));
-                let told = Told::MailUndelivered { to: world.name_of(*to), id: id.to_string(), subject };
-                world.tell(from, record.seq, told);
-            }
-            done_with(world, *to, letters);
-            if let Some(mailbox) = world.mail.boxes.remove(to) {
-                mailbox.leases.into_keys().for_each(|receipt| world.deadlines.set(Due::Offer(receipt), None));
-            }
-        }
-    }
-}
-
-fn sent(world: &mut World, record: &Record, letter: &Arc<Letter>, client_id: Option<&Key>) {
-    let (id, from, mail) = (letter.id, record.by, &mut world.mail);
-    mail.last = mail.last.max(id);
-    if let Some(client_id) = client_id {
-        mail.remember(from, client_id.clone(), id);
-    }
-    for to in &letter.to {
-        let mailbox = mail.boxes.entry(*to).or_default();
-        mailbox.by_sender.entry(from).or_default().push_back(id);
-        mailbox.letters += 1;
-        mailbox.bytes += letter.text.len();
-    }
-    let (sent, wall_ms, boxes) = (world.now, record.wall_ms, letter.to.len());
-    mail.letters.insert(id, Held { letter: Arc::clone(letter), from, sent, wall_ms, boxes });
-}
-
-fn close(world: &mut World, to: Principal, receipt: Receipt) -> Option<Lease> {
-    world.deadlines.set(Due::Offer(receipt), None);
-    world.mail.boxes.get_mut(&to)?.leases.remove(&receipt)
-}
-
-fn done_with(world: &mut World, to: Principal, letters: &[MessageId]) {
-    for id in letters {
-        let bytes = world.mail.let_go(*id);
-        if let Some(mailbox) = world.mail.boxes.get_mut(&to) {
-            mailbox.forget(*id, bytes);
-        }
-    }
-}
-
-fn tidy(world: &mut World, to: Principal) {
-    if world.mail.boxes.get(&to).is_some_and(Mailbox::is_void) {
-        world.mail.boxes.remove(&to);
     }
 }

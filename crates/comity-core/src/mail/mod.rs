@@ -18,8 +18,8 @@ use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
 
-pub(crate) use boxes::apply;
 pub use boxes::{Class, Held, Lease, Mail, Mailbox, Newest, Waiting};
+pub(crate) use boxes::{agent_ended, apply};
 pub use recipients::Recipient;
 pub use take::has_something;
 pub(crate) use take::{lapse, undelivered};

@@ -157,3 +157,30 @@ fn the_leader_hears_who_is_idle_in_a_few_words() {
     assert_eq!(stage.world.agents.find("ann").expect("ann").life.word(), "idle");
     assert!(!stage.ask("human", comity_core::Principal::Human, &Ask::Control(ask), None));
 }
+
+#[test]
+fn an_answer_to_somebody_who_has_ended_makes_no_box() {
+    for agrees in [true, false] {
+        let mut stage = Stage::default();
+        stage.play("lead joins as lead in red with process");
+        stage.play("ann joins in red with process");
+        assert!(request(&mut stage, "lead", "ann"));
+        stage.play("lead ends");
+        assert!(if agrees { approve(&mut stage, "ann", 1) } else { reject(&mut stage, "ann", 1) });
+        let boxes = stage.world.mail.boxes().map(|(who, _)| who);
+        assert!(
+            boxes.into_iter().all(|who| stage.world.agents.living(who.agent().expect("an agent")).is_ok())
+        );
+    }
+}
+
+#[test]
+fn who_ends_by_the_answer_that_it_asked_for_keeps_no_box() {
+    let mut stage = Stage::default();
+    stage.play("top joins in red with process");
+    stage.play("kid joins under top as lead in red with process");
+    assert!(request(&mut stage, "kid", "top"), "kid leads the team that its parent is in");
+    assert!(approve(&mut stage, "top", 1));
+    assert_eq!(stage.world.agents.live().count(), 0);
+    assert_eq!(stage.world.mail.boxes().count(), 0);
+}

@@ -22,5 +22,6 @@ mod script;
 mod tasks;
 mod teams;
 mod tell;
+mod text;
 mod worktrees;
 mod writes;

@@ -1,7 +1,9 @@
 //! What the model makes of records about agents.
 
+use comity_core::limits::NOTICES_MAX;
 use comity_core::{AgentId, Event, Principal, Record, Timestamp};
 
+use super::kin::Kin;
 use super::{ACT_GRAIN, Being, Found, Oracle};
 
 impl Oracle {
@@ -47,6 +49,7 @@ impl Oracle {
                 if profile.parent.is_some_and(|parent| !self.is_alive(Principal::Agent(parent))) {
                     return Err(format!("{agent} joined below somebody who is not alive"));
                 }
+                self.kin.insert(*agent, Kin::of(profile));
                 if self.gone.contains(agent) || self.agents.insert(*agent, being).is_some() {
                     return Err(format!("{agent} joined twice"));
                 }
@@ -80,6 +83,7 @@ impl Oracle {
     fn ends(&mut self, id: AgentId, by: Principal, now: Timestamp) -> Found {
         let patience = self.patience;
         let left = self.left.clone();
+        let is_overdue = self.overdue.contains(&id);
         let being = self.living(id, "ended")?;
         let with_parent = being.parent.is_some_and(|parent| left.contains(&parent));
         let heard = being.heard.max(being.acted);
@@ -87,7 +91,7 @@ impl Oracle {
             Some(at) => now >= at.plus(patience.disconnect_grace),
             None => !being.has_process && now.plus(ACT_GRAIN) >= heard.plus(patience.agent_timeout),
         };
-        if by == Principal::System && !with_parent && !silent {
+        if by == Principal::System && !with_parent && !silent && !is_overdue {
             return Err(format!("{id} was given up too early"));
         }
         self.agents.remove(&id);
@@ -95,6 +99,10 @@ impl Oracle {
         self.gone.insert(id);
         self.left.push(id);
         let who = Principal::Agent(id);
+        self.asked.retain(|_, asked| asked.agent != id);
+        if self.post.piles.remove(&who).is_some_and(|pile| !pile.letters.is_empty()) {
+            return Err(format!("{id} ended, but nobody was told of the letters to it"));
+        }
         match self.waits.iter().find(|(_, wait)| wait.who == who) {
             Some((ticket, _)) => Err(format!("{id} ended, but {ticket:?} still waits")),
             None => Ok(()),
@@ -105,6 +113,9 @@ impl Oracle {
     pub(super) fn tell(&mut self, who: Principal, seq: u64) {
         if let Some(being) = who.agent().and_then(|id| self.agents.get_mut(&id)) {
             being.notices.push(seq);
+            if being.notices.len() > NOTICES_MAX {
+                being.notices.remove(0);
+            }
         }
     }
 

@@ -3,19 +3,28 @@
 //! It knows nothing of the rules' own tables, index or graph. Paths are sets of files, written down by hand.
 
 mod agents;
+mod control;
+mod expected;
+mod kin;
 mod locks;
 mod permissions;
+mod post;
+mod post_settled;
 mod queue;
 mod settled;
 mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use comity_core::control::RequestId;
+use comity_core::decisions::DecisionId;
 use comity_core::locks::{Hold, LockMode, Wanted};
 use comity_core::world::Patience;
 use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, Record, Ticket, Timestamp};
 
 use crate::stage::{Files, Stage};
+
+pub(crate) use post::Pile;
 
 /// Why the simulation stops: what is wrong, as a sentence.
 pub(crate) type Found = Result<(), String>;
@@ -27,6 +36,15 @@ pub(crate) struct Oracle {
     pub(crate) agents: BTreeMap<AgentId, Being>,
     /// Everybody who ended.
     gone: BTreeSet<AgentId>,
+    /// Everybody who ever was, and where it belonged.
+    pub(crate) kin: BTreeMap<AgentId, kin::Kin>,
+    pub(crate) post: post::Post,
+    /// Who was asked to end and has not answered.
+    pub(crate) asked: BTreeMap<RequestId, control::Asked>,
+    pub(crate) last_request: RequestId,
+    teams: BTreeMap<Box<str>, Principal>,
+    decisions: BTreeMap<DecisionId, control::Ruling>,
+    pub(crate) last_decision: DecisionId,
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
     pub(crate) permissions: permissions::Asked,
@@ -45,6 +63,8 @@ pub(crate) struct Oracle {
     leaving: Vec<AgentId>,
     /// Who ended in this step.
     left: Vec<AgentId>,
+    /// Who is ended in this step for it did not answer.
+    overdue: Vec<AgentId>,
     /// Who waited for the one that is being granted something, before the grant began.
     overtaken: Option<queue::Grant>,
 }
@@ -99,6 +119,13 @@ impl Oracle {
         Oracle {
             agents: BTreeMap::new(),
             gone: BTreeSet::new(),
+            kin: BTreeMap::new(),
+            post: post::Post::default(),
+            asked: BTreeMap::new(),
+            last_request: RequestId(0),
+            teams: BTreeMap::new(),
+            decisions: BTreeMap::new(),
+            last_decision: DecisionId(0),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
             permissions: permissions::Asked::default(),
@@ -112,6 +139,7 @@ impl Oracle {
             patience,
             leaving: Vec::new(),
             left: Vec::new(),
+            overdue: Vec::new(),
             overtaken: None,
         }
     }
@@ -120,6 +148,9 @@ impl Oracle {
     pub(crate) fn begin(&mut self) {
         self.leaving.clear();
         self.left.clear();
+        self.overdue.clear();
+        self.post.touched.clear();
+        self.post.turn += 1;
         self.overtaken = None;
     }
 
@@ -161,12 +192,12 @@ impl Oracle {
             | Event::WorktreeRemoved { .. }
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }
-            | Event::Mail(_)
-            | Event::Control(_)
-            | Event::Decision(_)
-            | Event::Team(_)
             | Event::AgentsLimited { .. }
             | Event::NothingChanged {} => Ok(()),
+            Event::Mail(event) => self.observe_mail(record, event),
+            Event::Control(event) => self.observe_control(record, event),
+            Event::Decision(event) => self.observe_decision(record, event),
+            Event::Team(event) => self.observe_team(record, event),
             Event::Permission(event) => self.observe_permission(record, event),
             Event::Task(event) => self.observe_task(stage, record, event),
             Event::LockAcquired { .. }

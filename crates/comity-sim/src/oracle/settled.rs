@@ -13,8 +13,11 @@ impl Oracle {
         self.agrees_on_agents(world)?;
         self.agrees_on_permissions(world, now)?;
         self.agrees_on_tasks(world)?;
+        self.agrees_on_mail(world)?;
+        self.agrees_on_rule(world)?;
         self.no_overlap()?;
         self.nothing_overdue(now)?;
+        self.no_mail_overdue(now)?;
         if !self.waits.is_empty() {
             self.queue_moves()?;
         }

@@ -1,0 +1,24 @@
+//! What the records of one step are about, so that only that has to be looked at again.
+
+use comity_core::Event;
+
+/// The parts of the world that something happened to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    /// Agents, locks and the queue.
+    pub(crate) locks: bool,
+    /// Mail, handshakes, decisions and teams.
+    pub(crate) mail: bool,
+}
+
+impl News {
+    pub(crate) fn hear(&mut self, event: &Event) {
+        let is_mail =
+            matches!(event, Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_));
+        let is_nothing = matches!(event, Event::NothingChanged {} | Event::NoticesTaken { .. });
+        // Whoever ends is asked no more and leaves a box; after a start everything is looked at.
+        let is_both = matches!(event, Event::AgentEnded { .. } | Event::ServerStarted { .. });
+        self.mail |= is_mail || is_both;
+        self.locks |= !is_mail && !is_nothing;
+    }
+}

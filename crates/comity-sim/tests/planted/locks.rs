@@ -1,0 +1,114 @@
+//! Faults about locks, the queue and agents.
+
+use comity_core::locks::{ReleaseCause, WaitEnding};
+use comity_core::{Event, Fence, Millis, Record, Timestamp, World};
+use comity_sim::{RealRules, Rules};
+
+use crate::{Blind, Timed, check, faulty, unrecorded};
+
+#[test]
+fn a_fence_that_repeats() {
+    let fault = |before: &World, records: &mut Vec<Record>| {
+        for record in records {
+            if let Event::LockAcquired { fence, .. } = &mut record.event
+                && fence.0 % 7 == 0
+            {
+                *fence = before.fence;
+            }
+        }
+    };
+    check(faulty(fault), &["is not larger than"]);
+}
+
+#[test]
+fn a_fence_that_repeats_after_a_restart() {
+    let mut floor = Fence(0);
+    let fault = move |_: &World, records: &mut Vec<Record>| {
+        for record in records {
+            match &mut record.event {
+                Event::ServerStarted { .. } => floor = Fence(u64::MAX),
+                Event::LockAcquired { fence, .. } if floor > Fence(0) => *fence = Fence(1),
+                _ => {}
+            }
+        }
+    };
+    check(faulty(fault), &["is not larger than"]);
+}
+
+#[test]
+fn an_overlap_that_is_missed() {
+    let unseen = |world: &World| {
+        let lock = world.locks.iter().next();
+        lock.map(|lock| Event::LockReleased {
+            fence: lock.fence,
+            path: lock.path(),
+            cause: ReleaseCause::GivenBack,
+        })
+        .into_iter()
+        .collect()
+    };
+    check(|| Blind { unseen }, &["overlap"]);
+}
+
+#[test]
+fn a_waiter_that_is_overtaken() {
+    let unseen = |world: &World| {
+        let waits = world.locks.waits();
+        waits.map(|wait| Event::WaitEnded { ticket: wait.ticket, ending: WaitEnding::Cancelled }).collect()
+    };
+    check(|| Blind { unseen }, &["overtook", "waits for itself"]);
+}
+
+#[test]
+fn a_waiter_that_is_never_served() {
+    let fault = |_: &World, records: &mut Vec<Record>| {
+        let served = records
+            .iter()
+            .position(|record| matches!(record.event, Event::LockAcquired { ticket: Some(_), .. }));
+        records.truncate(served.unwrap_or(records.len()));
+    };
+    check(faulty(fault), &["was forgotten in the queue", "left standing"]);
+}
+
+#[test]
+fn a_waiter_that_is_lost() {
+    let forget = |world: &mut World, now: Timestamp| {
+        let records = RealRules.expire(world, now);
+        let last = world.locks.waits().last().map(|wait| wait.ticket);
+        if let Some(ticket) = last.filter(|ticket| ticket.0 % 5 == 0) {
+            unrecorded(world, Event::WaitEnded { ticket, ending: WaitEnding::Cancelled });
+        }
+        records
+    };
+    check(|| Timed { expire: forget }, &["a waiter was lost"]);
+}
+
+#[test]
+fn a_lock_that_runs_out_too_early() {
+    let hasty = |world: &mut World, now: Timestamp| {
+        let mut records = RealRules.expire(&mut world.clone(), now.plus(Millis(1)));
+        for record in &mut records {
+            record.now = now;
+            world.apply(record);
+        }
+        records
+    };
+    check(|| Timed { expire: hasty }, &["too early"]);
+}
+
+#[test]
+fn a_lock_that_outlives_its_holder() {
+    let outlives =
+        |event: &Event| matches!(event, Event::LockReleased { cause: ReleaseCause::HolderEnded, .. });
+    let fault = move |_: &World, records: &mut Vec<Record>| records.retain(|record| !outlives(&record.event));
+    check(faulty(fault), &["who has ended"]);
+}
+
+#[test]
+fn an_agent_that_ends_twice() {
+    let fault = |_: &World, records: &mut Vec<Record>| {
+        let end = records.iter().find(|record| matches!(record.event, Event::AgentEnded { .. })).cloned();
+        records.extend(end);
+    };
+    check(faulty(fault), &["though it is not alive"]);
+}
