@@ -178,7 +178,7 @@ impl Mail {
     fn let_go(&mut self, id: MessageId) -> usize {
         let Some(held) = self.letters.get_mut(&id) else { return 0 };
         let bytes = held.letter.text.len();
-        held.boxes -= 1;
+        held.boxes = held.boxes.saturating_sub(1);
         if held.boxes == 0 {
             self.letters.remove(&id);
         }
@@ -305,8 +305,8 @@ impl Mailbox {
     }
 
     fn forget(&mut self, id: MessageId, bytes: usize) {
-        self.letters -= 1;
-        self.bytes -= bytes;
+        self.letters = self.letters.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
         self.offers.remove(&id);
     }
 
