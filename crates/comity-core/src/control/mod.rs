@@ -70,6 +70,9 @@ pub enum Control {
     },
 }
 
+/// The urgency of what waits for nothing else.
+pub(crate) const MOST_URGENT: u8 = 0;
+
 /// Why somebody is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -214,7 +217,7 @@ impl Control {
     /// What matters more comes first.
     pub(crate) fn urgency(&self) -> u8 {
         match self {
-            Control::ShutdownRequest { .. } => 0,
+            Control::ShutdownRequest { .. } => MOST_URGENT,
             Control::ShutdownApproved { .. }
             | Control::ShutdownRejected { .. }
             | Control::IdleNotification { .. } => 2,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Letter, MessageId, Receipt};
-use crate::control::{Control, ControlId};
+use crate::control::{Control, ControlId, MOST_URGENT};
 use crate::ids::{Key, Principal};
 use crate::limits::{CLIENT_IDS_MAX, CONTROLS_MAX};
 use crate::teams::leader_of;
@@ -235,11 +235,7 @@ impl Mailbox {
     /// The newest of what waits and is not offered.
     pub fn newest(&self) -> Newest {
         let letter = self.by_sender.values().filter_map(|letters| letters.back().copied()).max();
-        let control = match self.can_offer_controls() {
-            true => self.controls.keys().next_back().copied(),
-            false => None,
-        };
-        Newest { letter, control }
+        Newest { letter, control: self.waiting_controls().max() }
     }
 
     /// Who has written what waits, with how many letters.
@@ -259,15 +255,17 @@ impl Mailbox {
         !self.by_sender.is_empty() && self.leases.values().all(|lease| lease.letters.is_empty())
     }
 
-    pub(crate) fn can_offer_controls(&self) -> bool {
-        let is_open = self.leases.values().any(|lease| !lease.controls.is_empty());
-        !is_open && !self.controls.is_empty()
-    }
-
-    /// Control messages that wait, in the order of what matters more.
+    /// Control messages that can be offered now, in the order of what matters more.
+    ///
+    /// While an offer of some is open, the others wait for it. A request to end waits for nobody.
     pub(crate) fn waiting_controls(&self) -> impl Iterator<Item = ControlId> {
-        let mut order: Vec<_> =
-            self.controls.iter().map(|(id, waiting)| (waiting.control.urgency(), *id)).collect();
+        let open: BTreeSet<ControlId> =
+            self.leases.values().flat_map(|lease| lease.controls.iter().copied()).collect();
+        let can_go = |id: &ControlId, waiting: &Waiting| {
+            open.is_empty() || (waiting.control.urgency() == MOST_URGENT && !open.contains(id))
+        };
+        let ready = self.controls.iter().filter(|(id, waiting)| can_go(id, waiting));
+        let mut order: Vec<_> = ready.map(|(id, waiting)| (waiting.control.urgency(), *id)).collect();
         order.sort_unstable();
         order.into_iter().map(|(_, id)| id)
     }

@@ -15,7 +15,7 @@ use crate::world::World;
 /// Whether something waits for them that could be offered now.
 pub fn has_something(world: &World, who: Principal, what: What) -> bool {
     world.mail.of(who).is_some_and(|mailbox| {
-        mailbox.can_offer_letters() || (what == What::All && mailbox.can_offer_controls())
+        mailbox.can_offer_letters() || (what == What::All && mailbox.waiting_controls().next().is_some())
     })
 }
 
@@ -31,9 +31,9 @@ pub(super) fn take(
         return Err(Refusal::bad_input(problem, format!("use {MAIL_LEASE_MIN} to {MAIL_LEASE_MAX}")));
     }
     let Some(mailbox) = world.mail.of(who) else { return Ok(vec![]) };
-    let controls = match what == What::All && mailbox.can_offer_controls() {
-        true => mailbox.waiting_controls().take(CONTROLS_PER_OFFER_MAX).collect(),
-        false => vec![],
+    let controls = match what {
+        What::All => mailbox.waiting_controls().take(CONTROLS_PER_OFFER_MAX).collect(),
+        What::Letters => vec![],
     };
     let mut letters: Vec<MessageId> = vec![];
     if mailbox.can_offer_letters() {

@@ -31,6 +31,13 @@ fn send(stage: &mut Stage, from: &str, to: &str, text: &str) {
     assert!(stage.ask(from, who, &Ask::Mail(MailAsk::Send(Box::new(draft))), None));
 }
 
+fn report_idle(stage: &mut Stage, name: &str) {
+    let who = stage.who(name);
+    let (reason, summary) = (IdleReason::Available, "the tests are green".into());
+    let ask = ControlAsk::ReportIdle { reason, summary, task: None, status: None };
+    assert!(stage.ask(name, who, &Ask::Control(ask), None));
+}
+
 /// The types of the control messages and the number of letters in the next offer.
 fn next(stage: &mut Stage, name: &str) -> (Vec<String>, usize) {
     let who = stage.who(name);
@@ -119,6 +126,18 @@ fn a_flood_of_letters_does_not_delay_a_shutdown() {
         send(&mut stage, "bob", "ann", &format!("more {n}"));
     }
     assert_eq!(next(&mut stage, "ann").0, ["shutdown_request"], "the very next thing");
+}
+
+#[test]
+fn an_open_offer_of_other_control_messages_does_not_delay_a_shutdown() {
+    let mut stage = crew();
+    report_idle(&mut stage, "ann");
+    assert_eq!(next(&mut stage, "lead").0, ["idle_notification"]);
+    report_idle(&mut stage, "bob");
+    assert_eq!(next(&mut stage, "lead").0, [""; 0], "one offer at a time");
+    assert!(request(&mut stage, "human", "lead"));
+    assert_eq!(next(&mut stage, "lead").0, ["shutdown_request"], "and nothing of less weight with it");
+    assert_eq!(next(&mut stage, "lead").0, [""; 0], "nothing is offered twice at a time");
 }
 
 #[test]

@@ -210,7 +210,8 @@ fn group_about(word: &str) -> &'static str {
 
 /// What was offered was shown, or could not be: then it is offered again.
 fn acknowledge(session: &mut Session, receipt: u64) {
-    let shown = std::io::Write::flush(&mut std::io::stdout().lock()).is_ok() && output::all_was_written();
+    let is_out = std::io::Write::flush(&mut std::io::stdout().lock()).is_ok() && output::all_was_written();
+    let shown = is_out && !output::is_discarded();
     let input = serde_json::json!({ "receipt": receipt, "returned": !shown });
     // If this fails it is offered again, and says so.
     let _ = session.ask("mail_ack", &input);

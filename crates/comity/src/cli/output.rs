@@ -85,6 +85,13 @@ pub(crate) fn all_was_written() -> bool {
     !UNWRITTEN.load(Ordering::Relaxed)
 }
 
+/// Whether nobody can see standard output: it is the null device, which a closed one becomes at the start of a program.
+pub(crate) fn is_discarded() -> bool {
+    let (out, null) = (rustix::fs::fstat(rustix::stdio::stdout()), rustix::fs::stat("/dev/null"));
+    let (Ok(out), Ok(null)) = (out, null) else { return false };
+    rustix::fs::FileType::from_raw_mode(out.st_mode).is_char_device() && out.st_rdev == null.st_rdev
+}
+
 /// Writes to standard error, with control characters made visible.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", visible_lines(text));

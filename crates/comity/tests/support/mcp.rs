@@ -76,6 +76,19 @@ impl Mcp {
         }
     }
 
+    /// Calls a tool, and goes on without its answer.
+    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) {
+        let id = self.next_id;
+        self.next_id += 1;
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+
+    /// Waits until there is something to read, and leaves it there.
+    pub(crate) fn is_writing(&self) -> bool {
+        is_readable(self.output.get_ref(), PATIENCE)
+    }
+
     /// The names of the tools.
     pub(crate) fn tools(&mut self) -> Vec<String> {
         let list = self.ask("tools/list", &json!({}));

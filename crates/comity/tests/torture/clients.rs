@@ -31,11 +31,11 @@ pub(crate) struct History {
 }
 
 impl Load {
-    fn goes_on(&self) -> bool {
+    pub(crate) fn goes_on(&self) -> bool {
         !self.is_over.load(Ordering::Relaxed)
     }
 
-    fn count(&self) {
+    pub(crate) fn count(&self) {
         self.answers.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -54,7 +54,8 @@ pub(crate) fn wire(load: &Load, agent: &Agent, wait: Option<&str>, mut random: R
             input["wait"] = wait.into();
         }
         let key = format!("lock-{reason}");
-        let granted = ask(load, agent, &mut connection, &mut history, "lock", &input, &key);
+        let worst = &mut history.worst_reconnect;
+        let granted = ask(load, agent, &mut connection, worst, "lock", &input, Some(&key));
         let Some(granted) = refused_or(granted, &["locked", "wait_timed_out", "deadlock"], &mut history)
         else {
             continue;
@@ -63,7 +64,8 @@ pub(crate) fn wire(load: &Load, agent: &Agent, wait: Option<&str>, mut random: R
         history.told.push(Told::Granted { agent: agent.id.clone(), reason, fence });
         let key = format!("unlock-{fence}");
         let input = json!({ "paths": [path] });
-        let unlocked = ask(load, agent, &mut connection, &mut history, "unlock", &input, &key);
+        let worst = &mut history.worst_reconnect;
+        let unlocked = ask(load, agent, &mut connection, worst, "unlock", &input, Some(&key));
         if refused_or(unlocked, &[], &mut history).is_some() {
             history.told.push(Told::Released { fence });
         }
@@ -88,20 +90,20 @@ fn refused_or(answer: Result<Value, No>, expected: &[&str], history: &mut Histor
     }
 }
 
-/// Asks until there is an answer; a broken connection is made again.
-fn ask(
+/// Asks until there is an answer; a broken connection is made again, and how long that took at worst is kept.
+pub(crate) fn ask(
     load: &Load,
     agent: &Agent,
     connection: &mut Option<Wire>,
-    history: &mut History,
+    worst: &mut Duration,
     op: &str,
     input: &Value,
-    key: &str,
+    key: Option<&str>,
 ) -> Result<Value, No> {
     let mut broken_at: Option<Instant> = None;
     loop {
         let wire = connection.get_or_insert_with(|| reconnect(load, agent));
-        let answer = wire.ask_with_key(op, input.clone(), Some(key));
+        let answer = wire.ask_with_key(op, input.clone(), key);
         match answer {
             Err(No::Broken(error)) => {
                 *connection = None;
@@ -112,7 +114,7 @@ fn ask(
             }
             answer => {
                 if let Some(since) = broken_at {
-                    history.worst_reconnect = history.worst_reconnect.max(since.elapsed());
+                    *worst = (*worst).max(since.elapsed());
                 }
                 load.count();
                 return answer;
