@@ -7,7 +7,7 @@ use comity_core::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN
 use comity_core::mail::{Draft, MailAsk, MailEvent, MessageId, Receipt, Recipient, What};
 use comity_core::{AgentId, Ask, Event, Principal};
 
-use super::post::{Pile, Place};
+use super::post::{Pile, Place, Urgency};
 use super::{Found, Oracle};
 
 impl Oracle {
@@ -124,8 +124,13 @@ impl Oracle {
         what: What,
     ) -> (Vec<MessageId>, Vec<ControlId>) {
         let Some(pile) = self.post.piles.get(&who) else { return (vec![], vec![]) };
+        let open: BTreeSet<ControlId> =
+            pile.offers.values().flat_map(|offer| offer.controls.iter().copied()).collect();
         let mut controls = pile.controls.clone();
-        if what == What::Letters || pile.offers.values().any(|offer| !offer.controls.is_empty()) {
+        // While some are offered the others wait, but for a request to end.
+        controls
+            .retain(|(id, urgency)| open.is_empty() || (*urgency == Urgency::Shutdown && !open.contains(id)));
+        if what == What::Letters {
             controls.clear();
         }
         controls.sort_unstable_by_key(|(id, urgency)| (*urgency, *id));
