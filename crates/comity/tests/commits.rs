@@ -120,7 +120,7 @@ fn a_lock_that_goes_to_another_in_the_middle_of_a_commit_stops_it() {
 
 #[test]
 fn sixteen_agents_commit_at_once_while_the_server_is_killed() {
-    let place = Place::new();
+    let place = Place::with(&[("MAX_AGENTS", "20")]);
     let names: Vec<String> = (0..AGENTS).map(|number| format!("agent{number}")).collect();
     let agents: Vec<Agent> = names.iter().map(|name| place.join(&[name])).collect();
     std::thread::scope(|scope| {

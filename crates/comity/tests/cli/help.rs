@@ -33,10 +33,10 @@ fn help() {
                            lead. The holder is told
               commit       Commits exactly the files that you have locked and changed, and nothing else that is
                            staged or dirty
-              task         What there is to do: add, claim, start, done, and how it goes on
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
-              next         What to do now: a request to end, answers, letters from your leader, from others.
-                           Call it when you are idle
+              task         What there is to do: add, claim, start, done, and how it goes on
+              next         What to do now: a request to end, answers, letters from your leader, from others, a
+                           task. Call it when you are idle
               mail         Letters between agents and you: send, read, search, tail
               team         A leader and its workers: create, delete, list, show
               shutdown     Asks an agent to end, and answers that
@@ -46,6 +46,12 @@ fn help() {
               decisions    Shows what was decided, why, and what waits to be confirmed
               decision     Confirms a decision, or turns it down
               agent        Who is here: join, list, bye
+              ask          Asks whether you may make a tool call: what is not allowed by a rule or your mode is
+                           put to your leader. An answer is for this exact input, once
+              permissions  Who asks for what: list, allow, deny, and the rules
+              mode         Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or
+                           full. Nobody widens its own
+              plan         Plans of agents that may only read: submit, approve, reject
               log          Shows what happened: the newest entries, or those after a cursor, filtered by agent,
                            type and time
               summary      Sums up: agents, locks and waits now, and how often what happened lately

@@ -26,6 +26,7 @@ pub use send::SendMail;
 pub use take_over::TakeOverMail;
 
 use crate::ledger::date;
+use crate::operations::tasks::TaskTaken;
 
 /// Bytes of letters in one answer.
 const ANSWER_BYTES_MAX: usize = 512 * 1_024;
@@ -82,6 +83,9 @@ pub struct Inbox {
     pub messages: Vec<MessageView>,
     /// Letters that wait besides.
     pub more: usize,
+    /// The task that was given to you and is not started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskTaken>,
     /// The offer; it is made again unless it is acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u64>,
@@ -127,6 +131,7 @@ impl Inbox {
             messages: held.map(|held| MessageView::of(held, offers(held.letter.id), world)).collect(),
             more: mailbox.map_or(0, |mailbox| mailbox.senders().map(|(_, letters)| letters).sum()),
             receipt: Some(receipt.0),
+            task: None,
         }
     }
 
@@ -135,7 +140,7 @@ impl Inbox {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.control.is_empty() && self.messages.is_empty()
+        self.control.is_empty() && self.messages.is_empty() && self.task.is_none()
     }
 }
 
@@ -176,7 +181,8 @@ impl fmt::Display for Inbox {
         }
         let control = self.control.iter().map(|view| format!("control: {}", visible(&view.words)));
         let messages = self.messages.iter().map(ToString::to_string);
-        let parts: Vec<String> = control.chain(messages).collect();
+        let task = self.task.iter().map(|task| format!("task: {task}"));
+        let parts: Vec<String> = control.chain(messages).chain(task).collect();
         f.write_str(&parts.join("\n"))?;
         match self.more {
             0 => Ok(()),

@@ -1,19 +1,22 @@
 //! What an agent should do now.
 
 use clap::Args;
-use comity_core::limits::MAIL_LEASE;
+use comity_core::limits::{MAIL_LEASE, WAIT_MAX};
 use comity_core::mail::{MailAsk, Receipt, What, has_something};
-use comity_core::{Ask, World};
+use comity_core::tasks::{Task, TaskAsk};
+use comity_core::{Ask, Millis, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
 use crate::application::Application;
+use crate::engine::{Job, Nobody};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::tasks::{TaskTaken, introduced};
 use crate::span::Span;
 
-/// What to do now: a request to end, answers, letters from your leader, from others. Call it when you are idle.
+/// What to do now: a request to end, answers, letters from your leader, from others, a task. Call it when you are idle.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
@@ -31,6 +34,17 @@ pub struct Next {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub lease: Option<Span>,
+}
+
+/// Who waits for anything waits for work too, unless it has some. Outside of a repository there is none.
+fn seek_work(app: &Application, caller: &Caller, wait: Millis) {
+    let has_work = |world: &World| world.tasks.owned_by(caller.who).any(Task::is_taken);
+    if caller.who.agent().is_none() || has_work(&app.engine().world()) {
+        return;
+    }
+    let Ok(place) = app.projects().place(caller) else { return };
+    let asks = introduced(app, &place, TaskAsk::Seek { project: place.project(), wait });
+    app.engine().submit(Job { who: caller.who, asks, key: None, asker: Box::new(Nobody) });
 }
 
 impl Operation for Next {
@@ -53,9 +67,22 @@ impl Operation for Next {
             what: What::All,
             lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
         };
-        let ready = move |world: &World| has_something(world, who, What::All);
-        Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world| {
-            Inbox::of(events, world, who)
+        if let Some(wait) = self.wait {
+            seek_work(app, caller, wait.0.min(WAIT_MAX));
+        }
+        let ready = move |world: &World| {
+            let is_told = |agent| world.agents.get(agent).is_some_and(|agent| !agent.notices.is_empty());
+            has_something(world, who, What::All)
+                || who.agent().is_some_and(is_told)
+                || TaskTaken::given(world, who).is_some()
+        };
+        // What waits is taken last: it makes the answer. Who is answered waits for work no more.
+        let is_agent = who.agent().is_some() && self.wait.is_some();
+        let stop = is_agent.then_some(Ask::Task(TaskAsk::Take));
+        let asks = stop.into_iter().chain([Ask::Mail(ask)]).collect();
+        Ok(once(app, self.wait, ready, asks, move |events, world| Inbox {
+            task: TaskTaken::given(world, who),
+            ..Inbox::of(events, world, who)
         }))
     }
 }

@@ -30,7 +30,7 @@ pub struct TaskClaim {
 }
 
 /// The task that the caller has now, if there was one.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TaskTaken {
     /// Which.
     pub id: Option<String>,
@@ -113,6 +113,12 @@ fn newest_of(world: &World, who: Principal) -> Option<&Task> {
 }
 
 impl TaskTaken {
+    /// The task that was given to somebody who has not started it.
+    pub(in crate::operations) fn given(world: &World, who: Principal) -> Option<TaskTaken> {
+        let mut given = world.tasks.owned_by(who).filter(|task| task.state.claim().is_some());
+        given.next().map(|task| TaskTaken::of(Some(task), &[], world))
+    }
+
     fn of(task: Option<&Task>, events: &[Event], world: &World) -> TaskTaken {
         TaskTaken {
             id: task.map(|task| task.id.to_string()),

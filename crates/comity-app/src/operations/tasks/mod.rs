@@ -20,7 +20,7 @@ use comity_core::{Ask, Event, ProjectId, Timestamp, World};
 
 pub use add::TaskAdd;
 pub use assign::TaskAssign;
-pub use claim::TaskClaim;
+pub use claim::{TaskClaim, TaskTaken};
 pub use declare::TaskDeclare;
 pub use done::TaskDone;
 pub use fail::TaskFail;
@@ -54,7 +54,7 @@ fn act(
 }
 
 /// The ask, after the one that makes the project known.
-fn introduced(app: &Application, place: &Place, ask: TaskAsk) -> Vec<Ask> {
+pub(in crate::operations) fn introduced(app: &Application, place: &Place, ask: TaskAsk) -> Vec<Ask> {
     place.introduce(&app.engine().world()).into_iter().chain([Ask::Task(ask)]).collect()
 }
 
