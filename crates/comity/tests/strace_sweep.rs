@@ -144,7 +144,7 @@ fn a_write_that_fails_is_told_and_the_next_one_works() {
     }
 }
 
-/// Lets one call fail while agents join; gives whether somebody was told of it.
+/// Lets one call fail while decisions are made; gives whether somebody was told of it.
 fn fail_at(call: &str, error: &str, at: usize) -> bool {
     let place = Place::new();
     let inject = format!("inject={call}:error={error}:when={at}");
@@ -155,8 +155,8 @@ fn fail_at(call: &str, error: &str, at: usize) -> bool {
     let (mut told, mut faults) = (Vec::new(), 0);
     let mut wire = Wire::try_connect(&place).expect("a server");
     for number in 0..40 {
-        let name = format!("agent{number}");
-        match wire.ask("agent_join", json!({ "name": name })) {
+        let name = format!("decision {number}");
+        match wire.ask("decide", json!({ "title": name })) {
             Ok(_) => told.push(name),
             Err(No::Refused(refused)) => {
                 assert_eq!(refused["code"], "fault", "{call} {at}: {refused}");
@@ -167,10 +167,9 @@ fn fail_at(call: &str, error: &str, at: usize) -> bool {
         assert!(faults <= 1, "{call} {at}: one failure is one failure");
     }
     place.kill_server();
-    let joined = place.log_of("agent_joined");
-    let joined: Vec<&str> =
-        joined.iter().filter_map(|entry| entry["details"]["profile"]["name"].as_str()).collect();
-    assert!(told.iter().all(|name| joined.contains(&name.as_str())), "{call} {at}: {told:?} of {joined:?}");
+    let made = place.log_of("decision_made");
+    let made: Vec<&str> = made.iter().filter_map(|entry| entry["details"]["title"].as_str()).collect();
+    assert!(told.iter().all(|name| made.contains(&name.as_str())), "{call} {at}: {told:?} of {made:?}");
     place.json(&["log", "verify"]);
     faults > 0
 }

@@ -8,6 +8,16 @@ use serde_json::Value;
 /// Tools that a model should see at once, without searching for them.
 const ALWAYS_LOADED: [&str; 3] = ["lock", "unlock", "check"];
 
+/// Inputs that are taken but not shown to models: they rarely need them, and all agents read all of the list.
+const UNLISTED: [(&str, &str); 6] = [
+    ("SendMessage", "client_id"),
+    ("SendMessage", "importance"),
+    ("commit", "hooks"),
+    ("worktree_remove", "wait"),
+    ("worktree_add", "branch"),
+    ("TaskCreate", "team"),
+];
+
 /// How to use the tools together.
 const INSTRUCTIONS: &str = "Other agents work in this repository at the same time. Lock the paths that you are going \
 to edit before you edit them, with a reason, and unlock them when you are done. If a lock is refused, wait for it, \
@@ -41,6 +51,11 @@ fn tool(entry: &Entry) -> Tool {
         schema.remove("description");
     }
     compact(&mut input_schema);
+    for (_, field) in UNLISTED.iter().filter(|(tool, _)| *tool == entry.tool) {
+        if let Some(properties) = input_schema["properties"].as_object_mut() {
+            properties.remove(*field);
+        }
+    }
     Tool {
         name: entry.tool.into(),
         title: None,

@@ -23,31 +23,29 @@ fn help() {
                            refusal says who holds it and what to do
               unlock       Gives back your own locks: these paths, all below a directory, or everything with all
               locks        Shows which paths are locked, by whom, why and until when, and who waits
-              check        Asks whether you may edit a path right now: refused, with who and why, if somebody
-                           else has locked it
+              check        Asks whether you may edit a path now; refused, with who and why, if another has
+                           locked it
               extend       Gives locks more time, counted from now: your own, those of agents you lead, or
                            anybody's if you are the human
               handover     Hands locks over to another agent, which is told: your own, those of agents you lead,
                            or anybody's if you are the human
               release      Takes locks away from whoever holds them: for people, and for agents over those they
                            lead. The holder is told
-              commit       Commits exactly the files that you have locked and changed, and nothing else that is
-                           staged or dirty
+              commit       Commits exactly what you have locked and changed, nothing else
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
               task         What there is to do: add, claim, start, done, and how it goes on
-              next         What to do now: a request to end, answers, letters from your leader, from others, a
-                           task. Call it when you are idle
+              next         What to do now, what matters most first: requests, answers, letters, a task. Call it
+                           when idle
               mail         Letters between agents and you: send, read, search, tail
               team         A leader and its workers: create, delete, list, show
               shutdown     Asks an agent to end, and answers that
               idle         Tells your leader that you wait for work, and in 5 to 10 words what you did
-              decide       Writes a decision down for everybody, with the reasons; your leader or the human
-                           confirms it if it needs that
+              decide       Writes a decision down for everybody, with the reasons
               decisions    Shows what was decided, why, and what waits to be confirmed
               decision     Confirms a decision, or turns it down
               agent        Who is here: join, list, bye
-              ask          Asks whether you may make a tool call: what is not allowed by a rule or your mode is
-                           put to your leader. An answer is for this exact input, once
+              ask          Asks whether you may make a tool call; your leader answers what no rule does. An
+                           answer is for this exact input, once
               permissions  Who asks for what: list, allow, deny, and the rules
               mode         Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or
                            full. Nobody widens its own
@@ -86,22 +84,22 @@ fn help() {
         &place,
         &place.run(&["lock", "--help"]),
         &expect![[r#"
-        Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who
-        holds it and what to do
+            Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who
+            holds it and what to do
 
-        Usage: comity lock [OPTIONS] <PATH>...
+            Usage: comity lock [OPTIONS] <PATH>...
 
-        Arguments:
-          <PATH>...  Files, directories or globs such as src/**/*.rs
+            Arguments:
+              <PATH>...  Files, directories or globs such as src/**/*.rs
 
-        Options:
-              --json           Print one JSON document
-              --shared         Others may hold it shared too, and nobody may edit
-              --reason <TEXT>  What you are doing, for the others
-              --ttl <SPAN>     How long it lasts without a sign of life, such as 5m (the default)
-              --wait <SPAN>    Wait in line this long, such as 30s; without it you are refused at once
-          -h, --help           Print help
-        [exit 0]"#]],
+            Options:
+                  --json           Print one JSON document
+                  --shared         Others may hold it shared too, and nobody may edit
+                  --reason <TEXT>  What you are doing, for the others
+                  --ttl <SPAN>     How long it lasts without a sign of life (5m)
+                  --wait <SPAN>    Wait in line so long, such as 30s
+              -h, --help           Print help
+            [exit 0]"#]],
     );
     check(
         &place,
@@ -115,7 +113,7 @@ fn help() {
             Commands:
               join   Registers an agent and prints its id and its secret token. An agent that calls this becomes
                      the new one's parent
-              list   Shows which agents are here, what they are for, and how many locks they hold
+              list   Shows who is here, what for, and how many locks they hold
               bye    Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold
                      is released
               limit  Shows how many agents may be here at a time, or sets it, from 1 to 20: for people

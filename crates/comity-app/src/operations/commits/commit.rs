@@ -22,7 +22,7 @@ use crate::projects::Place;
 /// How long a commit may take, other commits of the same repository included.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Commits exactly the files that you have locked and changed, and nothing else that is staged or dirty.
+/// Commits exactly what you have locked and changed, nothing else.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {

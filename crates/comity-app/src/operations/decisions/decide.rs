@@ -11,7 +11,7 @@ use super::DecisionView;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
-/// Writes a decision down for everybody, with the reasons; your leader or the human confirms it if it needs that.
+/// Writes a decision down for everybody, with the reasons.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {

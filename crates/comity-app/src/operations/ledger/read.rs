@@ -60,7 +60,7 @@ impl Operation for ReadLog {
     const NAME: &'static str = "log";
     const EFFECT: Effect = Effect::Reads;
     const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Agents;
+    const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "GET", path: "/api/coordination/activity" };
     const COMMAND: &'static [&'static str] = &["log"];
     type Output = LogPage;

@@ -13,7 +13,7 @@ use super::keeps_out;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
-/// Asks whether you may edit a path right now: refused, with who and why, if somebody else has locked it.
+/// Asks whether you may edit a path now; refused, with who and why, if another has locked it.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct Check {

@@ -29,11 +29,11 @@ pub struct Lock {
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How long it lasts without a sign of life, such as 5m (the default)
+    /// How long it lasts without a sign of life (5m)
     #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "ttlSeconds")]
     pub ttl: Option<Span>,
-    /// Wait in line this long, such as 30s; without it you are refused at once
+    /// Wait in line so long, such as 30s
     #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,

@@ -16,7 +16,7 @@ use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route
 use crate::operations::tasks::{TaskTaken, introduced};
 use crate::span::Span;
 
-/// What to do now: a request to end, answers, letters from your leader, from others, a task. Call it when you are idle.
+/// What to do now, what matters most first: requests, answers, letters, a task. Call it when idle.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct Next {

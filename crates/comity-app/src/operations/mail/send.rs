@@ -14,7 +14,7 @@ use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::one_or_many;
 
-/// Sends a message to agents, a role, a team or the human. Once it is answered, it is kept until it has arrived.
+/// Sends a message to agents, a role, a team or the human; it is kept until it has arrived.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct SendMail {
@@ -30,7 +30,7 @@ pub struct SendMail {
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "summary")]
     pub subject: Option<String>,
-    /// The conversation, or the number of the message that you answer
+    /// The conversation, or the message that you answer
     #[arg(long, value_name = "THREAD")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,

@@ -19,7 +19,7 @@ use crate::engine::{Job, Nobody, When};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
 
-/// Asks whether you may make a tool call: what is not allowed by a rule or your mode is put to your leader. An answer is for this exact input, once.
+/// Asks whether you may make a tool call; your leader answers what no rule does. An answer is for this exact input, once.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct AskPermission {
@@ -30,7 +30,7 @@ pub struct AskPermission {
     /// Its exact input as JSON; - for standard input
     #[arg(value_name = "INPUT", value_parser = super::input::given)]
     pub input: Input,
-    /// How long to wait for the answer, such as 5m (the default)
+    /// Wait so long for the answer (5m)
     #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,

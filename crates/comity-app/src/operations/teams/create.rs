@@ -11,7 +11,7 @@ use super::TeamView;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
-/// Makes a team that you lead. Agents that join it with its name get your mail and your answers.
+/// Makes a team that you lead.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTeam {

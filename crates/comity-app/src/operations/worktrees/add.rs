@@ -21,11 +21,11 @@ use crate::trees;
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeAdd {
-    /// Its name; yours, if none is given
+    /// Its name; yours if left out
     #[arg(value_name = "SLUG")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// The branch, tag or commit that it begins at; what the main checkout is at, if none is given
+    /// Where it begins; where the main checkout is if left out
     #[arg(long, value_name = "REF")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,

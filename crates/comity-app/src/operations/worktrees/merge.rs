@@ -68,7 +68,7 @@ impl Operation for WorktreeMerge {
     const NAME: &'static str = "worktree_merge";
     const EFFECT: Effect = Effect::Changes;
     const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Agents;
+    const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/worktrees/merge" };
     const COMMAND: &'static [&'static str] = &["worktree", "merge"];
     type Output = MergeMade;

@@ -18,7 +18,7 @@ use crate::removal::{Verdict, in_words, purge, settle};
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRemove {
-    /// Its name; the one that you are in, or your only one, if none is given
+    /// Its name; the one that you are in if left out
     #[arg(value_name = "SLUG")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,

@@ -36,6 +36,14 @@ fn sample(op: &str) -> Value {
         "idle" => json!({ "summary": "fixed the login page" }),
         "decide" => json!({ "title": "Use tabs" }),
         "decision_confirm" | "decision_reject" => json!({ "id": "d1" }),
+        "ask_permission" => json!({ "tool": "Bash", "input": { "command": "ls" } }),
+        "permission_allow" | "permission_deny" | "permission_rule_remove" | "plan_approve" => {
+            json!({ "id": 7 })
+        }
+        "plan_reject" => json!({ "id": 7, "feedback": "no" }),
+        "plan_submit" => json!({ "file": "plan.md", "content": "x" }),
+        "permission_rule_add" => json!({ "effect": "deny", "tool": "Bash" }),
+        "mode" => json!({ "agent": "ann" }),
         "guard" => json!({ "payload": { "hook_event_name": "Stop" } }),
         "guard_commit" => json!({ "paths": ["src/b.rs"] }),
         _ => json!({}),
@@ -48,7 +56,12 @@ fn expected(op: &str) -> u16 {
         "unlock" | "release" | "extend" | "handover" => 409,
         "team_delete" | "team" | "shutdown_approve" | "shutdown_reject" => 404,
         "decision_confirm" | "decision_reject" => 404,
-        "idle" => 400,
+        "idle" | "ask_permission" | "plan_submit" => 400,
+        "permission_allow"
+        | "permission_deny"
+        | "permission_rule_remove"
+        | "plan_approve"
+        | "plan_reject" => 404,
         "agent_bye" | "worktree_merge" | "worktree_remove" | "worktree_restore" => 404,
         "commit" | "worktree_add" => 400,
         "task_add" | "task_declare" | "task_list" | "task_graph" => 200,
@@ -71,7 +84,9 @@ fn every_operation_is_at_its_route_and_has_its_name() {
         let (mut path, mut body) = (entry.route.path.to_owned(), sample.clone());
         let mut query = Vec::new();
         for (field, value) in sample.as_object().expect("an object") {
-            let Some(text) = value.as_str().or(value[0].as_str()) else { continue };
+            let number = value.as_u64().map(|number| number.to_string());
+            let text = value.as_str().or(value[0].as_str()).or(number.as_deref());
+            let Some(text) = text else { continue };
             let (in_path, place) = (path.contains('{'), format!("{{{field}}}"));
             if in_path && path.contains(&place) {
                 path = path.replace(&place, text);
