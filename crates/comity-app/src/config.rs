@@ -16,6 +16,8 @@ pub struct Config {
     pub agent: AgentConfig,
     /// About locks.
     pub lock: LockConfig,
+    /// About the log.
+    pub log: LogConfig,
     /// About guards.
     pub guard: GuardConfig,
     /// About permissions.
@@ -46,6 +48,14 @@ pub struct AgentConfig {
 pub struct LockConfig {
     /// How long a lock lasts without a sign of life, unless asked otherwise.
     pub ttl: Option<Span>,
+}
+
+/// About the log.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogConfig {
+    /// Sealed segments of about 10,000 entries that are kept; all, if not set.
+    pub keep_segments: Option<usize>,
 }
 
 /// About guards.
@@ -209,6 +219,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_PERMISSION_WAIT", "permission", "wait"),
     ("COMITY_GUARD_WATCH", "guard", "watch"),
     ("COMITY_HTTP_PORT", "http", "port"),
+    ("COMITY_LOG_KEEP_SEGMENTS", "log", "keep_segments"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
 ];

@@ -135,3 +135,29 @@ fn a_log_of_a_newer_program_is_refused() {
     let problem = comity_app::log::SqliteLog::open(&place.home(), Default::default()).err().expect("refused");
     assert!(problem.contains("newer comity"), "{problem}");
 }
+
+#[test]
+fn what_the_settings_do_not_keep_goes_and_the_rest_is_proven_and_looked_back_at() {
+    let place = Place::new();
+    let app = place.open();
+    app.join("ann");
+    let reader = app.reader.clone().expect("a reader");
+    let segment = SEGMENT_RECORDS as u64;
+    fill(&app, 3 * segment + 200);
+    let past = app.ask(Principal::Human, "log_replay", json!({ "at": 2 * segment + 50 })).expect("past");
+    while reader.seal_next().expect("sealed") {}
+    assert_eq!(reader.segments().ranges().expect("ranges").len(), 3);
+    assert_eq!(reader.segments().keep_newest(5).expect("kept"), 0, "there are fewer");
+    assert_eq!(reader.segments().keep_newest(1).expect("dropped"), 2);
+    assert_eq!(reader.segments().ranges().expect("ranges"), [(2 * segment + 1, 3 * segment)]);
+    // What is sealed is in the table too, until it is quiet.
+    app.app.engine().drop_all_sealed();
+    let look = |at: u64| app.ask(Principal::Human, "log_replay", json!({ "at": at }));
+    assert_eq!(look(2 * segment + 50).expect("past")["hash"], past["hash"], "what is kept is exact");
+    assert!(look(segment).expect_err("gone").starts_with("not_found"));
+    let proven = app.ask(Principal::Human, "log_verify", json!({})).expect("the chain holds from there");
+    assert_eq!(proven["first"], 2 * segment + 1);
+    drop((app, reader));
+    let app = place.open();
+    assert!(app.app.engine().world().head > 3 * segment, "and a start needs no more than that");
+}

@@ -23,7 +23,7 @@ const DROP_RECORDS: usize = 500;
 const QUIET: Duration = Duration::from_millis(500);
 
 /// Runs until the engine stops. It sleeps while nothing is written.
-pub(super) fn run(engine: &Engine, reader: &Reader) {
+pub(super) fn run(engine: &Engine, reader: &Reader, keep_segments: Option<usize>) {
     let (wake, woken) = mpsc::sync_channel::<()>(1);
     let asleep = Arc::new(AtomicBool::new(true));
     let sleeping = Arc::clone(&asleep);
@@ -56,6 +56,9 @@ pub(super) fn run(engine: &Engine, reader: &Reader) {
             }
             if engine.feed().head() == head {
                 quiet(engine, reader, head);
+                if let Some(most) = keep_segments {
+                    drop_segments(reader, most);
+                }
                 moved_at = head;
                 asleep.store(true, Ordering::Relaxed);
                 break;
@@ -82,6 +85,13 @@ fn quiet(engine: &Engine, reader: &Reader, head: u64) {
     while hot(reader, head) > HOT_RECORDS_QUIET + locks(engine) && seal(reader) {}
     drop_sealed(engine);
     reader.checkpoint(Checkpoint::Whole);
+}
+
+/// What the settings do not keep goes, in a quiet moment.
+fn drop_segments(reader: &Reader, most: usize) {
+    if let Err(problem) = reader.segments().keep_newest(most) {
+        eprintln!("comity: old segments of the log could not be dropped: {problem}");
+    }
 }
 
 fn hot(reader: &Reader, head: u64) -> u64 {

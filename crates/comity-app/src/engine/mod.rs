@@ -120,12 +120,16 @@ impl Engine {
         std::thread::Builder::new().name("engine".into()).spawn(move || timer::run(&engine))
     }
 
-    /// Runs the thread that keeps the log small. Gives its handle.
-    pub fn run_housekeeping(&self, reader: Arc<Reader>) -> std::io::Result<std::thread::JoinHandle<()>> {
+    /// Runs the thread that keeps the log small, with so many sealed segments, or all. Gives its handle.
+    pub fn run_housekeeping(
+        &self,
+        reader: Arc<Reader>,
+        keep_segments: Option<usize>,
+    ) -> std::io::Result<std::thread::JoinHandle<()>> {
         let engine = self.clone();
         std::thread::Builder::new()
             .name("housekeeping".into())
-            .spawn(move || housekeeping::run(&engine, &reader))
+            .spawn(move || housekeeping::run(&engine, &reader, keep_segments))
     }
 
     /// The world as the log has it; never waits for a commit.
@@ -226,6 +230,11 @@ impl Engine {
             work();
         }
         self.drive();
+    }
+
+    /// Takes out all sealed records, for tests that do not wait for a quiet moment.
+    pub fn drop_all_sealed(&self) {
+        while self.drop_sealed(usize::MAX) > 0 {}
     }
 
     /// Takes out sealed records, a few at a time.

@@ -138,6 +138,25 @@ impl Segments {
         Ok(ranges)
     }
 
+    /// Drops the oldest segments until no more than `most` are kept; gives how many went.
+    ///
+    /// The world at the beginning of the oldest one that is kept stays: the chain and looking back begin there.
+    pub fn keep_newest(&self, most: usize) -> Result<usize, String> {
+        let ranges = self.ranges()?;
+        let dropped = &ranges[..ranges.len().saturating_sub(most.max(1))];
+        let Some((_, base)) = dropped.last() else { return Ok(0) };
+        let said = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+        for end in self.worlds()?.into_iter().filter(|end| end < base) {
+            let path = self.world_path(end);
+            fs::remove_file(&path).map_err(|error| said(&path, error))?;
+        }
+        for (first, last) in dropped {
+            let path = self.segment_path(*first, *last);
+            fs::remove_file(&path).map_err(|error| said(&path, error))?;
+        }
+        Ok(dropped.len())
+    }
+
     /// Visits every line of one segment, as it is stored, with its hash.
     pub fn visit(
         &self,

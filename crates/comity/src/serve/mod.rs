@@ -98,7 +98,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
 
     let said = |error: std::io::Error| format!("a thread could not be started: {error}");
     engine.run_timer().map_err(said)?;
-    engine.run_housekeeping(reader).map_err(said)?;
+    engine.run_housekeeping(reader, app.config().log.keep_segments).map_err(said)?;
     inspector::run(&engine).map_err(said)?;
     caretaker::run(&app).map_err(said)?;
     liveness::run(&engine).map_err(said)?;
