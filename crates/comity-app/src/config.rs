@@ -1,8 +1,10 @@
 //! Settings: the user's file, the project's file, then the environment.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use comity_core::limits;
+use comity_core::roles::{Role, Roles};
 use comity_core::world::Patience;
 use serde::Deserialize;
 
@@ -14,6 +16,8 @@ use crate::span::Span;
 pub struct Config {
     /// About agents.
     pub agent: AgentConfig,
+    /// Roles of the user's own; one with the name of a built-in role replaces it.
+    pub roles: BTreeMap<String, Role>,
     /// About locks.
     pub lock: LockConfig,
     /// About the log.
@@ -170,6 +174,13 @@ impl Config {
         }
     }
 
+    /// All roles: those that are built in, and those of the settings.
+    pub fn roles(&self) -> Roles {
+        let mut roles = Roles::default();
+        self.roles.iter().for_each(|(name, role)| roles.define(name, role.clone()));
+        roles
+    }
+
     /// How many agents may be here, unless a person has set another limit.
     pub fn agents_max(&self) -> usize {
         self.agent.max.unwrap_or(limits::AGENT_LIMIT)
@@ -261,6 +272,12 @@ mod tests {
         assert_eq!(limit("20"), Ok(20));
         assert!(limit("21").is_err() && limit("0").is_err() && limit("many").is_err());
         assert_eq!((config.http.port, config.guard.watch), (Some(0), Some(false)));
+        std::fs::write(&project, "[roles.tester]\nprompt = \"Try it.\"\nrights = [\"review-tasks\"]\n")
+            .expect("written");
+        let roles = Config::read(&[&project], |_| None).expect("good settings").roles();
+        let tester = roles.get("tester").expect("a role of the user's");
+        assert_eq!(tester.rights, [comity_core::roles::Right::ReviewTasks]);
+        assert!(roles.get("lead").is_some_and(|lead| lead.rights.len() == 7), "the others stay");
         std::fs::write(&project, "[lock]\ntll = 60\n").expect("written");
         let problem = Config::read(&[&project], |_| None).expect_err("a misspelled setting");
         assert!(problem.contains("tll"), "{problem}");

@@ -16,8 +16,9 @@ impl News {
         let is_mail =
             matches!(event, Event::Mail(_) | Event::Control(_) | Event::Decision(_) | Event::Team(_));
         let is_nothing = matches!(event, Event::NothingChanged {} | Event::NoticesTaken { .. });
-        // Whoever ends is asked no more and leaves a box; after a start everything is looked at.
-        let is_both = matches!(event, Event::AgentEnded { .. } | Event::ServerStarted { .. });
+        // Whoever ends is asked no more and leaves a box, an answer goes into one; after a start everything is looked at.
+        let is_both =
+            matches!(event, Event::AgentEnded { .. } | Event::ServerStarted { .. } | Event::Permission(_));
         self.mail |= is_mail || is_both;
         self.locks |= !is_mail && !is_nothing;
     }

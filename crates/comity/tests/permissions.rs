@@ -1,5 +1,7 @@
 //! Permissions end to end: every way to ask, under every fault, ends in a no that says why.
 
+#[path = "permissions/by_mail.rs"]
+mod by_mail;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 

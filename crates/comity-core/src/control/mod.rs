@@ -55,6 +55,19 @@ pub enum Control {
         /// Why.
         reason: Box<str>,
     },
+    /// What came of a permission that you asked for.
+    PermissionResponse {
+        /// Which request.
+        request_id: u64,
+        /// The tool.
+        tool: Box<str>,
+        /// What it was to do, in short.
+        summary: Box<str>,
+        /// What was said.
+        decision: Verdict,
+        /// Why.
+        reason: Option<Box<str>>,
+    },
     /// Somebody below you waits for work.
     IdleNotification {
         /// Its name.
@@ -72,6 +85,18 @@ pub enum Control {
 
 /// The urgency of what waits for nothing else.
 pub(crate) const MOST_URGENT: u8 = 0;
+
+/// What was said to a permission request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// This exact call may be made, once.
+    Allowed,
+    /// It may not.
+    Denied,
+    /// Nobody answered in time, which is a no.
+    Expired,
+}
 
 /// Why somebody is idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -218,6 +243,7 @@ impl Control {
     pub(crate) fn urgency(&self) -> u8 {
         match self {
             Control::ShutdownRequest { .. } => MOST_URGENT,
+            Control::PermissionResponse { .. } => 1,
             Control::ShutdownApproved { .. }
             | Control::ShutdownRejected { .. }
             | Control::IdleNotification { .. } => 2,
@@ -266,6 +292,15 @@ impl fmt::Display for Control {
             }
             Control::ShutdownRejected { request_id, agent, reason } => {
                 write!(f, "{agent} does not end ({request_id}): {reason}")
+            }
+            Control::PermissionResponse { request_id, tool, summary, decision, reason } => {
+                let said = match decision {
+                    Verdict::Allowed => "was allowed; try again",
+                    Verdict::Denied => "was denied",
+                    Verdict::Expired => "was not answered in time; ask again",
+                };
+                write!(f, "request {request_id} ({tool}: {summary}) {said}")?;
+                reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
             }
             Control::IdleNotification { agent, idle_reason, summary, completed_task_id, .. } => {
                 let why = match idle_reason {

@@ -5,6 +5,7 @@ use super::event::PermissionEvent;
 use super::modes::ModeSet;
 use super::plans::{Plan, PlanState};
 use super::request::{Hearing, Request, State};
+use crate::control::{Control, Verdict};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{AgentId, Principal};
@@ -24,16 +25,16 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PermissionEvent)
         PermissionEvent::Escalated { request, to } => change(world, request, State::Waiting { to }),
         PermissionEvent::Allowed { request, by, ground, keep } => {
             change(world, request, State::Allowed { by, at: now, ground, until: now.plus(keep) });
-            tell(world, request, seq, "was allowed", "; try again");
+            tell(world, request, by, Verdict::Allowed, None);
         }
         PermissionEvent::Denied { request, by, reason, keep } => {
-            let why = format!(": {reason}");
+            let why = Some(reason.clone());
             change(world, request, State::Denied { by, reason, until: now.plus(keep) });
-            tell(world, request, seq, "was denied", &why);
+            tell(world, request, by, Verdict::Denied, why);
         }
         PermissionEvent::Expired { request } => {
             change(world, request, State::Expired);
-            tell(world, request, seq, "was not answered in time", "; ask again");
+            tell(world, request, Principal::System, Verdict::Expired, None);
         }
         PermissionEvent::Lapsed { request } => change(world, request, State::Lapsed),
         PermissionEvent::Withdrawn { request, cause } => change(world, request, State::Withdrawn { cause }),
@@ -116,13 +117,17 @@ fn change(world: &mut World, id: RequestId, state: State) {
     watch(world, id);
 }
 
-/// Tells an asker that went on with something else.
-fn tell(world: &mut World, id: RequestId, seq: u64, what: &str, more: &str) {
+/// Puts the answer into the box of an asker that went on with something else: it comes before any letter.
+fn tell(world: &mut World, id: RequestId, by: Principal, decision: Verdict, reason: Option<Box<str>>) {
     let Some(request) = world.permissions.get(id).filter(|request| request.hearing == Hearing::Told) else {
         return;
     };
-    let text = format!("request {id} ({}: {}) {what}{more}", request.call.tool, request.call.summary);
-    tell_agent(world, request.asker, seq, text);
+    let (tool, summary) = (request.call.tool.clone(), request.call.summary.clone());
+    let control = Control::PermissionResponse { request_id: id.0, tool, summary, decision, reason };
+    let asker = request.asker;
+    if world.agents.living(asker).is_ok() {
+        world.mail.queue(Principal::Agent(asker), by, control, world.now);
+    }
 }
 
 fn tell_agent(world: &mut World, agent: AgentId, seq: u64, text: String) {

@@ -184,8 +184,8 @@ fn who_went_on_is_told() {
     };
     desk.ask(who(ANN), ask).expect("asked");
     desk.answer(who(LEAD), RequestId(1), &call, allow()).expect("answered");
-    let notices = &desk.world.agents.get(id(ANN)).expect("ann").notices;
-    let told: Vec<String> = notices.iter().map(|one| one.what.to_string()).collect();
+    let mailbox = desk.world.mail.of(who(ANN)).expect("a box");
+    let told: Vec<String> = mailbox.controls().map(|(_, one)| one.control.to_string()).collect();
     assert_eq!(told, ["request 1 (Bash: make) was allowed; try again"]);
 }
 

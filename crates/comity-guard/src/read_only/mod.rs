@@ -2,7 +2,7 @@
 //!
 //! The guard's [`crate::programs`] says what a command is known to write, and knows nothing of the rest. This is the
 //! other way round: what is not proven to only read is not proven. Every command that could run is a program of
-//! [`table`] with options of its list, and nothing in the text is read differently by bash, zsh and a POSIX shell.
+//! `table` with options of its list, and nothing in the text is read differently by bash, zsh and a POSIX shell.
 //! What is taken for granted (the programs are the system's, the repository's git settings are trusted) is written
 //! down in `docs/guide/permissions.md`.
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use comity_core::permissions::{Ground, Hearing, PermissionEvent, RequestId, RuleId, State};
 use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
 
+use super::post::Urgency;
 use super::{Found, Oracle};
 
 /// The requests as the model sees them.
@@ -59,7 +60,7 @@ impl Oracle {
                     return Err(format!("request {request} was allowed late, or by nobody"));
                 }
                 self.answers_well(*who, asker)?;
-                self.tell_of(asker, hearing, record.seq);
+                self.tell_of(asker, hearing);
                 Ok(())
             }
             PermissionEvent::Denied { request, by: who, .. } => {
@@ -67,14 +68,14 @@ impl Oracle {
                 let (asker, hearing) = (open.asker, open.hearing);
                 self.permissions.open.remove(request);
                 self.answers_well(*who, asker)?;
-                self.tell_of(asker, hearing, record.seq);
+                self.tell_of(asker, hearing);
                 Ok(())
             }
             PermissionEvent::Expired { request } => {
                 let open = self.permissions.waiting(*request)?;
                 let (early, asker, hearing) = (now < open.deadline, open.asker, open.hearing);
                 self.permissions.open.remove(request);
-                self.tell_of(asker, hearing, record.seq);
+                self.tell_of(asker, hearing);
                 if early { Err(format!("request {request} expired too early")) } else { Ok(()) }
             }
             PermissionEvent::Lapsed { request } => match self.permissions.open.remove(request) {
@@ -137,9 +138,9 @@ impl Oracle {
         if may { Ok(()) } else { Err(format!("{who} decided about {asker}, and may not")) }
     }
 
-    fn tell_of(&mut self, asker: AgentId, hearing: Hearing, seq: u64) {
+    fn tell_of(&mut self, asker: AgentId, hearing: Hearing) {
         if hearing == Hearing::Told {
-            self.tell(Principal::Agent(asker), seq);
+            self.hears(Principal::Agent(asker), Urgency::Answer);
         }
     }
 

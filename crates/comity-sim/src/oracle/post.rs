@@ -63,6 +63,7 @@ pub(crate) struct Offer {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Urgency {
     Shutdown,
+    Answer,
     Other,
 }
 

@@ -9,7 +9,8 @@ use serde_json::Value;
 const ALWAYS_LOADED: [&str; 3] = ["lock", "unlock", "check"];
 
 /// Inputs that are taken but not shown to models: they rarely need them, and all agents read all of the list.
-const UNLISTED: [(&str, &str); 6] = [
+const UNLISTED: [(&str, &str); 7] = [
+    ("ask_permission", "by_mail"),
     ("SendMessage", "client_id"),
     ("SendMessage", "importance"),
     ("commit", "hooks"),

@@ -71,6 +71,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let config = read_config(home)?;
     let StartPoint { log, mut world } = SqliteLog::open(home.path(), config.patience())?;
     world.agents_configured = Some(config.agents_max());
+    world.roles = Arc::new(config.roles());
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(&world, clock::wall_ms());
     let clock = Clock::from(world.now);

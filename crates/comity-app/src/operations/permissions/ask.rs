@@ -7,7 +7,7 @@ use clap::Args;
 use comity_core::permissions::{
     Call, Ground, Hearing, Judgement, PermissionAsk, PermissionEvent, State, is_answered, judge, standing,
 };
-use comity_core::{AgentId, Ask, Event, Millis, Principal, Refusal, World, decide, limits};
+use comity_core::{AgentId, Ask, ContentHash, Event, Millis, Principal, Refusal, World, decide, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +34,10 @@ pub struct AskPermission {
     #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
+    /// Do not wait: the answer comes first thing in next, and a repeat of the call finds it
+    #[arg(long, conflicts_with = "wait")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_mail: bool,
 }
 
 /// It may be done.
@@ -68,6 +72,10 @@ impl Operation for AskPermission {
         if judge(&app.engine().world(), agent, &call) == Judgement::Allowed(Ground::ReadsOnly) {
             return Ok(Plan::Answer(Permitted::reading()));
         }
+        if self.by_mail && put(app, agent, &call, patience(app), Hearing::Told)?.is_some() {
+            app.engine().drive();
+            return Err(asked_only(app, agent, call.hash).into());
+        }
         let patience = self.wait.map_or_else(|| patience(app), |span| span.0);
         let is_repeat = {
             let world = app.engine().world();
@@ -84,6 +92,17 @@ impl Operation for AskPermission {
             Some(when) => Plan::ChangeWhen { when, asks, finish },
             None => Plan::Change { asks, finish },
         })
+    }
+}
+
+/// A question without an answer is a no.
+fn asked_only(app: &Application, agent: AgentId, hash: ContentHash) -> Refusal {
+    let world = app.engine().world();
+    let request = world.permissions.newest(agent, hash).map_or(0, |request| request.id.0);
+    let to = world.name_of(comity_core::teams::leader_of(&world, agent));
+    Refusal::Denied {
+        reason: format!("asked {to} (request {request}); the answer comes by mail"),
+        hint: "see it with: comity next; then make the call again".into(),
     }
 }
 
