@@ -13,6 +13,9 @@ use crate::engine::When;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
 
+/// Letters of one answer, if that many are asked for.
+const LIMIT_MAX: usize = 1_000;
+
 /// Reads your mail, in order. What is not proven to have reached you is offered again.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +24,7 @@ pub struct ReadMail {
     #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
-    /// Letters at most
+    /// Letters at most (50)
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
@@ -47,7 +50,7 @@ impl Operation for ReadMail {
         let who = caller.who;
         let ask = MailAsk::Take {
             bytes_max: ANSWER_BYTES_MAX,
-            letters_max: self.limit.unwrap_or(ANSWER_LETTERS_MAX).clamp(1, ANSWER_LETTERS_MAX),
+            letters_max: self.limit.unwrap_or(ANSWER_LETTERS_MAX).clamp(1, LIMIT_MAX),
             what: What::Letters,
             lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
         };

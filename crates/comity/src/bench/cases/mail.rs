@@ -139,7 +139,7 @@ impl Reader {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            let read = input(&json!({ "wait": "200ms" }))?;
+            let read = input(&json!({ "wait": "200ms", "limit": 1_000 }))?;
             let mut arrived = 0;
             loop {
                 let is_last = stopped.load(Ordering::Relaxed);
