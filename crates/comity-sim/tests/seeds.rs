@@ -51,6 +51,12 @@ fn seeds() {
     assert_eq!(missing, [""; 0], "chance never came to these");
 }
 
+/// A request to end is offered while an offer of other control messages is open.
+#[test]
+fn seed_65_a_request_to_end_beside_an_open_offer() {
+    Simulation::new(65).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 #[test]
 fn a_seed_is_one_story() {
     let told = |seed| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::control::{ControlId, MOST_URGENT};
 use crate::deadlines::Due;
 use crate::decisions::Standing;
 use crate::ids::Principal;
@@ -110,12 +111,20 @@ fn order(world: &World, mailbox: &Mailbox) -> Result<(), String> {
     Ok(())
 }
 
-/// One offer of letters and one of control messages may be open, each until its deadline.
+/// One offer of letters and one of control messages may be open, each until its deadline; requests to end wait for none.
 fn offers(world: &World, mailbox: &Mailbox) -> Result<(), String> {
     let with_letters = mailbox.leases().filter(|(_, lease)| !lease.letters.is_empty()).count();
-    let with_controls = mailbox.leases().filter(|(_, lease)| !lease.controls.is_empty()).count();
+    let can_wait =
+        |id: &ControlId| mailbox.control(*id).is_some_and(|one| one.control.urgency() > MOST_URGENT);
+    let with_controls = mailbox.leases().filter(|(_, lease)| lease.controls.iter().any(can_wait)).count();
     if with_letters > 1 || with_controls > 1 {
         return Err("more than one offer is open".into());
+    }
+    let mut offered = BTreeSet::new();
+    if let Some(twice) =
+        mailbox.leases().flat_map(|(_, lease)| &lease.controls).find(|id| !offered.insert(**id))
+    {
+        return Err(format!("{twice:?} is in two open offers"));
     }
     for (receipt, lease) in mailbox.leases() {
         if world.deadlines.of(Due::Offer(receipt)) != Some(lease.until) {

@@ -187,7 +187,15 @@ impl Pile {
         if !letters.is_empty() && self.letters.iter().any(is_offered) {
             return Err(format!("offer {receipt} of letters, while another one is open"));
         }
-        if !controls.is_empty() && self.offers.values().any(|offer| !offer.controls.is_empty()) {
+        let open: Vec<ControlId> =
+            self.offers.values().flat_map(|offer| offer.controls.iter().copied()).collect();
+        // A request to end waits for no other offer; it is itself in one at a time.
+        let may_go = |id: &ControlId| {
+            let is_urgent =
+                self.controls.iter().any(|(other, kind)| other == id && *kind == Urgency::Shutdown);
+            open.is_empty() || (is_urgent && !open.contains(id))
+        };
+        if !controls.iter().all(may_go) {
             return Err(format!("offer {receipt} of control messages, while another one is open"));
         }
         for id in letters {
