@@ -57,6 +57,18 @@ fn seed_65_a_request_to_end_beside_an_open_offer() {
     Simulation::new(65).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// A rule of a leader for its child goes once when both end.
+#[test]
+fn seed_221_a_rule_within_a_family_that_ends() {
+    Simulation::new(221).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// A task that names a file twice locks it once, and gives it back once.
+#[test]
+fn seed_423_a_task_that_names_a_file_twice() {
+    Simulation::new(423).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 #[test]
 fn a_seed_is_one_story() {
     let told = |seed| {

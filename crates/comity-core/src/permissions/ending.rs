@@ -38,7 +38,12 @@ pub(crate) fn with_agent(world: &World, agent: AgentId, family: &[AgentId]) -> V
         }
         _ => None,
     });
-    let rules = permissions.rules().filter_map(|rule| of_rule(rule, agent));
+    // A rule of one member of the family for another goes once, with the first of them.
+    let before: Vec<AgentId> = family.iter().copied().take_while(|other| *other != agent).collect();
+    let is_gone = |rule: &&Rule| {
+        before.iter().any(|other| matches!(of_rule(rule, *other), Some(PermissionEvent::RuleRemoved { .. })))
+    };
+    let rules = permissions.rules().filter(|rule| !is_gone(rule)).filter_map(|rule| of_rule(rule, agent));
     withdrawn.chain(escalated).chain(plans).chain(rules).map(Event::Permission).collect()
 }
 

@@ -1,5 +1,7 @@
 //! Whose a task is: taking it, starting it with its files locked, and what happens when its owner is lost.
 
+use std::collections::BTreeSet;
+
 use super::{ReturnCause, Standing, State, Task, TaskEvent, similar};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
@@ -94,7 +96,11 @@ pub(super) fn unlock_events(world: &World, who: Principal, task: &Task) -> Vec<E
         false => ReleaseCause::TakenAway { reason: Some(format!("the task {} was stopped", task.id).into()) },
     };
     let held = task.brief.files.iter().filter_map(|pattern| world.locks.own(owner, task.project, pattern));
-    held.filter(|lock| lock.hold == Hold::Held).map(|lock| lock.released(cause())).collect()
+    // A task may name the same file twice.
+    let mut seen = BTreeSet::new();
+    held.filter(|lock| lock.hold == Hold::Held && seen.insert(lock.fence))
+        .map(|lock| lock.released(cause()))
+        .collect()
 }
 
 /// Whether `who` has the task, by this claim.
