@@ -7,6 +7,8 @@ use comity_core::Event;
 pub(crate) struct News {
     /// Agents, locks and the queue.
     pub(crate) locks: bool,
+    /// Permissions and tasks.
+    pub(crate) work: bool,
     /// Mail, handshakes, decisions and teams.
     pub(crate) mail: bool,
 }
@@ -20,6 +22,8 @@ impl News {
         let is_both =
             matches!(event, Event::AgentEnded { .. } | Event::ServerStarted { .. } | Event::Permission(_));
         self.mail |= is_mail || is_both;
-        self.locks |= !is_mail && !is_nothing;
+        let is_work = matches!(event, Event::Task(_) | Event::Permission(_));
+        self.work |= is_work || is_both || is_mail || matches!(event, Event::AgentJoined { .. });
+        self.locks |= !is_mail && !is_nothing && !is_work;
     }
 }

@@ -124,6 +124,9 @@ impl<R: Rules> Simulation<R> {
         if self.news.locks {
             invariants::check_locks(&self.world)?;
         }
+        if self.news.work {
+            invariants::check_work(&self.world)?;
+        }
         if self.news.mail { invariants::check_mail(&self.world) } else { Ok(()) }
     }
 
