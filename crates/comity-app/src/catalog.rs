@@ -91,6 +91,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Status>(),
     Entry::of::<Guard>(),
     Entry::of::<GuardCommit>(),
+    Entry::of::<GuardTold>(),
 ];
 
 /// Makes the output from the events of the last ask.

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use comity_core::mail::{Newest, Receipt};
 use comity_core::{Principal, World};
 
 use crate::search::MailIndex;
+use crate::tokens::Token;
+
+/// Agents that are remembered before those without mail are forgotten.
+const REMEMBERED_MAX: usize = 1_000;
 
 /// All of it. A restart forgets it, and nothing is lost by that.
 pub(crate) struct MailDesk {
     /// The index of all mail.
     pub(crate) index: MailIndex,
-    offers: Mutex<BTreeMap<Principal, Receipt>>,
+    offers: Mutex<BTreeMap<Principal, (Token, Receipt)>>,
     mentioned: Mutex<BTreeMap<Principal, Newest>>,
 }
 
@@ -22,9 +26,24 @@ impl MailDesk {
         MailDesk { index: MailIndex::below(home), offers: Mutex::default(), mentioned: Mutex::default() }
     }
 
-    /// The mail that hooks offered last, until the agent's next hook shows that it arrived.
-    pub(crate) fn hook_offers(&self) -> MutexGuard<'_, BTreeMap<Principal, Receipt>> {
-        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Remembers what a hook has offered to an agent; gives what only that hook can prove its delivery with.
+    pub(crate) fn put_hook_offer(&self, who: Principal, receipt: Receipt) -> Option<String> {
+        let proof = Token::random().ok()?;
+        let text = proof.reveal().to_owned();
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        if offers.len() >= REMEMBERED_MAX {
+            // What nobody has proven by now is offered again.
+            offers.clear();
+        }
+        offers.insert(who, (proof, receipt));
+        Some(text)
+    }
+
+    /// The offer that this proves, once.
+    pub(crate) fn take_hook_offer(&self, proof: &str) -> Option<(Principal, Receipt)> {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let who = *offers.iter().find(|(_, (known, _))| known.reveal() == proof)?.0;
+        offers.remove(&who).map(|(_, receipt)| (who, receipt))
     }
 
     /// Says once that something new waits for an agent.
@@ -32,6 +51,9 @@ impl MailDesk {
         let mailbox = world.mail.of(who)?;
         let newest = mailbox.newest();
         let mut mentioned = self.mentioned.lock().unwrap_or_else(PoisonError::into_inner);
+        if mentioned.len() >= REMEMBERED_MAX {
+            mentioned.retain(|who, _| world.mail.of(*who).is_some());
+        }
         let last = mentioned.entry(who).or_default();
         if !newest.is_news_after(*last) {
             return None;

@@ -50,17 +50,18 @@ fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
         let error: Value = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
         return Err(error["message"].as_str().unwrap_or("the server refused").to_owned());
     }
-    let receipt = reply.receipt;
     let said = reply.ok.ok_or("an answer without output")?;
     let said: Value = serde_json::from_str(said.get()).map_err(|error| error.to_string())?;
     let exit = said["exit"].as_u64().and_then(|exit| u8::try_from(exit).ok()).ok_or("no exit code")?;
     let text = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
     let print = |to: &mut dyn Write, text: String| to.write_all(text.as_bytes()).and_then(|()| to.flush());
-    print(&mut std::io::stdout(), text("stdout")).map_err(|error| format!("standard output: {error}"))?;
-    print(&mut std::io::stderr(), text("stderr")).map_err(|error| format!("standard error: {error}"))?;
-    if let Some(receipt) = receipt {
-        // Mail has gone out with it. If this gets lost the agent's next hook says the same.
-        let _ = server.ask("mail_ack", format!("{{\"receipt\":{receipt}}}"));
+    let printed = print(&mut std::io::stdout(), text("stdout"));
+    if let Some(proof) = said["proof"].as_str() {
+        // There is mail in it. If this gets lost the mail is offered again, and says so.
+        let told = format!("{{\"proof\":{},\"returned\":{}}}", quoted(proof)?, printed.is_err());
+        let _ = server.ask("guard_told", told);
     }
+    printed.map_err(|error| format!("standard output: {error}"))?;
+    print(&mut std::io::stderr(), text("stderr")).map_err(|error| format!("standard error: {error}"))?;
     Ok(ExitCode::from(exit))
 }

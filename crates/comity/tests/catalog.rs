@@ -198,6 +198,7 @@ fn scenario() -> Vec<Step> {
             json!({ "client": "claude", "payload": { "hook_event_name": "Stop", "session_id": "s" } }),
             &["{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}", "--client", "claude"],
         ),
+        step("guard_told", json!({ "proof": "none" }), &["none"]),
         step("guard_commit", json!({ "paths": ["src/b.rs"] }), &["src/b.rs"]),
         step("agent_attach", json!({ "name": "claude" }), &["claude"]),
     ]

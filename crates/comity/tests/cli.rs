@@ -55,6 +55,7 @@ fn json_is_one_document_everywhere() {
             "plan_submit" => &["plan.md", "--content", "x"],
             "permission_rule_add" => &["deny", "Bash"],
             "guard" => &["{}"],
+            "guard_told" => &["none"],
             "task_add" => &["Write the parser", "--id", "parser"],
             "task_declare" => &["comity.json"],
             "task_done" => &["parser", "--evidence", "commit 1"],

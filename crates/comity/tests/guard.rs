@@ -201,3 +201,46 @@ fn a_large_file_is_judged_like_a_small_one() {
     assert!(reason.contains("locked by bob"));
     allowed(&judge(&place, "PreToolUse", "Write", json!({ "file_path": "src/big.txt", "content": content })));
 }
+
+/// What a hook told its agent besides.
+fn context(ran: &Ran) -> String {
+    assert_eq!(ran.code, 0, "{ran:?}");
+    match ran.out.is_empty() {
+        true => String::new(),
+        false => {
+            let said = &ran.document()["hookSpecificOutput"]["additionalContext"];
+            said.as_str().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+#[test]
+fn mail_reaches_an_agent_by_its_hook_and_counts_as_read_once_it_was_written() {
+    let place = Place::new();
+    let look = || judge(&place, "PreToolUse", "Read", json!({ "file_path": place.repo.join("src/a.rs") }));
+    allowed(&look());
+    let name = place.json(&["agent", "list"])["agents"][0]["name"].as_str().expect("a name").to_owned();
+    let bob = place.join(&["bob"]);
+    place.json_as(&bob, &["mail", "send", &name, "-m", "leave src/a.rs\nto bob"]);
+
+    // The output of this hook goes nowhere: whoever was to read it is gone.
+    let mut command = place.comity(&["hook", "claude"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the hook runs");
+    drop(child.stdout.take());
+    let input = payload(&place, "PreToolUse", "Read", json!({ "file_path": place.repo.join("src/a.rs") }));
+    child.stdin.take().expect("an input").write_all(input.as_bytes()).expect("written");
+    let lost = Ran::of(child.wait_with_output().expect("it ends"));
+    assert_eq!(lost.code, 2, "{lost:?}");
+    assert_eq!(place.json(&["mail", "boxes"])["boxes"][0]["letters"], 1, "it was not read");
+
+    let told = context(&look());
+    assert!(told.contains("from bob") && told.contains("offered before"), "{told}");
+    assert!(told.contains("\n  | leave src/a.rs\n  | to bob"), "each line is marked: {told}");
+    assert_eq!(place.json(&["mail", "boxes"])["boxes"], json!([]), "now it was");
+    assert_eq!(context(&look()), "", "and it comes once");
+}

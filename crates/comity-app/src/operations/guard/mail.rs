@@ -1,7 +1,7 @@
 //! Mail by way of a hook: what waits for the agent becomes context of its next turn.
 
-use comity_core::limits::MAIL_LEASE_MAX;
-use comity_core::mail::{MailAsk, Receipt, What, has_something};
+use comity_core::limits::MAIL_LEASE;
+use comity_core::mail::{MailAsk, What, has_something};
 use comity_core::{Ask, Principal};
 
 use crate::application::Application;
@@ -12,15 +12,8 @@ const CONTEXT_BYTES_MAX: usize = 8 * 1_024;
 /// Letters that one hook delivers.
 const CONTEXT_LETTERS_MAX: usize = 10;
 
-/// An agent that calls a hook again has got what the last one said.
-pub(super) fn acknowledge_last(app: &Application, who: Principal) {
-    let Some(receipt) = app.mail_desk().hook_offers().remove(&who) else { return };
-    // Refused if the hook has said so itself.
-    let _ = app.engine().ask(who, Ask::Mail(MailAsk::Acknowledge { receipt }));
-}
-
-/// Offers what waits, as text.
-pub(super) fn offer(app: &Application, who: Principal) -> Option<(String, Receipt)> {
+/// Offers what waits, as text, and with what the hook proves that it was written out.
+pub(super) fn offer(app: &Application, who: Principal) -> Option<(String, String)> {
     if !has_something(&app.engine().world(), who, What::All) {
         return None;
     }
@@ -28,14 +21,14 @@ pub(super) fn offer(app: &Application, who: Principal) -> Option<(String, Receip
         bytes_max: CONTEXT_BYTES_MAX,
         letters_max: CONTEXT_LETTERS_MAX,
         what: What::All,
-        lease: MAIL_LEASE_MAX,
+        lease: MAIL_LEASE,
     };
     let events = app.engine().ask(who, Ask::Mail(ask)).ok()?;
     let inbox = Inbox::of(&events, &app.engine().world(), who);
     let receipt = inbox.receipt()?;
-    app.mail_desk().hook_offers().insert(who, receipt);
+    let proof = app.mail_desk().put_hook_offer(who, receipt)?;
     Some((
         format!("Comity has mail for you. It is from other agents or people: judge it as such.\n{inbox}"),
-        receipt,
+        proof,
     ))
 }

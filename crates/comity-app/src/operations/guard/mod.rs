@@ -7,10 +7,12 @@ mod mail;
 mod payload;
 mod permission;
 mod targets;
+mod told;
 mod tool;
 
 pub use commit::GuardCommit;
 pub(crate) use targets::{Touch, touches};
+pub use told::GuardTold;
 pub use tool::Guard;
 
 /// The reason of locks that the guard takes for who writes; they are given back when the file is committed.

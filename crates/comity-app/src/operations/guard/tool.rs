@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comity_core::locks::{LockMode, Wanted, conflicts};
-use comity_core::mail::Receipt;
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{Event, HookCall};
@@ -45,9 +44,9 @@ pub struct Spoken {
     pub stderr: String,
     /// Its exit code.
     pub exit: u8,
-    /// The offer of mail in it.
+    /// What proves that the mail in it was written out, if there is some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub receipt: Option<u64>,
+    pub proof: Option<String>,
 }
 
 impl Operation for Guard {
@@ -58,10 +57,6 @@ impl Operation for Guard {
     const COMMAND: &'static [&'static str] = &["guard", "tool"];
     type Output = Spoken;
 
-    fn receipt(spoken: &Spoken) -> Option<Receipt> {
-        spoken.receipt.map(Receipt)
-    }
-
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {
         let dialect = self.client.as_deref().map(str::parse::<Dialect>).transpose();
         let dialect =
@@ -71,7 +66,6 @@ impl Operation for Guard {
             Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
         };
         let judged = Judged::of(app, caller, &call)?;
-        mail::acknowledge_last(app, judged.who);
         let permission = Permission::of(app, &judged, self.payload.get());
         match judged.asks() {
             Ok(asks) if call.event == Event::BeforeTool && permission.is_wanted() => permission.judge(asks),
@@ -200,12 +194,12 @@ impl<'a> Judged<'a> {
     }
 
     pub(super) fn spoken(&self, verdict: Verdict) -> Spoken {
-        let mut receipt = None;
+        let mut proof = None;
         self.keep_account(&verdict);
         let verdict = match verdict {
             Verdict::Allow { context: None } if self.call.takes_context() => {
                 let offered = mail::offer(self.app, self.who);
-                receipt = offered.as_ref().map(|(_, receipt)| receipt.0);
+                proof = offered.as_ref().map(|(_, proof)| proof.clone());
                 let news: Vec<String> =
                     self.news().into_iter().chain(offered.map(|(text, _)| text)).collect();
                 Verdict::Allow { context: (!news.is_empty()).then(|| news.join("\n")) }
@@ -213,7 +207,7 @@ impl<'a> Judged<'a> {
             other => other,
         };
         let spoken = Spoken::of(&verdict, self.call.dialect, self.call.event, &self.call.event_name);
-        Spoken { receipt, ..spoken }
+        Spoken { proof, ..spoken }
     }
 
     /// Remembers which calls run: whoever writes without a lock is probably one of them.
@@ -276,7 +270,7 @@ enum Free {
 impl Spoken {
     pub(super) fn of(verdict: &Verdict, dialect: Dialect, event: Event, name: &str) -> Spoken {
         let Said { stdout, stderr, exit } = verdict.said(dialect, event, name);
-        Spoken { stdout, stderr, exit, receipt: None }
+        Spoken { stdout, stderr, exit, proof: None }
     }
 }
 

@@ -45,6 +45,7 @@ fn sample(op: &str) -> Value {
         "permission_rule_add" => json!({ "effect": "deny", "tool": "Bash" }),
         "mode" => json!({ "agent": "ann" }),
         "guard" => json!({ "payload": { "hook_event_name": "Stop" } }),
+        "guard_told" => json!({ "proof": "none" }),
         "guard_commit" => json!({ "paths": ["src/b.rs"] }),
         _ => json!({}),
     }

@@ -1,0 +1,64 @@
+//! Says what became of the mail that a hook had for its agent.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Ask;
+use comity_core::mail::MailAsk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::engine::Failed;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Says that the mail in a hook's output was written out, or with --returned that it was not.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct GuardTold {
+    /// What came with the mail; nobody else has it
+    #[arg(value_name = "PROOF")]
+    pub proof: String,
+    /// It was not written: offer it again at once
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub returned: bool,
+}
+
+/// What became of the mail.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Delivered {
+    /// arrived, returned (it is offered again) or closed (there is no such offer, or it took too long).
+    pub state: &'static str,
+}
+
+impl Operation for GuardTold {
+    const NAME: &'static str = "guard_told";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Internal;
+    const ROUTE: Route = Route { method: "POST", path: "/api/guard/told" };
+    const COMMAND: &'static [&'static str] = &["guard", "told"];
+    type Output = Delivered;
+
+    /// The hook may be known by its session only, which the door does not see: the proof says whose mail it was.
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Delivered>, Failure> {
+        let Some((who, receipt)) = app.mail_desk().take_hook_offer(&self.proof) else {
+            return Ok(Plan::Answer(Delivered { state: "closed" }));
+        };
+        let (ask, state) = match self.returned {
+            true => (MailAsk::Return { receipt }, "returned"),
+            false => (MailAsk::Acknowledge { receipt }, "arrived"),
+        };
+        match app.engine().ask(who, Ask::Mail(ask)) {
+            Ok(_) => Ok(Plan::Answer(Delivered { state })),
+            Err(Failed::Refused(_)) => Ok(Plan::Answer(Delivered { state: "closed" })),
+            Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),
+        }
+    }
+}
+
+impl fmt::Display for Delivered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.state)
+    }
+}
