@@ -183,3 +183,33 @@ fn ctrl_c_leaves_the_queue() {
     assert_eq!(place.json(&["status"])["waits"], 0);
     assert_ne!(waiter.finish().code, 0);
 }
+
+/// While the disk is waited for, another thread finds out that a call has to wait: after its connection is gone.
+#[test]
+fn who_hangs_up_at_once_leaves_no_place_in_the_queue() {
+    const DECISIONS: usize = 200;
+    /// Callers that may come in between: with a door that lets everybody in first it is thousands for each decision.
+    const CALLERS_MAX: usize = DECISIONS * 600;
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let input = json!({ "paths": ["src/a.rs"], "wait": "5m" });
+    let line = json!({ "id": 1, "op": "lock", "input": input, "cwd": place.repo }).to_string() + "\n";
+    let mut callers = 0;
+    std::thread::scope(|scope| {
+        let busy = scope.spawn(|| {
+            let mut wire = Wire::connect(&place).asking_as(&ann);
+            for round in 0..DECISIONS {
+                wire.ask("decide", json!({ "title": format!("decision {round}") })).expect("on the disk");
+            }
+        });
+        while !busy.is_finished() {
+            let mut stream = std::os::unix::net::UnixStream::connect(place.socket()).expect("a server");
+            // With more connections open than the server keeps, it hangs up first: that is no place in the queue either.
+            let _ = std::io::Write::write_all(&mut stream, line.as_bytes());
+            callers += 1;
+        }
+    });
+    assert!(callers < CALLERS_MAX, "{callers} callers were let in before {DECISIONS} decisions");
+    support::eventually("nobody is in the queue any more", || place.json(&["status"])["waits"] == 0);
+}

@@ -27,6 +27,8 @@ const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 4_096;
+/// Callers that are let in before those inside get their turn.
+const ACCEPTS_PER_TURN: usize = 64;
 /// Records that are sent to a follower before others get their turn.
 const FOLLOW_RECORDS: usize = 500;
 /// Bytes that may wait for a follower before the log is read on for it.
@@ -49,6 +51,8 @@ pub(crate) struct Socket {
     connections: Connections,
     /// Connections whose other end is gone; they are closed once what they asked last is answered.
     leaving: Vec<ConnectionId>,
+    /// More callers were at the door than a turn lets in.
+    is_crowded: bool,
     next_id: ConnectionId,
     own_uid: u32,
     stop: Option<Stop>,
@@ -69,6 +73,7 @@ impl Socket {
             outbox,
             connections: Connections::default(),
             leaving: Vec::new(),
+            is_crowded: false,
             next_id: 0,
             own_uid,
             stop: None,
@@ -98,7 +103,7 @@ impl Socket {
             let mut work = Taken::Answered;
             for event in &events {
                 match event.token() {
-                    LISTENER => self.accept()?,
+                    LISTENER => self.is_crowded = true,
                     WAKER => {}
                     Token(id) => {
                         work = work.and(self.turn(id as u64, event.is_readable()));
@@ -115,6 +120,9 @@ impl Socket {
                 Taken::Slow => self.app.engine().kick(),
             }
             self.deliver();
+            if self.is_crowded {
+                self.accept()?;
+            }
             for id in std::mem::take(&mut self.leaving) {
                 self.close(id);
             }
@@ -147,14 +155,12 @@ impl Socket {
         waited
     }
 
+    /// Lets some of those at the door in: the door is told of once, so the rest are remembered.
     fn accept(&mut self) -> io::Result<()> {
-        loop {
-            let (mut stream, _) = match self.listener.accept() {
-                Ok(accepted) => accepted,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                // Out of file descriptors, or the client was gone at once: the next one may have more luck.
-                Err(_) => return Ok(()),
-            };
+        self.is_crowded = false;
+        for _ in 0..ACCEPTS_PER_TURN {
+            // Nobody is left, or there are no file descriptors: the next one may have more luck.
+            let Ok((mut stream, _)) = self.listener.accept() else { return Ok(()) };
             let Ok(peer) = identity::peer(&stream) else { continue };
             if peer.uid != self.own_uid || self.connections.len() >= CONNECTIONS_MAX {
                 continue;
@@ -165,6 +171,9 @@ impl Socket {
             self.app.metrics().count_connection();
             self.connections.insert(id, Connection::new(id, stream, peer));
         }
+        self.is_crowded = true;
+        self.outbox.wake_loop();
+        Ok(())
     }
 
     /// One connection's turn: send what is left, read what came, take its requests.
