@@ -12,7 +12,8 @@ use crate::world::World;
 /// Names the first thing about the world that must not be, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
     check_locks(world)?;
-    check_work(world)?;
+    check_permissions(world)?;
+    check_tasks(world)?;
     check_mail(world)
 }
 
@@ -24,9 +25,13 @@ pub fn check_locks(world: &World) -> Result<(), String> {
     queue(world)
 }
 
-/// The part about permissions and tasks.
-pub fn check_work(world: &World) -> Result<(), String> {
-    crate::permissions::check(world)?;
+/// The part about permissions.
+pub fn check_permissions(world: &World) -> Result<(), String> {
+    crate::permissions::check(world)
+}
+
+/// The part about tasks.
+pub fn check_tasks(world: &World) -> Result<(), String> {
     crate::tasks::invariants::check(world)
 }
 

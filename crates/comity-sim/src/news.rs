@@ -7,8 +7,10 @@ use comity_core::Event;
 pub(crate) struct News {
     /// Agents, locks and the queue.
     pub(crate) locks: bool,
-    /// Permissions and tasks.
-    pub(crate) work: bool,
+    /// Permissions.
+    pub(crate) permissions: bool,
+    /// Tasks, and who seeks one.
+    pub(crate) tasks: bool,
     /// Mail, handshakes, decisions and teams.
     pub(crate) mail: bool,
 }
@@ -22,8 +24,10 @@ impl News {
         let is_both =
             matches!(event, Event::AgentEnded { .. } | Event::ServerStarted { .. } | Event::Permission(_));
         self.mail |= is_mail || is_both;
-        let is_work = matches!(event, Event::Task(_) | Event::Permission(_));
-        self.work |= is_work || is_both || is_mail || matches!(event, Event::AgentJoined { .. });
-        self.locks |= !is_mail && !is_nothing && !is_work;
+        let is_task = matches!(event, Event::Task(_));
+        let joins = matches!(event, Event::AgentJoined { .. });
+        self.permissions |= is_both || is_mail || joins;
+        self.tasks |= is_both || is_task || joins;
+        self.locks |= !is_mail && !is_nothing && !is_task && !matches!(event, Event::Permission(_));
     }
 }

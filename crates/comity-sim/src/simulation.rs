@@ -106,7 +106,7 @@ impl<R: Rules> Simulation<R> {
         let word = *ended.as_ref().unwrap_or(&"WRONG");
         let found = ended
             .map(drop)
-            .and_then(|()| self.oracle.settled(&self.world, self.now))
+            .and_then(|()| self.oracle.settled(&self.world, self.now, self.news))
             .and_then(|()| self.world_is_right());
         if let Some(follow) = self.follow {
             follow(&described(self.steps, &(self.now, happening.clone(), word)));
@@ -124,8 +124,11 @@ impl<R: Rules> Simulation<R> {
         if self.news.locks {
             invariants::check_locks(&self.world)?;
         }
-        if self.news.work {
-            invariants::check_work(&self.world)?;
+        if self.news.permissions {
+            invariants::check_permissions(&self.world)?;
+        }
+        if self.news.tasks {
+            invariants::check_tasks(&self.world)?;
         }
         if self.news.mail { invariants::check_mail(&self.world) } else { Ok(()) }
     }
