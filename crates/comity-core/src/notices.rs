@@ -96,11 +96,6 @@ pub enum Told {
         /// Why.
         reason: Option<String>,
     },
-    /// What became of a request, a plan or a mode.
-    Permission {
-        /// In words.
-        text: String,
-    },
     /// Something about a task.
     Task(TaskTold),
     /// A worktree that was released stays.
@@ -159,7 +154,6 @@ impl fmt::Display for Told {
             Told::LockGiven { path, by, reason } => {
                 write!(f, "the lock on {path} was handed to you by {by}{}", because(reason))
             }
-            Told::Permission { text } => write!(f, "{}", visible(text)),
             Told::WorktreeKept { slug, why } => {
                 write!(f, "the worktree {slug} that you released is kept: {}", visible(why))
             }

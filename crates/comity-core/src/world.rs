@@ -194,7 +194,7 @@ impl World {
             Event::Control(event) => crate::control::apply(self, record, event),
             Event::Decision(event) => crate::decisions::apply(self, record, event),
             Event::Team(event) => crate::teams::apply(self, event),
-            Event::Permission(event) => crate::permissions::apply(self, record, event),
+            Event::Permission(event) => crate::permissions::apply(self, event),
             Event::Task(event) => crate::tasks::apply(self, record, event),
             Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {

@@ -1,6 +1,7 @@
 //! Control messages: typed, a channel of their own, never conversation. Text that looks like one stays text.
 
 mod rules;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{EventType, durable};
 use crate::ids::{AgentId, Principal};
+use crate::roles::Mode;
 use crate::time::{Millis, Timestamp};
 
-pub(crate) use rules::{agent_ended, apply, decide, overdue};
+pub(crate) use rules::{agent_ended, apply, decide, overdue, tell};
 
 /// The number of a control message in somebody's box.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -67,6 +69,53 @@ pub enum Control {
         decision: Verdict,
         /// Why.
         reason: Option<Box<str>>,
+    },
+    /// Somebody below you asks for a permission.
+    PermissionRequest {
+        /// Answer with this.
+        request_id: u64,
+        /// Who asks.
+        agent: Box<str>,
+        /// The tool.
+        tool: Box<str>,
+        /// What it is to do, in short.
+        summary: Box<str>,
+    },
+    /// Somebody below you shows you a plan.
+    PlanApprovalRequest {
+        /// Answer with this.
+        request_id: u64,
+        /// Who has made it.
+        agent: Box<str>,
+        /// The file it is in.
+        plan_file: Box<str>,
+        /// The plan.
+        plan_content: Box<str>,
+    },
+    /// What was said to your plan.
+    PlanApprovalResponse {
+        /// Which plan.
+        request_id: u64,
+        /// Whether you may go on.
+        approved: bool,
+        /// The mode to go on in.
+        mode: Option<Mode>,
+        /// What else was said.
+        feedback: Option<Box<str>>,
+    },
+    /// Somebody above you changed your mode.
+    ModeSet {
+        /// To what.
+        mode: Mode,
+        /// Who.
+        by: Box<str>,
+    },
+    /// What your whole team may do, must ask for or may not do has changed.
+    TeamPermissionUpdate {
+        /// The team.
+        team: Box<str>,
+        /// The new rule.
+        rule: Box<str>,
     },
     /// Somebody below you waits for work.
     IdleNotification {
@@ -243,9 +292,14 @@ impl Control {
     pub(crate) fn urgency(&self) -> u8 {
         match self {
             Control::ShutdownRequest { .. } => MOST_URGENT,
-            Control::PermissionResponse { .. } => 1,
+            Control::PermissionResponse { .. }
+            | Control::PlanApprovalResponse { .. }
+            | Control::ModeSet { .. } => 1,
             Control::ShutdownApproved { .. }
             | Control::ShutdownRejected { .. }
+            | Control::PermissionRequest { .. }
+            | Control::PlanApprovalRequest { .. }
+            | Control::TeamPermissionUpdate { .. }
             | Control::IdleNotification { .. } => 2,
         }
     }
@@ -273,44 +327,5 @@ impl FromStr for RequestId {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
         text.strip_prefix('r').and_then(|number| number.parse().ok()).map(RequestId).ok_or(())
-    }
-}
-
-impl fmt::Display for Control {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Control::ShutdownRequest { request_id, reason } => {
-                write!(f, "you are asked to end ({request_id})")?;
-                reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))?;
-                write!(
-                    f,
-                    "; answer with: comity shutdown approve {request_id}, or reject {request_id} --reason WHY"
-                )
-            }
-            Control::ShutdownApproved { request_id, agent, .. } => {
-                write!(f, "{agent} ends, as you asked ({request_id})")
-            }
-            Control::ShutdownRejected { request_id, agent, reason } => {
-                write!(f, "{agent} does not end ({request_id}): {reason}")
-            }
-            Control::PermissionResponse { request_id, tool, summary, decision, reason } => {
-                let said = match decision {
-                    Verdict::Allowed => "was allowed; try again",
-                    Verdict::Denied => "was denied",
-                    Verdict::Expired => "was not answered in time; ask again",
-                };
-                write!(f, "request {request_id} ({tool}: {summary}) {said}")?;
-                reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
-            }
-            Control::IdleNotification { agent, idle_reason, summary, completed_task_id, .. } => {
-                let why = match idle_reason {
-                    IdleReason::Available => "waits for work",
-                    IdleReason::Interrupted => "was interrupted",
-                    IdleReason::Failed => "failed",
-                };
-                write!(f, "{agent} {why}: {summary}")?;
-                completed_task_id.as_deref().map_or(Ok(()), |task| write!(f, " (task {task})"))
-            }
-        }
     }
 }

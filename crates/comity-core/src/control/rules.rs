@@ -144,7 +144,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
 }
 
 /// Puts a control message into the box of somebody who can read it: who has ended needs no answer.
-fn tell(world: &mut World, to: Principal, from: Principal, control: Control) {
+pub(crate) fn tell(world: &mut World, to: Principal, from: Principal, control: Control) {
     let reads = match to {
         Principal::Agent(agent) => world.agents.living(agent).is_ok(),
         Principal::Human => true,

@@ -5,24 +5,27 @@ use super::event::PermissionEvent;
 use super::modes::ModeSet;
 use super::plans::{Plan, PlanState};
 use super::request::{Hearing, Request, State};
-use crate::control::{Control, Verdict};
+use super::rules::{Rule, Scope, applies};
+use crate::control::{self, Control, Verdict};
 use crate::deadlines::Due;
-use crate::event::Record;
 use crate::ids::{AgentId, Principal};
-use crate::notices::Told;
 use crate::time::Timestamp;
 use crate::world::World;
 
-pub(crate) fn apply(world: &mut World, record: &Record, event: &PermissionEvent) {
-    let (now, seq) = (world.now, record.seq);
+pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
+    let now = world.now;
     match event.clone() {
         PermissionEvent::Asked { request: id, asker, call, to, wait, hearing } => {
             let (call, deadline) = (*call, now.plus(wait));
             let state = State::Waiting { to };
             world.permissions.insert(Request { id, asker, call, since: now, deadline, hearing, state });
             watch(world, id);
+            tell_answerer(world, id, to);
         }
-        PermissionEvent::Escalated { request, to } => change(world, request, State::Waiting { to }),
+        PermissionEvent::Escalated { request, to } => {
+            change(world, request, State::Waiting { to });
+            tell_answerer(world, request, to);
+        }
         PermissionEvent::Allowed { request, by, ground, keep } => {
             change(world, request, State::Allowed { by, at: now, ground, until: now.plus(keep) });
             tell(world, request, by, Verdict::Allowed, None);
@@ -45,7 +48,10 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PermissionEvent)
             }
         }
         PermissionEvent::Passed { .. } => {}
-        PermissionEvent::RuleAdded { rule } => world.permissions.insert_rule(rule),
+        PermissionEvent::RuleAdded { rule } => {
+            tell_team(world, &rule);
+            world.permissions.insert_rule(rule);
+        }
         PermissionEvent::RuleRemoved { rule, .. } => drop(world.permissions.rules.remove(&rule)),
         PermissionEvent::RulePassedOn { rule, to } => {
             world.permissions.rules.entry(rule).and_modify(|rule| rule.owner = to);
@@ -53,31 +59,38 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PermissionEvent)
         PermissionEvent::ModeSet { agent, mode, by } => {
             world.permissions.modes.insert(agent, ModeSet { mode, by });
             if by != Principal::Agent(agent) {
-                tell_agent(world, agent, seq, format!("you are in the mode {} now", mode.word()));
+                let control = Control::ModeSet { mode, by: world.name_of(by).into() };
+                control::tell(world, Principal::Agent(agent), by, control);
             }
         }
         PermissionEvent::PlanSubmitted { plan: id, asker, file, content, to } => {
             let state = PlanState::Waiting { to };
             world.permissions.insert_plan(Plan { id, asker, file, content, since: now, state });
+            show_plan(world, id, to);
         }
-        PermissionEvent::PlanEscalated { plan, to } => {
-            if let Some(plan) = world.permissions.plans.get_mut(&plan) {
+        PermissionEvent::PlanEscalated { plan: id, to } => {
+            if let Some(plan) = world.permissions.plans.get_mut(&id) {
                 plan.state = PlanState::Waiting { to };
             }
+            show_plan(world, id, to);
         }
         PermissionEvent::PlanApproved { plan, asker, by, mode, feedback } => {
             world.permissions.modes.insert(asker, ModeSet { mode, by });
-            let said = feedback.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
-            let text = format!("your plan was approved; go on in the mode {}{said}", mode.word());
+            let (request_id, feedback_too) = (plan.0, feedback.clone());
             world.permissions.set_plan(plan, PlanState::Approved { by, mode, feedback });
-            tell_agent(world, asker, seq, text);
+            let mode = Some(mode);
+            let said =
+                Control::PlanApprovalResponse { request_id, approved: true, mode, feedback: feedback_too };
+            control::tell(world, Principal::Agent(asker), by, said);
         }
         PermissionEvent::PlanRejected { plan, by, feedback } => {
             let asker = world.permissions.plans.get(&plan).map(|plan| plan.asker);
-            let text = format!("your plan was rejected: {feedback}");
+            let (request_id, said) = (plan.0, Some(feedback.clone()));
             world.permissions.set_plan(plan, PlanState::Rejected { by, feedback });
             if let Some(asker) = asker {
-                tell_agent(world, asker, seq, text);
+                let said =
+                    Control::PlanApprovalResponse { request_id, approved: false, mode: None, feedback: said };
+                control::tell(world, Principal::Agent(asker), by, said);
             }
         }
         PermissionEvent::PlanWithdrawn { plan, cause } => {
@@ -124,12 +137,34 @@ fn tell(world: &mut World, id: RequestId, by: Principal, decision: Verdict, reas
     };
     let (tool, summary) = (request.call.tool.clone(), request.call.summary.clone());
     let control = Control::PermissionResponse { request_id: id.0, tool, summary, decision, reason };
-    let asker = request.asker;
-    if world.agents.living(asker).is_ok() {
-        world.mail.queue(Principal::Agent(asker), by, control, world.now);
-    }
+    control::tell(world, Principal::Agent(request.asker), by, control);
 }
 
-fn tell_agent(world: &mut World, agent: AgentId, seq: u64, text: String) {
-    world.tell(Principal::Agent(agent), seq, Told::Permission { text });
+/// A leader that is an agent is woken by what it is asked; the human looks at the list.
+fn tell_answerer(world: &mut World, id: RequestId, to: Principal) {
+    let Some(request) = world.permissions.get(id).filter(|_| to.agent().is_some()) else { return };
+    let asker = Principal::Agent(request.asker);
+    let (tool, summary) = (request.call.tool.clone(), request.call.summary.clone());
+    let agent = world.name_of(asker).into();
+    control::tell(world, to, asker, Control::PermissionRequest { request_id: id.0, agent, tool, summary });
+}
+
+fn show_plan(world: &mut World, id: RequestId, to: Principal) {
+    let Some(plan) = world.permissions.plans.get(&id).filter(|_| to.agent().is_some()) else { return };
+    let asker = Principal::Agent(plan.asker);
+    let (plan_file, plan_content) = (plan.file.clone(), plan.content.clone());
+    let agent = world.name_of(asker).into();
+    let shown = Control::PlanApprovalRequest { request_id: id.0, agent, plan_file, plan_content };
+    control::tell(world, to, asker, shown);
+}
+
+/// What is said to a whole team is told to each of it.
+fn tell_team(world: &mut World, rule: &Rule) {
+    let Scope::Team(team) = &rule.scope else { return };
+    let members: Vec<AgentId> =
+        world.agents.live().map(|agent| agent.id).filter(|agent| applies(world, rule, *agent)).collect();
+    for agent in members {
+        let update = Control::TeamPermissionUpdate { team: team.clone(), rule: rule.to_string().into() };
+        control::tell(world, Principal::Agent(agent), rule.owner, update);
+    }
 }

@@ -75,6 +75,22 @@ impl Desk {
         agent
     }
 
+    /// The control messages that wait for an agent, in words.
+    pub(crate) fn heard(&self, agent: u64) -> Vec<String> {
+        let mailbox = self.world.mail.of(who(agent));
+        mailbox
+            .into_iter()
+            .flat_map(|mailbox| mailbox.controls())
+            .map(|(_, one)| one.control.to_string())
+            .collect()
+    }
+
+    /// Just these wait for it.
+    #[track_caller]
+    pub(crate) fn hears(&self, agent: u64, messages: &[&str]) {
+        assert_eq!(self.heard(agent), messages);
+    }
+
     pub(crate) fn run(&mut self, by: Principal, ask: &Ask) -> Result<Vec<PermissionEvent>, Refusal> {
         let outcome = run(&mut self.world, by, ask, None, self.now, 0)?;
         let events = outcome.records.iter().filter_map(|record| match &record.event {

@@ -167,9 +167,12 @@ fn a_plan_is_approved_or_rejected_by_who_is_above() {
     desk.ask(who(LEAD), approve(Mode::Ask)).expect("approved");
     assert_eq!(mode_of(&desk.world, id(ANN)), Mode::Ask);
     assert!(said(desk.ask(who(LEAD), reject("no"))).contains("was approved already"));
-    let told: Vec<String> =
-        desk.world.agents.get(id(ANN)).expect("ann").notices.iter().map(|one| one.what.to_string()).collect();
-    assert!(told.iter().any(|text| text == "your plan was approved; go on in the mode ask"), "{told:?}");
+    desk.hears(
+        ANN,
+        &["you are in the mode plan now, by the human", "your plan was approved; go on in the mode ask"],
+    );
+    let shown = "ann shows you a plan; answer with: comity plan approve";
+    assert_eq!(desk.heard(LEAD).iter().filter(|text| text.starts_with(shown)).count(), 2);
     desk.folds();
 }
 
@@ -183,10 +186,22 @@ fn who_went_on_is_told() {
         hearing: Hearing::Told,
     };
     desk.ask(who(ANN), ask).expect("asked");
+    desk.hears(
+        LEAD,
+        &["ann asks for permission (Bash: make); answer with: comity permissions allow 1, or deny 1 --reason WHY"],
+    );
     desk.answer(who(LEAD), RequestId(1), &call, allow()).expect("answered");
-    let mailbox = desk.world.mail.of(who(ANN)).expect("a box");
-    let told: Vec<String> = mailbox.controls().map(|(_, one)| one.control.to_string()).collect();
-    assert_eq!(told, ["request 1 (Bash: make) was allowed; try again"]);
+    desk.hears(ANN, &["request 1 (Bash: make) was allowed; try again"]);
+}
+
+#[test]
+fn a_rule_for_a_team_is_told_to_each_of_it() {
+    let mut desk = Desk::new();
+    desk.rule(HUMAN, Effect::Allow, "Write", Some("docs/**"), Scope::Team("red".into()));
+    desk.rule(HUMAN, Effect::Allow, "Write", Some("src/**"), Scope::Agent(id(BOB)));
+    for member in [ANN, BOB] {
+        desk.hears(member, &["a rule for all of red: allow Write docs/"]);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use comity_core::permissions::{Ground, Hearing, PermissionEvent, RequestId, RuleId, State};
+use comity_core::permissions::{Ground, Hearing, PermissionEvent, RequestId, RuleId, Scope, State};
 use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
 
 use super::post::Urgency;
@@ -42,6 +42,7 @@ impl Oracle {
                 if twice || *to == Principal::Agent(*asker) {
                     return Err(format!("request {request} is asked twice, or of oneself"));
                 }
+                self.asks_leader(*to);
                 let (asker, hash, to, hearing) = (*asker, call.hash, *to, *hearing);
                 let open = Open { asker, hash, to, hearing, deadline: now.plus(*wait), allowed: None };
                 self.permissions.open.insert(*request, open);
@@ -49,6 +50,7 @@ impl Oracle {
             }
             PermissionEvent::Escalated { request, to } => {
                 self.permissions.waiting(*request)?.to = *to;
+                self.asks_leader(*to);
                 Ok(())
             }
             PermissionEvent::Allowed { request, by: who, ground, keep } => {
@@ -104,6 +106,9 @@ impl Oracle {
             PermissionEvent::RuleAdded { rule } => {
                 self.permissions.numbered(rule.id.0)?;
                 self.permissions.rules.insert(rule.id, rule.owner);
+                if let Scope::Team(team) = &rule.scope {
+                    self.all_hear(team, rule.owner);
+                }
                 if rule.owner == by { Ok(()) } else { Err(format!("rule {} is somebody else's", rule.id)) }
             }
             PermissionEvent::RuleRemoved { rule, .. } => {
@@ -116,7 +121,7 @@ impl Oracle {
             }
             PermissionEvent::ModeSet { agent, by: who, .. } => {
                 if *who != Principal::Agent(*agent) {
-                    self.tell(Principal::Agent(*agent), record.seq);
+                    self.hears(Principal::Agent(*agent), Urgency::Answer);
                     self.answers_well(*who, *agent)?;
                 }
                 Ok(())
@@ -136,6 +141,20 @@ impl Oracle {
             Principal::Agent(id) => id != asker && self.agents.get(&id).is_some_and(|being| being.is_lead),
         };
         if may { Ok(()) } else { Err(format!("{who} decided about {asker}, and may not")) }
+    }
+
+    /// Whoever is asked gets a message, if it is an agent.
+    fn asks_leader(&mut self, to: Principal) {
+        if to != Principal::Human {
+            self.hears(to, Urgency::Other);
+        }
+    }
+
+    /// A rule for a team is told to each of it that its owner leads.
+    fn all_hear(&mut self, team: &str, owner: Principal) {
+        let hears = |agent: &AgentId| owner.agent() != Some(*agent) && self.leads(owner, *agent);
+        let members: Vec<AgentId> = self.members(team).filter(hears).collect();
+        members.into_iter().for_each(|agent| self.hears(Principal::Agent(agent), Urgency::Other));
     }
 
     fn tell_of(&mut self, asker: AgentId, hearing: Hearing) {

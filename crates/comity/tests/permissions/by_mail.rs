@@ -92,3 +92,22 @@ fn by_mail_every_fault_is_a_no_that_says_why() {
     assert_eq!((&inbox["control"], inbox["messages"].as_array().map(Vec::len)), (&Value::Null, Some(1)));
     assert_eq!(scene.lead(&["list"]).json()["requests"][0]["state"], "waiting");
 }
+
+#[test]
+fn a_leader_that_is_an_agent_is_woken_by_what_it_is_asked() {
+    let mut scene = Scene::new("5m");
+    let mut next = scene.place.comity_as(&scene.lead, &["next", "--wait", "20s", "--json"]);
+    let waiting = scene.place.start(&mut next);
+    let question = scene.ask(Way::CommandLine, &make());
+    let request = scene.asked();
+    let inbox = waiting.finish().json();
+    let control = &inbox["control"][0]["control"];
+    assert_eq!(
+        (&control["type"], &control["agent"]),
+        (&json!("permission_request"), &json!("ann")),
+        "{inbox}"
+    );
+    assert_eq!(control["requestId"].to_string(), request);
+    scene.lead(&["allow", &request]).json();
+    assert!(question.answer().0);
+}

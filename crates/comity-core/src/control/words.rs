@@ -1,0 +1,62 @@
+//! Control messages in words.
+
+use std::fmt;
+
+use super::{Control, IdleReason, Verdict};
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Control::ShutdownRequest { request_id, reason } => {
+                write!(f, "you are asked to end ({request_id})")?;
+                reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))?;
+                write!(
+                    f,
+                    "; answer with: comity shutdown approve {request_id}, or reject {request_id} --reason WHY"
+                )
+            }
+            Control::ShutdownApproved { request_id, agent, .. } => {
+                write!(f, "{agent} ends, as you asked ({request_id})")
+            }
+            Control::ShutdownRejected { request_id, agent, reason } => {
+                write!(f, "{agent} does not end ({request_id}): {reason}")
+            }
+            Control::PermissionResponse { request_id, tool, summary, decision, reason } => {
+                let said = match decision {
+                    Verdict::Allowed => "was allowed; try again",
+                    Verdict::Denied => "was denied",
+                    Verdict::Expired => "was not answered in time; ask again",
+                };
+                write!(f, "request {request_id} ({tool}: {summary}) {said}")?;
+                reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+            }
+            Control::PermissionRequest { request_id, agent, tool, summary } => write!(
+                f,
+                "{agent} asks for permission ({tool}: {summary}); answer with: comity permissions allow {request_id}, \
+                 or deny {request_id} --reason WHY"
+            ),
+            Control::PlanApprovalRequest { request_id, agent, plan_content, .. } => write!(
+                f,
+                "{agent} shows you a plan; answer with: comity plan approve {request_id}, or reject {request_id} \
+                 --feedback WHY\n{plan_content}"
+            ),
+            Control::PlanApprovalResponse { approved, mode, feedback, .. } => {
+                let said = if *approved { "your plan was approved" } else { "your plan was rejected" };
+                f.write_str(said)?;
+                mode.map_or(Ok(()), |mode| write!(f, "; go on in the mode {}", mode.word()))?;
+                feedback.as_deref().map_or(Ok(()), |feedback| write!(f, ": {feedback}"))
+            }
+            Control::ModeSet { mode, by } => write!(f, "you are in the mode {} now, by {by}", mode.word()),
+            Control::TeamPermissionUpdate { team, rule } => write!(f, "a rule for all of {team}: {rule}"),
+            Control::IdleNotification { agent, idle_reason, summary, completed_task_id, .. } => {
+                let why = match idle_reason {
+                    IdleReason::Available => "waits for work",
+                    IdleReason::Interrupted => "was interrupted",
+                    IdleReason::Failed => "failed",
+                };
+                write!(f, "{agent} {why}: {summary}")?;
+                completed_task_id.as_deref().map_or(Ok(()), |task| write!(f, " (task {task})"))
+            }
+        }
+    }
+}
