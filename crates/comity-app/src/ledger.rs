@@ -1,6 +1,7 @@
 //! The ledger: the log as people read it.
 
 mod families;
+mod pools;
 mod tasks;
 
 use std::fmt;
@@ -93,6 +94,7 @@ fn is_of_a_family(event: &Event) -> bool {
             | Event::Team(_)
             | Event::Permission(_)
             | Event::Task(_)
+            | Event::Pool(_)
     )
 }
 
@@ -196,6 +198,7 @@ fn summary(record: &Record, world: &World) -> String {
         Event::Team(event) => families::team(&by, event),
         Event::Permission(event) => crate::operations::permissions::told::summary(event, &by, world),
         Event::Task(event) => tasks::summary(&by, event, world),
+        Event::Pool(event) => pools::summary(&by, event, world),
         Event::NothingChanged {} => format!("{by} asked for what was so already"),
         Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
     }

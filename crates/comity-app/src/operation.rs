@@ -178,6 +178,11 @@ impl Failure {
                 match refusal {
                     Refusal::Deadlock { cycle } => value["cycle"] = cycle.clone().into(),
                     Refusal::Locked { waiting, .. } => value["waiting"] = (*waiting).into(),
+                    Refusal::PoolFull(full) => value["full"] = serde_json::to_value(full).unwrap_or_default(),
+                    Refusal::Ownership { slot, owner, name, .. } => {
+                        value["slot"] = (*slot).into();
+                        value["owner"] = serde_json::json!({ "id": owner, "name": name });
+                    }
                     Refusal::UnknownAgent { live, .. } => value["live"] = live.clone().into(),
                     _ => {}
                 }

@@ -9,6 +9,7 @@ use crate::locks::{LockMode, Wanted};
 use crate::mail::MailAsk;
 use crate::paths::{CaseRule, PathPattern};
 use crate::permissions::PermissionAsk;
+use crate::pools::PoolAsk;
 use crate::reads::FileContent;
 use crate::tasks::TaskAsk;
 use crate::teams::TeamAsk;
@@ -254,6 +255,8 @@ pub enum Ask {
     Permission(PermissionAsk),
     /// About tasks.
     Task(TaskAsk),
+    /// About pools.
+    Pool(PoolAsk),
     /// Takes what waits for the calling agent.
     TakeNotices,
 }

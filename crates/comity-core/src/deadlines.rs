@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::control::RequestId;
 use crate::ids::{AgentId, Fence, Ticket};
 use crate::mail::Receipt;
+use crate::pools::SlotId;
 use crate::time::Timestamp;
 
 /// Something that happens when its time comes.
@@ -24,6 +25,10 @@ pub enum Due {
     Permission(crate::permissions::RequestId),
     /// A task that was given by code was not started.
     Task(u64),
+    /// The time of a slot runs out.
+    Slot(SlotId),
+    /// A wait for a slot runs out, or a reservation lapses.
+    Place(Ticket),
 }
 
 /// Deadlines in order; each thing has at most one.

@@ -10,6 +10,7 @@ use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
 use crate::mail;
 use crate::permissions;
+use crate::pools;
 use crate::reads;
 use crate::refusal::Refusal;
 use crate::tasks;
@@ -46,6 +47,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
     }
     let done = match ask {
         Ask::Lock { wants, wait } => return locks::lock(world, who, wants, *wait),
+        Ask::Pool(ask) => return pools::decide(world, who, ask),
         Ask::Start { fence_floor, version } => {
             vec![Event::ServerStarted { fence_floor: *fence_floor, version: version.clone() }]
         }
@@ -90,7 +92,10 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         Ask::HandOver { project, patterns, to, reason } => {
             locks::hand_over(world, who, *project, patterns, *to, reason.clone())?
         }
-        Ask::CancelWait { ticket } => locks::cancel_wait(world, who, *ticket)?,
+        Ask::CancelWait { ticket } => match world.pools.place(*ticket) {
+            Some(_) => pools::cancel_wait(world, who, *ticket)?,
+            None => locks::cancel_wait(world, who, *ticket)?,
+        },
         Ask::Inspected { fence, dirty } => locks::inspected(world, *fence, *dirty),
         Ask::CheckFences { project, held, mode } => {
             locks::check_fences(world, who, *project, held, *mode)?;
@@ -148,7 +153,8 @@ pub fn run(
 ) -> Result<Outcome, Refusal> {
     if let Some(earlier) = key.and_then(|key| world.answers.get(who, key)) {
         let answer = earlier.to_vec();
-        return Ok(Outcome { records: vec![], parked: locks::still_waiting(world, &answer), answer });
+        let parked = locks::still_waiting(world, &answer).or_else(|| pools::still_waiting(world, &answer));
+        return Ok(Outcome { records: vec![], parked, answer });
     }
     // A refusal tells how old things are, up to the moment of the ask; yet it changes nothing.
     let last = world.now;
@@ -183,6 +189,8 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
             Due::Agent(agent) => agents::silence_events(world, agent),
             Due::Permission(request) => permissions::run_out(world, request),
             Due::Task(number) => tasks::unstarted_events(world, number),
+            Due::Slot(slot) => pools::lapse_slot(world, slot),
+            Due::Place(ticket) => pools::time_out(world, ticket),
         };
         if events.is_empty() {
             // Nothing is left of what was due: forget it, or this would never end.
@@ -210,8 +218,21 @@ fn serve_queue(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wal
 
 /// What follows from the records, beyond the queue of locks.
 fn settle(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    serve_pools(world, records, now, wall_ms);
     settle_permissions(world, records, now, wall_ms);
     assign_tasks(world, records, now, wall_ms);
+}
+
+/// Gives free slots to whoever is first in line, if something about pools has changed.
+fn serve_pools(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    if !records.iter().any(|record| matches!(record.event, Event::Pool(_))) {
+        return;
+    }
+    while let Some(events) = pools::next_service(world) {
+        for event in events {
+            push(world, records, Principal::System, None, now, wall_ms, event);
+        }
+    }
 }
 
 /// Whoever waits for a permission that rules or modes give or refuse by now waits no more.

@@ -11,6 +11,7 @@ use crate::locks::{ReleaseCause, WaitEnding, Wanted};
 use crate::mail::MailEvent;
 use crate::paths::CaseRule;
 use crate::permissions::PermissionEvent;
+use crate::pools::PoolEvent;
 use crate::reads::FileContent;
 use crate::tasks::TaskEvent;
 use crate::teams::TeamEvent;
@@ -292,6 +293,8 @@ pub enum Event {
     Permission(PermissionEvent),
     /// Something about tasks.
     Task(TaskEvent),
+    /// Something about pools.
+    Pool(PoolEvent),
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
     NothingChanged {},
     /// An agent was told what waited for it.
@@ -363,6 +366,7 @@ impl Event {
             Event::Team(event) => event.kind(),
             Event::Permission(event) => event.kind(),
             Event::Task(event) => event.kind(),
+            Event::Pool(event) => event.kind(),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }

@@ -14,6 +14,7 @@ pub fn check(world: &World) -> Result<(), String> {
     check_locks(world)?;
     check_permissions(world)?;
     check_tasks(world)?;
+    check_pools(world)?;
     check_mail(world)
 }
 
@@ -33,6 +34,11 @@ pub fn check_permissions(world: &World) -> Result<(), String> {
 /// The part about tasks.
 pub fn check_tasks(world: &World) -> Result<(), String> {
     crate::tasks::invariants::check(world)
+}
+
+/// The part about pools.
+pub fn check_pools(world: &World) -> Result<(), String> {
+    crate::pools::invariants::check(world)
 }
 
 /// The part about mail, handshakes, decisions and teams.

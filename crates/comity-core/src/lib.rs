@@ -22,6 +22,7 @@ pub mod mail;
 pub mod notices;
 pub mod paths;
 pub mod permissions;
+pub mod pools;
 pub mod projects;
 pub mod reads;
 pub mod redact;

@@ -116,6 +116,28 @@ pub const TASK_START_MAX: Millis = Millis::minutes(2);
 pub const SIMILAR_COMPARED_MAX: usize = 200;
 /// Tasks that one is said to look like.
 pub const SIMILAR_SHOWN_MAX: usize = 3;
+/// Pools at a time.
+pub const POOLS_MAX: usize = 64;
+/// Slots of one pool.
+pub const POOL_CAPACITY_MAX: usize = 1_000;
+/// Places in the queue of one pool.
+pub const POOL_PLACES_MAX: usize = 1_000;
+/// How long a slot is kept for who asked for space.
+pub const SLOT_RESERVATION_TTL: Millis = Millis::seconds(30);
+/// Slots that nobody is asked to go below, unless they are more than its share.
+pub const SLOTS_KEPT_MIN: usize = 2;
+/// Agents that may look at one slot besides its owner.
+pub const SLOT_VIEWERS_MAX: usize = 16;
+/// Somebody without a slot waits this long before an idle one of others is taken back for it.
+pub const RECLAIM_AFTER: Millis = Millis::seconds(60);
+/// A slot is idle after this long without any use.
+pub const RECLAIM_IDLE: Millis = Millis::minutes(5);
+/// How long a lease lasts.
+pub const LEASE_TTL: Millis = Millis::hours(1);
+/// The shortest time of a lease that can be asked for.
+pub const LEASE_TTL_MIN: Millis = Millis::seconds(1);
+/// The longest time of a lease that can be asked for.
+pub const LEASE_TTL_MAX: Millis = Millis::hours(24);
 /// Teams at a time.
 pub const TEAMS_MAX: usize = 1_000;
 /// Worktrees at a time.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::display::visible;
+use crate::pools::PoolTold;
 use crate::tasks::TaskTold;
 use crate::time::Timestamp;
 
@@ -98,6 +99,8 @@ pub enum Told {
     },
     /// Something about a task.
     Task(TaskTold),
+    /// Something about a pool.
+    Pool(PoolTold),
     /// A worktree that was released stays.
     WorktreeKept {
         /// Its name.
@@ -134,6 +137,7 @@ impl fmt::Display for Told {
                 write!(f, "your decision {id} (\"{}\") was {how} by {by}", visible(title))
             }
             Told::Task(told) => told.fmt(f),
+            Told::Pool(told) => told.fmt(f),
             Told::LockExtended { path, by } => write!(f, "your lock on {path} was given more time by {by}"),
             Told::LockedFileChanged { path, by, others } => write!(
                 f,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::display::visible;
 use crate::ids::AgentId;
 use crate::locks::LockMode;
+use crate::pools::PoolUse;
 use crate::time::Millis;
 
 /// A refusal. Nothing was changed.
@@ -119,6 +120,21 @@ pub enum Refusal {
         /// The names around it, the first one repeated at its end.
         path: Vec<String>,
     },
+    /// All slots of a pool are held or reserved.
+    PoolFull(Box<PoolUse>),
+    /// A slot of somebody else.
+    Ownership {
+        /// What was to be done with it.
+        verb: String,
+        /// What it is: a tab, a lease.
+        noun: &'static str,
+        /// Its number.
+        slot: u64,
+        /// The id of its owner, or who else it is.
+        owner: String,
+        /// What people call its owner.
+        name: String,
+    },
     /// The caller may not do this.
     NotAllowed {
         /// What, as a sentence.
@@ -203,6 +219,8 @@ impl Refusal {
             Refusal::BadToken => "bad_token",
             Refusal::StaleAttempt { .. } => "stale_attempt",
             Refusal::Cycle { .. } => "cycle",
+            Refusal::PoolFull(_) => "pool_full",
+            Refusal::Ownership { .. } => "ownership",
             Refusal::NotAllowed { .. } => "not_allowed",
             Refusal::Denied { .. } => "denied",
             Refusal::StaleRead { .. } => "stale_read",
@@ -234,6 +252,10 @@ impl Refusal {
             Refusal::AgentEnded { .. } => "join again with: comity agent join NAME".into(),
             Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
             Refusal::StaleAttempt { task, .. } => format!("see whose it is with: comity task get {task}"),
+            Refusal::PoolFull(pool) => pool.next_step(),
+            Refusal::Ownership { noun, name, .. } => {
+                format!("this {noun} is {name}'s; take one of your own, or write to {name}")
+            }
             Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
             Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
             Refusal::BadPattern { hint, .. }
@@ -347,6 +369,10 @@ impl fmt::Display for Refusal {
             }
             Refusal::StaleAttempt { task, owner: Some(owner), attempt } => {
                 write!(f, "{task} is claimed by {owner} (attempt {attempt}), not by this attempt of yours")
+            }
+            Refusal::PoolFull(pool) => pool.fmt(f),
+            Refusal::Ownership { verb, noun, slot, owner, .. } => {
+                write!(f, "OWNERSHIP: Cannot {verb} {noun} {slot} (owned by {owner})")
             }
             Refusal::Cycle { path } => write!(f, "tasks would wait for each other: {}", path.join(" -> ")),
             Refusal::BadInput { problem, .. }

@@ -11,6 +11,7 @@ use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
 use crate::mail::Mail;
 use crate::permissions::PermissionFacts;
+use crate::pools::Pools;
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
 use crate::tasks::TaskFacts;
@@ -55,6 +56,8 @@ pub struct Snapshot {
     #[serde(default)]
     tasks: TaskFacts,
     #[serde(default)]
+    pools: Pools,
+    #[serde(default)]
     agents_limit: Option<usize>,
 }
 
@@ -80,6 +83,7 @@ impl Snapshot {
             decisions: world.decisions.clone(),
             permissions: world.permissions.facts(),
             tasks: world.tasks.facts(),
+            pools: world.pools.clone(),
             agents_limit: world.agents_limit,
         }
     }
@@ -100,6 +104,8 @@ impl Snapshot {
         }
         crate::permissions::restore(&mut world, self.permissions);
         self.tasks.restore(&mut world);
+        world.pools = self.pools;
+        crate::pools::watch(&mut world);
         world.agents_limit = self.agents_limit;
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {

@@ -15,6 +15,7 @@ use crate::locks::Locks;
 use crate::mail::Mail;
 use crate::notices::{Notice, Told};
 use crate::permissions::Permissions;
+use crate::pools::Pools;
 use crate::projects::Project;
 use crate::reads::Reads;
 use crate::roles::Roles;
@@ -72,6 +73,8 @@ pub struct World {
     pub permissions: Permissions,
     /// What there is to do, and whose it is.
     pub tasks: Tasks,
+    /// Who has which of the scarce things, and who waits.
+    pub pools: Pools,
     /// How many agents may be here, if a person has set it.
     pub agents_limit: Option<usize>,
     /// How many agents may be here otherwise. Not part of the log: it is configured.
@@ -163,6 +166,7 @@ impl World {
                 crate::control::agent_ended(self, *agent);
                 self.permissions.forget(*agent);
                 self.tasks.forget_agent(*agent);
+                self.pools.forget_agent(*agent);
                 crate::mail::agent_ended(self, *agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
@@ -196,6 +200,7 @@ impl World {
             Event::Team(event) => crate::teams::apply(self, event),
             Event::Permission(event) => crate::permissions::apply(self, event),
             Event::Task(event) => crate::tasks::apply(self, record, event),
+            Event::Pool(event) => crate::pools::apply(self, record, event),
             Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));

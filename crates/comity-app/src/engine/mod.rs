@@ -10,6 +10,7 @@ mod feed;
 mod housekeeping;
 mod timer;
 mod unclaimed;
+mod waited;
 mod writer;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use comity_core::event::Event;
-use comity_core::locks::WaitEnding;
-use comity_core::{Ask, Fence, Principal, Record, Ticket, Timestamp, World, limits};
+use comity_core::pools::{PoolAsk, PoolEvent};
+use comity_core::{Ask, Principal, Record, Ticket, Timestamp, World, limits};
+
+use super::waited::{Given, WaitEnd, Waited, ended};
 
 /// The waits whose asker has not come back yet, with what they were granted in the meantime.
 pub(super) struct Unclaimed {
-    waits: BTreeMap<Ticket, Vec<Fence>>,
+    waits: BTreeMap<Ticket, Option<Given>>,
     until: Timestamp,
 }
 
@@ -16,7 +18,7 @@ impl Unclaimed {
     /// All that waits in the log when a server starts.
     pub(super) fn of(world: &World) -> Unclaimed {
         Unclaimed {
-            waits: world.locks.waits().map(|wait| (wait.ticket, Vec::new())).collect(),
+            waits: Waited::tickets(world).map(|ticket| (ticket, None)).collect(),
             until: world.now.plus(limits::DISCONNECT_GRACE),
         }
     }
@@ -31,17 +33,19 @@ impl Unclaimed {
         self.waits.remove(&ticket);
     }
 
-    /// Somebody got these events as an answer, and so knows of the locks in them.
+    /// Somebody got these events as an answer, and so knows of what is in them.
     pub(super) fn answered(&mut self, events: &[Event]) {
         if self.waits.is_empty() {
             return;
         }
         for event in events {
             match event {
-                Event::LockAcquired { ticket: Some(ticket), .. } | Event::WaitEnded { ticket, .. } => {
-                    self.claim(*ticket);
-                }
-                Event::LockRenewed { fence, .. } => self.waits.retain(|_, fences| !fences.contains(fence)),
+                Event::LockAcquired { ticket: Some(ticket), .. }
+                | Event::WaitEnded { ticket, .. }
+                | Event::Pool(PoolEvent::Taken { ticket: Some(ticket), .. }) => self.claim(*ticket),
+                Event::LockRenewed { fence, .. } => self.waits.retain(
+                    |_, given| !matches!(given, Some(Given::Locks(fences)) if fences.contains(fence)),
+                ),
                 _ => {}
             }
         }
@@ -56,12 +60,12 @@ impl Unclaimed {
             return;
         }
         for record in records {
-            let Event::WaitEnded { ticket, ending } = &record.event else { continue };
-            match ending {
-                WaitEnding::Granted { fences } => {
-                    self.waits.entry(*ticket).and_modify(|known| known.clone_from(fences));
+            let Some((ticket, end)) = ended(&record.event) else { continue };
+            match end {
+                WaitEnd::Granted(given) => {
+                    self.waits.entry(ticket).and_modify(|known| *known = Some(given));
                 }
-                WaitEnding::TimedOut | WaitEnding::Cancelled | WaitEnding::AskerEnded => self.claim(*ticket),
+                WaitEnd::TimedOut | WaitEnd::GivenUp => self.claim(ticket),
             }
         }
     }
@@ -72,13 +76,27 @@ impl Unclaimed {
             return Vec::new();
         }
         let mut asks = Vec::new();
-        for (ticket, fences) in &self.waits {
-            if let Some(wait) = world.locks.wait(*ticket) {
-                asks.push((wait.who, Ask::CancelWait { ticket: *ticket }));
+        for (ticket, given) in &self.waits {
+            if let Some(wait) = Waited::of(world, *ticket) {
+                asks.push((wait.who(), Ask::CancelWait { ticket: *ticket }));
             }
-            for lock in fences.iter().filter_map(|fence| world.locks.get(*fence)) {
-                let (project, pattern) = (lock.wanted.project, lock.wanted.pattern.clone());
-                asks.push((lock.holder, Ask::Unlock { project, patterns: vec![pattern] }));
+            match given {
+                None => {}
+                Some(Given::Locks(fences)) => {
+                    for lock in fences.iter().filter_map(|fence| world.locks.get(*fence)) {
+                        let (project, pattern) = (lock.wanted.project, lock.wanted.pattern.clone());
+                        asks.push((lock.holder, Ask::Unlock { project, patterns: vec![pattern] }));
+                    }
+                }
+                Some(Given::Slot(slot)) => {
+                    let slot = world.pools.slot(*slot).map(|(_, slot)| slot);
+                    // What ends with a process is freed when that ends, and not before.
+                    asks.extend(
+                        slot.filter(|slot| slot.process.is_none()).map(|slot| {
+                            (slot.owner, Ask::Pool(PoolAsk::Free { slot: slot.id, reason: None }))
+                        }),
+                    );
+                }
             }
         }
         asks

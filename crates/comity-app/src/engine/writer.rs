@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use comity_core::event::Event;
-use comity_core::limits::HOLDERS_SHOWN_MAX;
-use comity_core::locks::{Wait, WaitEnding, conflicts};
 use comity_core::{Millis, Record, Refusal, Ticket, Timestamp, World, expire, run};
 
 use super::unclaimed::Unclaimed;
+use super::waited::{self, WaitEnd, Waited};
 use super::{Answer, Asker, Job, Shared, Waiting};
 use crate::clock::Reading;
 use crate::log::{Durability, Log, LogError};
@@ -28,7 +27,7 @@ pub(super) struct Writer {
 /// Who waits in the queue, with what is needed to say why in vain.
 struct Parked {
     asker: Box<dyn Asker>,
-    wait: Wait,
+    wait: Waited,
 }
 
 /// An ask that was decided, to be answered after the commit.
@@ -85,10 +84,11 @@ impl Writer {
         }
         self.retry_at = None;
         for (wait, mut asker) in newly_parked {
-            self.unclaimed.claim(wait.ticket);
-            asker.parked(Waiting::InLine(wait.ticket));
+            let ticket = wait.ticket();
+            self.unclaimed.claim(ticket);
+            asker.parked(Waiting::InLine(ticket));
             // A repeat takes the place of who asked first: that connection is gone.
-            self.parked.insert(wait.ticket, Parked { asker, wait });
+            self.parked.insert(ticket, Parked { asker, wait });
         }
         self.unclaimed.written(&records, reading.now);
         self.publish(&records, shared);
@@ -106,14 +106,14 @@ impl Writer {
                 Err(refusal) => return Next::Answer(Decided { asker, result: Err(refusal) }),
                 Ok(outcome) => {
                     records.extend(outcome.records);
-                    if let Some(wait) = outcome.parked.and_then(|ticket| self.world.locks.wait(ticket)) {
-                        return Next::Park(wait.clone(), asker);
+                    if let Some(wait) = outcome.parked.and_then(|ticket| Waited::of(&self.world, ticket)) {
+                        return Next::Park(wait, asker);
                     }
                     events = outcome.answer;
                 }
             }
         }
-        match refused_wait(&events) {
+        match waited::refused(&events) {
             Some(refusal) => Next::Answer(Decided { asker, result: Err(refusal) }),
             None => Next::Answer(Decided { asker, result: Ok(events) }),
         }
@@ -124,7 +124,7 @@ impl Writer {
         &mut self,
         error: &LogError,
         decided: Vec<Decided>,
-        parked: Vec<(Wait, Box<dyn Asker>)>,
+        parked: Vec<(Waited, Box<dyn Asker>)>,
         shared: &Shared,
     ) {
         self.world = shared.published.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
@@ -158,17 +158,15 @@ impl Writer {
             });
         }
         for record in records {
-            let Event::WaitEnded { ticket, ending } = &record.event else { continue };
-            let Some(Parked { asker, wait }) = self.parked.remove(ticket) else { continue };
-            match ending {
-                WaitEnding::Granted { fences } => {
-                    let events = granted(records, *ticket, fences);
+            let Some((ticket, end)) = waited::ended(&record.event) else { continue };
+            let Some(Parked { asker, wait }) = self.parked.remove(&ticket) else { continue };
+            match end {
+                WaitEnd::Granted(given) => {
+                    let events = waited::granted(records, ticket, &given);
                     asker.answer(Answer::Done { events: &events, world, now });
                 }
-                WaitEnding::TimedOut => asker.answer(Answer::Refused(in_vain(world, &wait, now))),
-                WaitEnding::Cancelled | WaitEnding::AskerEnded => {
-                    asker.answer(Answer::Refused(Refusal::WaitCancelled))
-                }
+                WaitEnd::TimedOut => asker.answer(Answer::Refused(wait.in_vain(world, now))),
+                WaitEnd::GivenUp => asker.answer(Answer::Refused(Refusal::WaitCancelled)),
             }
         }
     }
@@ -176,7 +174,7 @@ impl Writer {
 
 enum Next {
     Answer(Decided),
-    Park(Wait, Box<dyn Asker>),
+    Park(Waited, Box<dyn Asker>),
 }
 
 fn durability(records: &[Record]) -> Durability {
@@ -184,34 +182,4 @@ fn durability(records: &[Record]) -> Durability {
         true => Durability::Durable,
         false => Durability::Live,
     }
-}
-
-/// The events of a batch by which a waiter got what it wanted.
-fn granted(records: &[Record], ticket: Ticket, fences: &[comity_core::Fence]) -> Vec<Event> {
-    let ours = |event: &Event| match event {
-        Event::LockAcquired { ticket: given, .. } => *given == Some(ticket),
-        Event::LockRenewed { fence, .. } => fences.contains(fence),
-        Event::WaitEnded { ticket: ended, .. } => *ended == ticket,
-        _ => false,
-    };
-    records.iter().map(|record| &record.event).filter(|event| ours(event)).cloned().collect()
-}
-
-/// A repeat of an ask whose wait has ended without success gets that as its answer.
-fn refused_wait(events: &[Event]) -> Option<Refusal> {
-    let Event::WaitEnded { ending, .. } = events.last()? else { return None };
-    match ending {
-        WaitEnding::Granted { .. } => None,
-        WaitEnding::TimedOut => Some(Refusal::WaitTimedOut { waited: Millis(0), holders: vec![] }),
-        WaitEnding::Cancelled | WaitEnding::AskerEnded => Some(Refusal::WaitCancelled),
-    }
-}
-
-/// Why the wait was in vain: who still stands in the way.
-fn in_vain(world: &World, wait: &Wait, now: Timestamp) -> Refusal {
-    let in_the_way = wait.wants.iter().flat_map(|wanted| {
-        conflicts(world, wait.who, wanted.project, &wanted.pattern, wanted.mode, HOLDERS_SHOWN_MAX)
-    });
-    let holders = in_the_way.take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, now)).collect();
-    Refusal::WaitTimedOut { waited: now.since(wait.since), holders }
 }

@@ -51,6 +51,7 @@ pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: 
         events.extend(world.locks.live_of(who).map(|lock| lock.released(ReleaseCause::HolderEnded)));
         events.extend(crate::permissions::with_agent(world, agent, &family));
         events.extend(crate::tasks::ended_events(world, agent));
+        events.extend(crate::pools::ended_events(world, agent));
         let (ending, cause) = match agent == top {
             true => (ending, cause.into()),
             false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),

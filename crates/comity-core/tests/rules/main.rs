@@ -15,6 +15,7 @@ mod paths;
 mod permission_rules;
 mod permissions;
 mod permissions_of_workers;
+mod pools;
 mod queue;
 mod reads;
 mod repeats;

@@ -84,7 +84,7 @@ pub(crate) fn project() -> ProjectId {
     ProjectId::from_bits(1)
 }
 
-fn span(text: &str) -> Millis {
+pub(crate) fn span(text: &str) -> Millis {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).expect("a unit"));
     let number: u64 = number.parse().expect("a number");
     match unit {

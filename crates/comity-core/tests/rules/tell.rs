@@ -94,6 +94,7 @@ impl Teller {
             Event::Team(event) => format!("{event:?}"),
             Event::Permission(event) => format!("{event:?}"),
             Event::Task(event) => crate::tasks::words::told(world, event),
+            Event::Pool(event) => crate::pools::words::told(world, event),
             Event::AgentsLimited { max } => format!("{max} agents may be here"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
         }

@@ -200,6 +200,7 @@ impl Oracle {
             Event::Team(event) => self.observe_team(record, event),
             Event::Permission(event) => self.observe_permission(record, event),
             Event::Task(event) => self.observe_task(stage, record, event),
+            Event::Pool(_) => Ok(()),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }

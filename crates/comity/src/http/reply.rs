@@ -82,6 +82,7 @@ fn status(failure: &Failure) -> StatusCode {
         | Refusal::StaleFence { .. }
         | Refusal::StaleRead { .. }
         | Refusal::StaleAttempt { .. }
+        | Refusal::PoolFull(_)
         | Refusal::NameTaken { .. } => StatusCode::CONFLICT,
         Refusal::BadPattern { .. }
         | Refusal::OutsideRepository { .. }
@@ -91,6 +92,7 @@ fn status(failure: &Failure) -> StatusCode {
         Refusal::AgentEnded { .. }
         | Refusal::BadToken
         | Refusal::NotAllowed { .. }
+        | Refusal::Ownership { .. }
         | Refusal::Denied { .. } => StatusCode::FORBIDDEN,
         Refusal::UnknownAgent { .. } | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::LimitReached { .. } => StatusCode::TOO_MANY_REQUESTS,

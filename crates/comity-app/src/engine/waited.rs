@@ -1,0 +1,136 @@
+//! What somebody in a queue waits for, whichever queue it is, and how that ends.
+
+use comity_core::event::Event;
+use comity_core::limits::HOLDERS_SHOWN_MAX;
+use comity_core::locks::{Wait, WaitEnding, conflicts};
+use comity_core::pools::{self, PlaceEnding, PoolEvent, SlotId};
+use comity_core::{Fence, Millis, Principal, Record, Refusal, Ticket, Timestamp, World};
+
+/// A wait, with what is needed to say why it was in vain.
+pub(super) enum Waited {
+    /// For locks.
+    Locks(Wait),
+    /// For a slot.
+    Slot { ticket: Ticket, pool: Box<str>, who: Principal, since: Timestamp },
+}
+
+/// What a wait that has ended was given.
+pub(super) enum Given {
+    /// Locks, with these fences.
+    Locks(Vec<Fence>),
+    /// A slot.
+    Slot(SlotId),
+}
+
+/// How a wait ended.
+pub(super) enum WaitEnd {
+    Granted(Given),
+    TimedOut,
+    GivenUp,
+}
+
+impl Waited {
+    /// The ask that waits at this place, if one does.
+    pub(super) fn of(world: &World, ticket: Ticket) -> Option<Waited> {
+        if let Some(wait) = world.locks.wait(ticket) {
+            return Some(Waited::Locks(wait.clone()));
+        }
+        let (pool, place) = world.pools.place(ticket).filter(|(_, place)| place.is_blocking())?;
+        Some(Waited::Slot { ticket, pool: pool.name.clone(), who: place.who, since: place.since })
+    }
+
+    /// All asks that wait.
+    pub(super) fn tickets(world: &World) -> impl Iterator<Item = Ticket> {
+        let places = world.pools.iter().flat_map(|pool| pool.places());
+        let slots = places.filter(|place| place.is_blocking()).map(|place| place.ticket);
+        world.locks.waits().map(|wait| wait.ticket).chain(slots)
+    }
+
+    pub(super) fn ticket(&self) -> Ticket {
+        match self {
+            Waited::Locks(wait) => wait.ticket,
+            Waited::Slot { ticket, .. } => *ticket,
+        }
+    }
+
+    pub(super) fn who(&self) -> Principal {
+        match self {
+            Waited::Locks(wait) => wait.who,
+            Waited::Slot { who, .. } => *who,
+        }
+    }
+
+    /// Why the wait was in vain: who still stands in the way.
+    pub(super) fn in_vain(&self, world: &World, now: Timestamp) -> Refusal {
+        match self {
+            Waited::Locks(wait) => {
+                let in_the_way = wait.wants.iter().flat_map(|wanted| {
+                    let (project, pattern, mode) = (wanted.project, &wanted.pattern, wanted.mode);
+                    conflicts(world, wait.who, project, pattern, mode, HOLDERS_SHOWN_MAX)
+                });
+                let holders = in_the_way.take(HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, now)).collect();
+                Refusal::WaitTimedOut { waited: now.since(wait.since), holders }
+            }
+            Waited::Slot { pool, who, since, .. } => match world.pools.get(pool) {
+                Some(pool) => pools::full(world, pool, *who, Some(now.since(*since))),
+                None => Refusal::WaitCancelled,
+            },
+        }
+    }
+}
+
+/// The wait that this event ends, if it ends one, and how.
+pub(super) fn ended(event: &Event) -> Option<(Ticket, WaitEnd)> {
+    match event {
+        Event::WaitEnded { ticket, ending } => {
+            let end = match ending {
+                WaitEnding::Granted { fences } => WaitEnd::Granted(Given::Locks(fences.clone())),
+                WaitEnding::TimedOut => WaitEnd::TimedOut,
+                WaitEnding::Cancelled | WaitEnding::AskerEnded => WaitEnd::GivenUp,
+            };
+            Some((*ticket, end))
+        }
+        Event::Pool(PoolEvent::PlaceLeft { ticket, ending, .. }) => {
+            let end = match ending {
+                PlaceEnding::Granted { slot } => WaitEnd::Granted(Given::Slot(*slot)),
+                PlaceEnding::TimedOut => WaitEnd::TimedOut,
+                PlaceEnding::Cancelled
+                | PlaceEnding::AskerEnded
+                | PlaceEnding::Lapsed
+                | PlaceEnding::PoolClosed => WaitEnd::GivenUp,
+            };
+            Some((*ticket, end))
+        }
+        _ => None,
+    }
+}
+
+/// The events of a batch by which a waiter got what it wanted.
+pub(super) fn granted(records: &[Record], ticket: Ticket, given: &Given) -> Vec<Event> {
+    let ours = |event: &Event| match event {
+        Event::LockAcquired { ticket: by, .. } | Event::Pool(PoolEvent::Taken { ticket: by, .. }) => {
+            *by == Some(ticket)
+        }
+        Event::LockRenewed { fence, .. } => matches!(given, Given::Locks(fences) if fences.contains(fence)),
+        Event::WaitEnded { ticket: ended, .. } => *ended == ticket,
+        Event::Pool(PoolEvent::PlaceLeft { ticket: ended, .. }) => *ended == ticket,
+        _ => false,
+    };
+    records.iter().map(|record| &record.event).filter(|event| ours(event)).cloned().collect()
+}
+
+/// A repeat of an ask whose wait has ended without success gets that as its answer.
+pub(super) fn refused(events: &[Event]) -> Option<Refusal> {
+    let has_waited = matches!(
+        events.first()?,
+        Event::WaitStarted { .. }
+            | Event::WaitEnded { .. }
+            | Event::Pool(PoolEvent::Queued { wait: Some(_), .. })
+    );
+    let (_, end) = ended(events.last()?).filter(|_| has_waited)?;
+    match end {
+        WaitEnd::Granted(_) => None,
+        WaitEnd::TimedOut => Some(Refusal::WaitTimedOut { waited: Millis(0), holders: vec![] }),
+        WaitEnd::GivenUp => Some(Refusal::WaitCancelled),
+    }
+}

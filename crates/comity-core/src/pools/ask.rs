@@ -1,0 +1,111 @@
+//! What can be asked about pools.
+
+use super::event::Loss;
+use super::{PoolKind, SlotId};
+use crate::agents::Process;
+use crate::ids::Principal;
+use crate::time::Millis;
+
+/// A slot that somebody wants.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Take {
+    /// Of which pool.
+    pub pool: Box<str>,
+    /// What for.
+    pub label: Option<Box<str>>,
+    /// How long to wait in the queue; `None` is refused at once when the pool is full.
+    pub wait: Option<Millis>,
+    /// Whether to give up one's own oldest slot for it when the pool is full.
+    pub evict_oldest: bool,
+    /// How long it lasts, of a pool of leases.
+    pub ttl: Option<Millis>,
+    /// The process that it ends with, proven by the kernel.
+    pub process: Option<Process>,
+}
+
+/// What can be asked about pools.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PoolAsk {
+    /// Sets what a pool has, as it is configured. Without capacity it is closed.
+    Configure {
+        /// Its name.
+        pool: Box<str>,
+        /// What its slots are.
+        kind: PoolKind,
+        /// How many there are.
+        capacity: usize,
+    },
+    /// Takes a slot.
+    Take(Box<Take>),
+    /// Tells that a slot was opened.
+    MarkOpened {
+        /// Which.
+        slot: SlotId,
+    },
+    /// Gives back one's own slot, or takes it away as the human.
+    Free {
+        /// Which.
+        slot: SlotId,
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+    /// Tells that a slot is gone.
+    Lose {
+        /// Which.
+        slot: SlotId,
+        /// How.
+        loss: Loss,
+    },
+    /// Gives a slot more time.
+    Extend {
+        /// Which.
+        slot: SlotId,
+        /// How long it lasts from now on.
+        ttl: Millis,
+    },
+    /// Asks for space in a full pool, without waiting.
+    Request {
+        /// In which.
+        pool: Box<str>,
+    },
+    /// Takes back one's request or reservation.
+    CancelRequest {
+        /// In which pool.
+        pool: Box<str>,
+    },
+    /// Frees one's oldest slot for who waits, if one can spare it.
+    Grant {
+        /// In which pool.
+        pool: Box<str>,
+    },
+    /// Gives a slot to somebody else.
+    HandOver {
+        /// Which.
+        slot: SlotId,
+        /// To whom.
+        to: Principal,
+        /// Why.
+        reason: Option<Box<str>>,
+    },
+    /// Lets somebody else look at a slot.
+    Share {
+        /// Which.
+        slot: SlotId,
+        /// Whom.
+        with: Principal,
+    },
+    /// Lets somebody look at it no more.
+    Unshare {
+        /// Which.
+        slot: SlotId,
+        /// Whom.
+        with: Principal,
+    },
+    /// Takes back a slot that was idle for so long, if that is fair by now.
+    Reclaim {
+        /// Which.
+        slot: SlotId,
+        /// Since when nothing was done with it.
+        idle: Millis,
+    },
+}

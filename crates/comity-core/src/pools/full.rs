@@ -1,0 +1,90 @@
+//! What somebody sees for whom there is no slot.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::PoolKind;
+use super::table::Pool;
+use crate::ids::Principal;
+use crate::refusal::Refusal;
+use crate::time::Millis;
+use crate::world::World;
+
+/// How full a pool is, as somebody sees it for whom there is no slot.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PoolUse {
+    /// Its name.
+    pub pool: String,
+    /// Whether its slots are tabs.
+    #[serde(skip)]
+    pub is_tabs: bool,
+    /// How many slots are held or reserved.
+    pub used: usize,
+    /// How many there are.
+    pub capacity: usize,
+    /// How many the caller has.
+    pub own: usize,
+    /// How many others have.
+    pub others: usize,
+    /// How many are reserved.
+    pub reserved: usize,
+    /// How many wait.
+    pub waiting: usize,
+    /// The others who have some, by name.
+    pub holders: Vec<String>,
+    /// How long the caller has waited, if it has.
+    #[serde(rename = "waited_ms", skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Millis>,
+}
+
+/// Why there is no slot for `who`, after it has waited so long in vain, if it has.
+pub fn full(world: &World, pool: &Pool, who: Principal, waited: Option<Millis>) -> Refusal {
+    let own = pool.slots_of(who).count();
+    let mut holders: Vec<String> = Vec::new();
+    for owner in pool.slots().map(|slot| slot.owner).filter(|owner| *owner != who) {
+        let name = world.name_of(owner);
+        if !holders.contains(&name) {
+            holders.push(name);
+        }
+    }
+    Refusal::PoolFull(Box::new(PoolUse {
+        pool: pool.name.to_string(),
+        is_tabs: pool.kind == PoolKind::Tabs,
+        used: pool.used(),
+        capacity: pool.capacity,
+        own,
+        others: pool.slots.len() - own,
+        reserved: pool.reserved(),
+        waiting: pool.in_line().count(),
+        holders,
+        waited,
+    }))
+}
+
+impl PoolUse {
+    /// What to do about it.
+    pub(crate) fn next_step(&self) -> String {
+        let waited = self.waited.map(|span| format!("waited {span} in vain; ")).unwrap_or_default();
+        let whose = match &self.holders[..] {
+            [] => String::new(),
+            holders => format!(" ({})", holders.join(", ")),
+        };
+        let (own, others, waiting) = (self.own, self.others, self.waiting);
+        let one_of_yours = if own > 0 { ", free one of yours" } else { "" };
+        format!(
+            "{waited}you have {own}, others {others}{whose}, {waiting} waiting; wait in line{one_of_yours}, or ask for \
+             space"
+        )
+    }
+}
+
+impl fmt::Display for PoolUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PoolUse { pool, used, capacity, .. } = self;
+        match self.is_tabs {
+            true => write!(f, "POOL_FULL: Tab pool is full ({used}/{capacity})"),
+            false => write!(f, "POOL_FULL: Pool \"{pool}\" is full ({used}/{capacity})"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Pools: scarce things that several share, such as the tabs of a browser, a port or the build.
+//!
+//! A pool has a capacity and slots. What is held and what is reserved never exceeds the capacity, and nobody waits while
+//! a slot is free: whatever frees one, [`next_service`] gives it to whoever is first in line, in the same breath.
+
+mod apply;
+mod ask;
+mod event;
+mod free;
+mod full;
+pub(crate) mod invariants;
+mod notices;
+mod queue;
+mod rights;
+mod share;
+mod table;
+mod take;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::Process;
+use crate::ids::{Key, Principal, Ticket};
+use crate::time::{Millis, Timestamp};
+
+pub(crate) use apply::{apply, watch};
+pub use ask::{PoolAsk, Take};
+pub use event::{FreeCause, Loss, PlaceEnding, PoolEvent};
+pub use free::why_not_granted;
+pub(crate) use free::{ended_events, lapse_slot};
+pub use full::{PoolUse, full};
+pub use notices::PoolTold;
+pub(crate) use queue::{cancel_wait, next_service, still_waiting, time_out};
+pub use rights::{check_owner, check_viewer};
+pub use table::{Pool, Pools};
+pub(crate) use take::decide;
+
+/// A slot's number. It is never given again, in no pool.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SlotId(pub u64);
+
+/// What the slots of a pool are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PoolKind {
+    /// Tabs: opened and closed by a driver.
+    Tabs,
+    /// Just held.
+    Lease,
+}
+
+/// One slot that somebody has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Slot {
+    /// Its number.
+    pub id: SlotId,
+    /// Whose it is.
+    pub owner: Principal,
+    /// What for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub label: Option<Box<str>>,
+    /// Where it is in its life.
+    pub state: SlotState,
+    /// Since when its owner has it.
+    pub since: Timestamp,
+    /// From when its time is counted.
+    pub renewed: Timestamp,
+    /// How long it lasts from then on, if it does not last until it is freed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ttl: Option<Millis>,
+    /// The process that it ends with, if it was taken for one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<Process>,
+    /// Who else may look at it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
+    pub viewers: BTreeSet<Principal>,
+}
+
+/// Where a slot is in its life. It counts in either state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SlotState {
+    /// A driver is about to open it.
+    Opening,
+    /// It is there.
+    Open,
+}
+
+/// Somebody's place in the queue of a pool.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// Its number; smaller ones were there first.
+    pub ticket: Ticket,
+    /// Whose it is.
+    pub who: Principal,
+    /// Since when.
+    pub since: Timestamp,
+    /// How it waits.
+    pub state: PlaceState,
+    /// How often a reservation of it has lapsed.
+    #[serde(default)]
+    pub lapses: u32,
+    /// The process that the slot is for, if it is to end with one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<Process>,
+    /// The key of the ask, so that a repeat finds its place again.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<Key>,
+}
+
+/// How somebody waits for a slot.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub enum PlaceState {
+    /// The ask itself waits, and gets the slot.
+    Waiting {
+        /// Until when at most.
+        deadline: Timestamp,
+        /// What the slot is for.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        label: Option<Box<str>>,
+        /// How long it will last, if it does not last until it is freed.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        ttl: Option<Millis>,
+    },
+    /// It was asked for space; a slot will be reserved.
+    Requested,
+    /// A slot is kept for its owner.
+    Reserved {
+        /// Until then.
+        until: Timestamp,
+    },
+}
+
+impl PoolKind {
+    /// The word for one slot.
+    pub fn noun(self) -> &'static str {
+        match self {
+            PoolKind::Tabs => "tab",
+            PoolKind::Lease => "lease",
+        }
+    }
+
+    /// The word for giving one back.
+    pub fn free_verb(self) -> &'static str {
+        match self {
+            PoolKind::Tabs => "close",
+            PoolKind::Lease => "free",
+        }
+    }
+}
+
+impl Place {
+    /// Whether it still waits for a slot.
+    pub fn is_in_line(&self) -> bool {
+        !self.is_reserved()
+    }
+
+    /// Whether a slot is kept for it.
+    pub fn is_reserved(&self) -> bool {
+        matches!(self.state, PlaceState::Reserved { .. })
+    }
+
+    /// Whether the ask itself waits.
+    pub fn is_blocking(&self) -> bool {
+        matches!(self.state, PlaceState::Waiting { .. })
+    }
+}
+
+impl fmt::Display for SlotId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

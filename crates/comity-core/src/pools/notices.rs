@@ -1,0 +1,109 @@
+//! What agents are told about pools, once.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::display::visible;
+use crate::time::Millis;
+
+/// A notice about a pool.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum PoolTold {
+    /// A slot of this agent is free without its doing.
+    Freed {
+        /// In words: the tab 7 ("docs").
+        slot: String,
+        /// What happened to it.
+        how: String,
+    },
+    /// This agent has more than its share, and somebody waits.
+    SpaceWanted {
+        /// In which pool.
+        pool: String,
+        /// How many slots this agent has.
+        yours: usize,
+        /// How many are its share.
+        share: usize,
+        /// Who waits.
+        waiter: String,
+    },
+    /// A slot is kept for this agent.
+    Reserved {
+        /// In which pool.
+        pool: String,
+        /// For how long.
+        lasts: Millis,
+    },
+    /// A reservation was not used in time.
+    ReservationLapsed {
+        /// In which pool.
+        pool: String,
+        /// Whether this agent is still in line.
+        in_line: bool,
+    },
+    /// A request is void, for the pool was closed.
+    Closed {
+        /// Which pool.
+        pool: String,
+    },
+    /// A slot came to this agent.
+    Given {
+        /// In words.
+        slot: String,
+        /// From whom.
+        by: String,
+        /// Why.
+        reason: Option<String>,
+    },
+    /// A slot went from this agent to another.
+    Moved {
+        /// In words.
+        slot: String,
+        /// To whom.
+        to: String,
+        /// Who did it.
+        by: String,
+    },
+    /// This agent may look at somebody else's slot.
+    Shared {
+        /// In words.
+        slot: String,
+        /// Whose it is.
+        by: String,
+    },
+}
+
+impl fmt::Display for PoolTold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PoolTold::Freed { slot, how } => write!(f, "your {slot} {how}"),
+            PoolTold::SpaceWanted { pool, yours, share, waiter } => write!(
+                f,
+                "{waiter} waits for a slot of {pool}; you have {yours}, and {share} would be your share: free what you \
+                 do not need, or grant one"
+            ),
+            PoolTold::Reserved { pool, lasts } => {
+                write!(f, "a slot of {pool} is reserved for you for {lasts}: take it now")
+            }
+            PoolTold::ReservationLapsed { pool, in_line: true } => write!(
+                f,
+                "your reservation of a slot of {pool} lapsed; you are still first in line, and the next one is the last"
+            ),
+            PoolTold::ReservationLapsed { pool, in_line: false } => write!(
+                f,
+                "your reservation of a slot of {pool} lapsed for the second time: you wait no more, ask again if you \
+                 need one"
+            ),
+            PoolTold::Closed { pool } => write!(f, "the pool {pool} was closed: you wait for it no more"),
+            PoolTold::Given { slot, by, reason } => {
+                let because =
+                    reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
+                write!(f, "the {slot} was handed to you by {by}{because}")
+            }
+            PoolTold::Moved { slot, to, by } => write!(f, "your {slot} was handed to {to} by {by}"),
+            PoolTold::Shared { slot, by } => write!(f, "{by} lets you look at the {slot}"),
+        }
+    }
+}

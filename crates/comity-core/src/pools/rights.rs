@@ -1,0 +1,126 @@
+//! Whose a slot is: nobody else does anything with it, unless its owner lets others look.
+
+use super::event::PoolEvent;
+use super::table::Pool;
+use super::{Slot, SlotId};
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::SLOT_VIEWERS_MAX;
+use crate::locks::check_reason;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// The slot, if `who` may do this with it: its owner, the human, and Comity itself.
+pub fn check_owner<'a>(
+    world: &'a World,
+    who: Principal,
+    slot: SlotId,
+    verb: &str,
+) -> Result<(&'a Pool, &'a Slot), Refusal> {
+    let (pool, slot) = find(world, slot)?;
+    match who {
+        Principal::Human | Principal::System => Ok((pool, slot)),
+        Principal::Agent(_) if slot.owner == who => Ok((pool, slot)),
+        Principal::Agent(_) => Err(not_yours(world, pool, slot, verb)),
+    }
+}
+
+/// The slot, if `who` may look at it: also whoever it is shared with.
+pub fn check_viewer<'a>(
+    world: &'a World,
+    who: Principal,
+    slot: SlotId,
+    verb: &str,
+) -> Result<(&'a Pool, &'a Slot), Refusal> {
+    let (pool, found) = find(world, slot)?;
+    match found.viewers.contains(&who) {
+        true => Ok((pool, found)),
+        false => check_owner(world, who, slot, verb),
+    }
+}
+
+pub(super) fn find(world: &World, slot: SlotId) -> Result<(&Pool, &Slot), Refusal> {
+    world.pools.slot(slot).ok_or_else(|| Refusal::NotFound {
+        problem: format!("nobody has a slot {slot}"),
+        hint: "see what is held with: comity leases".into(),
+    })
+}
+
+fn not_yours(world: &World, pool: &Pool, slot: &Slot, verb: &str) -> Refusal {
+    let owner = match slot.owner {
+        Principal::Agent(agent) => agent.to_string(),
+        Principal::Human | Principal::System => world.name_of(slot.owner),
+    };
+    Refusal::Ownership {
+        verb: verb.to_owned(),
+        noun: pool.kind.noun(),
+        slot: slot.id.0,
+        owner,
+        name: world.name_of(slot.owner),
+    }
+}
+
+pub(super) fn hand_over(
+    world: &World,
+    who: Principal,
+    slot: SlotId,
+    to: Principal,
+    reason: Option<&str>,
+) -> Result<Vec<Event>, Refusal> {
+    check_reason(reason)?;
+    let (pool, slot) = check_owner(world, who, slot, "hand over")?;
+    check_receiver(world, to)?;
+    if slot.process.is_some() {
+        let problem = format!("{} ends with the process that it was taken for", pool.words(slot.id, None));
+        return Err(Refusal::NotAllowed { problem, hint: "take one that is not bound to a process".into() });
+    }
+    if slot.owner == to {
+        return Ok(vec![]);
+    }
+    Ok(vec![Event::Pool(PoolEvent::HandedOver {
+        pool: pool.name.clone(),
+        slot: slot.id,
+        from: slot.owner,
+        to,
+        reason: reason.map(Into::into),
+    })])
+}
+
+pub(super) fn share(
+    world: &World,
+    who: Principal,
+    slot: SlotId,
+    with: Principal,
+) -> Result<Vec<Event>, Refusal> {
+    let (pool, slot) = check_owner(world, who, slot, "share")?;
+    check_receiver(world, with)?;
+    if slot.owner == with || slot.viewers.contains(&with) {
+        return Ok(vec![]);
+    }
+    if slot.viewers.len() >= SLOT_VIEWERS_MAX {
+        let problem = format!("{} is shared with {SLOT_VIEWERS_MAX} others", pool.words(slot.id, None));
+        return Err(Refusal::LimitReached { problem, hint: "unshare it with one of them first".into() });
+    }
+    Ok(vec![Event::Pool(PoolEvent::Shared { pool: pool.name.clone(), slot: slot.id, with })])
+}
+
+pub(super) fn unshare(
+    world: &World,
+    who: Principal,
+    slot: SlotId,
+    with: Principal,
+) -> Result<Vec<Event>, Refusal> {
+    let (pool, slot) = check_owner(world, who, slot, "unshare")?;
+    if !slot.viewers.contains(&with) {
+        return Ok(vec![]);
+    }
+    Ok(vec![Event::Pool(PoolEvent::Unshared { pool: pool.name.clone(), slot: slot.id, with })])
+}
+
+fn check_receiver(world: &World, who: Principal) -> Result<(), Refusal> {
+    match who {
+        Principal::Agent(agent) => world.agents.living(agent).map(drop),
+        Principal::Human => Ok(()),
+        Principal::System => Err(Refusal::bad_input("comity itself has no slots", "name an agent")),
+    }
+}

@@ -1,0 +1,177 @@
+//! The pools of a world.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Place, PoolKind, Slot, SlotId};
+use crate::agents::Process;
+use crate::display::visible;
+use crate::ids::{AgentId, Principal, Ticket};
+use crate::time::Timestamp;
+
+/// One pool.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Pool {
+    /// Its name.
+    pub name: Box<str>,
+    /// What its slots are.
+    pub kind: PoolKind,
+    /// How many there may be.
+    pub capacity: usize,
+    /// What was held when the capacity was set below it: nothing is taken away, and nothing is given until it is below.
+    pub(crate) ceiling: usize,
+    pub(crate) slots: BTreeMap<SlotId, Slot>,
+    #[serde(with = "crate::snapshot::pairs")]
+    pub(crate) places: BTreeMap<Ticket, Place>,
+    /// Who was asked for space since somebody waits, and when first.
+    #[serde(with = "crate::snapshot::pairs")]
+    pub(crate) asked: BTreeMap<Principal, Timestamp>,
+}
+
+/// All pools.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Pools {
+    pub(crate) by_name: BTreeMap<Box<str>, Pool>,
+    /// The last slot that was given.
+    pub(crate) last: SlotId,
+}
+
+impl Pools {
+    /// All pools, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Pool> {
+        self.by_name.values()
+    }
+
+    /// The pool with this name.
+    pub fn get(&self, name: &str) -> Option<&Pool> {
+        self.by_name.get(name)
+    }
+
+    /// The slot with this number, and its pool.
+    pub fn slot(&self, id: SlotId) -> Option<(&Pool, &Slot)> {
+        self.by_name.values().find_map(|pool| Some((pool, pool.slots.get(&id)?)))
+    }
+
+    /// The place with this number, and its pool.
+    pub fn place(&self, ticket: Ticket) -> Option<(&Pool, &Place)> {
+        self.by_name.values().find_map(|pool| Some((pool, pool.places.get(&ticket)?)))
+    }
+
+    /// All slots that end with a process.
+    pub fn processes(&self) -> impl Iterator<Item = (SlotId, Process)> {
+        self.slots().filter_map(|slot| Some((slot.id, slot.process?)))
+    }
+
+    /// The last number that was given to a slot: when it moves, there may be another process to watch.
+    pub fn last_slot(&self) -> SlotId {
+        self.last
+    }
+
+    fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.by_name.values().flat_map(Pool::slots)
+    }
+
+    pub(crate) fn forget_agent(&mut self, agent: AgentId) {
+        let who = Principal::Agent(agent);
+        for pool in self.by_name.values_mut() {
+            pool.asked.remove(&who);
+            for slot in pool.slots.values_mut() {
+                slot.viewers.remove(&who);
+            }
+        }
+    }
+}
+
+impl Pool {
+    pub(super) fn new(name: &str, kind: PoolKind) -> Pool {
+        Pool {
+            name: name.into(),
+            kind,
+            capacity: 0,
+            ceiling: 0,
+            slots: BTreeMap::new(),
+            places: BTreeMap::new(),
+            asked: BTreeMap::new(),
+        }
+    }
+
+    /// All slots that somebody has, the oldest number first.
+    pub fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.values()
+    }
+
+    /// The slots of one owner.
+    pub fn slots_of(&self, who: Principal) -> impl Iterator<Item = &Slot> {
+        self.slots.values().filter(move |slot| slot.owner == who)
+    }
+
+    /// The slot that its owner has for longest.
+    pub fn oldest_of(&self, who: Principal) -> Option<&Slot> {
+        self.slots_of(who).min_by_key(|slot| (slot.since, slot.id))
+    }
+
+    /// Everybody in the queue, the first in line first, those with a reservation included.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.places.values()
+    }
+
+    /// Those who wait, the first in line first.
+    pub fn in_line(&self) -> impl Iterator<Item = &Place> {
+        self.places.values().filter(|place| place.is_in_line())
+    }
+
+    /// The place of a request of this owner, reserved or not; a process that waits has a place of its own.
+    pub fn place_of(&self, who: Principal) -> Option<&Place> {
+        self.places.values().find(|place| place.who == who && place.process.is_none())
+    }
+
+    /// How many stand before this place, itself included.
+    pub fn position(&self, ticket: Ticket) -> usize {
+        self.in_line().take_while(|place| place.ticket <= ticket).count()
+    }
+
+    /// How many slots are reserved.
+    pub fn reserved(&self) -> usize {
+        self.places.values().filter(|place| place.is_reserved()).count()
+    }
+
+    /// How many slots are held or reserved.
+    pub fn used(&self) -> usize {
+        self.slots.len() + self.reserved()
+    }
+
+    /// How many slots anybody could take now.
+    pub fn free(&self) -> usize {
+        self.capacity.saturating_sub(self.used())
+    }
+
+    /// A slot in words: tab 7 ("docs").
+    pub(crate) fn words(&self, slot: SlotId, label: Option<&str>) -> String {
+        let label = label.map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
+        match self.kind {
+            PoolKind::Tabs => format!("tab {slot}{label}"),
+            PoolKind::Lease => format!("lease {slot} of {}{label}", self.name),
+        }
+    }
+
+    /// What is held beyond the capacity goes one by one, and never comes back.
+    pub(super) fn settle(&mut self) {
+        self.ceiling = self.capacity.max(self.ceiling.min(self.used()));
+        self.settle_asked();
+    }
+
+    /// When nobody waits, nobody was asked.
+    pub(super) fn settle_asked(&mut self) {
+        if self.in_line().next().is_none() {
+            self.asked.clear();
+        }
+    }
+}
+
+impl Slot {
+    /// When its time runs out, if it does.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.ttl.map(|ttl| self.renewed.plus(ttl))
+    }
+}

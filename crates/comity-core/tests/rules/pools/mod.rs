@@ -1,0 +1,28 @@
+//! Pools by example: each test is a short script and what comes of it.
+
+mod fair;
+mod generated;
+mod limits;
+mod queue;
+mod slots;
+pub(crate) mod words;
+
+use comity_core::invariants;
+use comity_core::snapshot::Snapshot;
+use comity_core::world::{Patience, World};
+use expect_test::Expect;
+
+use crate::script::Stage;
+
+/// Runs a script and compares what came of it; the log folds again to the same world.
+fn check(script: &str, expect: Expect) {
+    let mut stage = Stage::default();
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        words::play(&mut stage, line);
+        invariants::check(&stage.world).unwrap_or_else(|wrong| panic!("after `{line}`: {wrong}"));
+    }
+    let mut again = World::new(Patience::default());
+    stage.log.iter().for_each(|record| again.apply(record));
+    assert_eq!(Snapshot::of(&again), Snapshot::of(&stage.world), "the log folds to the same world");
+    expect.assert_eq(&stage.said.join("\n"));
+}
