@@ -1,0 +1,318 @@
+//! The browser as a whole: its life, its containers, its tabs.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::connection::{About, Connection};
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::events::WANTED;
+use crate::firefox::process::Process;
+use crate::firefox::profile;
+use crate::ids::{Container, TabId};
+use crate::launch::{self, Launched};
+use crate::marionette::Lease;
+use crate::notice::Notice;
+use crate::options::Options;
+use crate::policy::{Load, Policy};
+use crate::shared::Shared;
+use crate::socket;
+use crate::tab::Tab;
+
+/// How long Firefox may take to agree to close.
+const CLOSE: Duration = Duration::from_secs(3);
+/// How long a page may take to tell its title for a list; a busy one is listed with the last that is known.
+const TITLE: Duration = Duration::from_millis(300);
+/// Depth of frames in frames in a list.
+const FRAMES_DEPTH_MAX: usize = 20;
+
+/// One Firefox. When it is dropped Firefox goes on and can be attached to again; [`Browser::close`] ends it.
+#[derive(Debug)]
+pub struct Browser {
+    shared: Arc<Shared>,
+    process: Process,
+    profile: PathBuf,
+    version: String,
+    is_attached: bool,
+    /// The interception that enforces the policy, while there is one.
+    interception: Mutex<Option<String>>,
+    _lease: Lease,
+}
+
+/// A tab in a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TabInfo {
+    /// Its id.
+    pub id: TabId,
+    /// The container that it is in.
+    pub container: Container,
+    /// Its address.
+    pub url: String,
+    /// The title of its page.
+    pub title: String,
+    /// The addresses of the frames in it, outer ones first.
+    pub frames: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Tree {
+    contexts: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    context: String,
+    url: String,
+    user_context: String,
+    #[serde(default)]
+    children: Option<Vec<Node>>,
+}
+
+impl Browser {
+    /// Attaches to the Firefox that an earlier client started with this profile, or starts one.
+    pub fn attach_or_start(
+        options: Options,
+        listener: impl Fn(Notice) + Send + Sync + 'static,
+    ) -> Result<Browser> {
+        let deadline = Deadline::after(options.start_timeout);
+        let launched = launch::attach_or_start(&options, &deadline)?;
+        let (process, is_attached) = (launched.process, launched.is_attached);
+        let connected = Browser::connect(launched, options, listener, &deadline);
+        if connected.is_err() && !is_attached {
+            // Nobody would ever use it.
+            launch::end(&process);
+        }
+        connected
+    }
+
+    fn connect(
+        launched: Launched,
+        options: Options,
+        listener: impl Fn(Notice) + Send + Sync + 'static,
+        deadline: &Deadline,
+    ) -> Result<Browser> {
+        let Launched { process, lease, is_attached } = launched;
+        let (sender, receiver) = socket::connect(&lease.socket_url, deadline)?;
+        let connection = Connection::new(sender);
+        let shared = Arc::new(Shared::new(connection, options.policy, Box::new(listener)));
+        let reading = shared.clone();
+        std::thread::Builder::new()
+            .name("firefox reader".into())
+            .spawn(move || {
+                reading.connection.read(receiver, |event| reading.take(&event));
+                reading.died();
+            })
+            .map_err(|error| BrowserError::not_started(format!("no thread for it: {error}")))?;
+        let browser = Browser {
+            shared,
+            process,
+            profile: options.profile,
+            version: lease.version.clone(),
+            is_attached,
+            interception: Mutex::default(),
+            _lease: lease,
+        };
+        browser.begin(deadline)?;
+        Ok(browser)
+    }
+
+    /// Whether Firefox ran already, with whatever tabs and containers are in it.
+    pub fn is_attached(&self) -> bool {
+        self.is_attached
+    }
+
+    /// The process of Firefox.
+    pub fn process(&self) -> Process {
+        self.process
+    }
+
+    /// The version of Firefox.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Whether Firefox still answers.
+    pub fn is_alive(&self) -> bool {
+        !self.shared.connection.has_ended()
+    }
+
+    /// Ends Firefox with everything in it, for good.
+    pub fn close(self) {
+        let agreed: Result<Value> = self.call("browser.close", json!({}), &Deadline::after(CLOSE));
+        if agreed.is_err() {
+            launch::end(&self.process);
+        }
+        launch::see_off(&self.process);
+        profile::forget(&self.profile);
+    }
+
+    /// Makes a container.
+    pub fn create_container(&self, timeout: Duration) -> Result<Container> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Created {
+            user_context: String,
+        }
+        let created: Created =
+            self.call("browser.createUserContext", json!({}), &Deadline::after(timeout))?;
+        Ok(Container(created.user_context))
+    }
+
+    /// Removes a container with its tabs, cookies and storage.
+    pub fn remove_container(&self, container: &Container, timeout: Duration) -> Result<()> {
+        let params = json!({ "userContext": container.0 });
+        let _done: Value = self.call("browser.removeUserContext", params, &Deadline::after(timeout))?;
+        Ok(())
+    }
+
+    /// All containers, the common one included.
+    pub fn containers(&self, timeout: Duration) -> Result<Vec<Container>> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Found {
+            user_contexts: Vec<One>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct One {
+            user_context: String,
+        }
+        let found: Found = self.call("browser.getUserContexts", json!({}), &Deadline::after(timeout))?;
+        Ok(found.user_contexts.into_iter().map(|one| Container(one.user_context)).collect())
+    }
+
+    /// Opens an empty tab in the background of the window.
+    pub fn open(&self, container: &Container, timeout: Duration) -> Result<Tab> {
+        #[derive(Deserialize)]
+        struct Created {
+            context: String,
+        }
+        self.shared.contexts().opening += 1;
+        let params = json!({ "type": "tab", "background": true, "userContext": container.0 });
+        let created: Result<Created> = self.call("browsingContext.create", params, &Deadline::after(timeout));
+        let strangers = {
+            let mut contexts = self.shared.contexts();
+            contexts.opening -= 1;
+            if let Ok(created) = &created {
+                let is_ours = |notice: &Notice| matches!(notice, Notice::TabOpened { tab, .. } if tab.0 == created.context);
+                contexts.parked.retain(|notice| !is_ours(notice));
+            }
+            if contexts.opening == 0 { std::mem::take(&mut contexts.parked) } else { Vec::new() }
+        };
+        strangers.into_iter().for_each(|notice| self.shared.tell(notice));
+        self.tab(&TabId(created?.context))
+    }
+
+    /// The tab with this id.
+    pub fn tab(&self, id: &TabId) -> Result<Tab> {
+        Ok(Tab::new(self.shared.clone(), self.shared.tab(id)?))
+    }
+
+    /// All tabs, those of people and of pages included.
+    pub fn tabs(&self, timeout: Duration) -> Result<Vec<TabInfo>> {
+        let deadline = Deadline::after(timeout);
+        let tree: Tree = self.call("browsingContext.getTree", json!({}), &deadline)?;
+        let known: Vec<Option<Tab>> =
+            tree.contexts.iter().map(|node| self.tab(&TabId(node.context.clone())).ok()).collect();
+        // All pages are asked at once, so that one that is busy holds up the list only once.
+        let titles = deadline.at_most(TITLE);
+        std::thread::scope(|threads| {
+            for tab in known.iter().flatten() {
+                threads.spawn(|| tab.refresh_title(&titles));
+            }
+        });
+        let infos = tree.contexts.into_iter().zip(&known).map(|(node, tab)| {
+            let mut frames = Vec::new();
+            collect_frames(&node, FRAMES_DEPTH_MAX, &mut frames);
+            TabInfo {
+                title: tab.as_ref().map(Tab::title).unwrap_or_default(),
+                id: TabId(node.context),
+                container: Container(node.user_context),
+                url: node.url,
+                frames,
+            }
+        });
+        Ok(infos.collect())
+    }
+
+    /// Changes what may be loaded, from now on and in all tabs.
+    pub fn set_policy(&self, policy: Policy, timeout: Duration) -> Result<()> {
+        let deadline = Deadline::after(timeout);
+        let mut interception = self.interception.lock().unwrap_or_else(PoisonError::into_inner);
+        let limits = policy.limits_hosts();
+        *self.shared.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
+        match (interception.take(), limits) {
+            (None, true) => *interception = Some(self.intercept("beforeRequestSent", &deadline)?),
+            (Some(id), false) => {
+                let _done: Value =
+                    self.call("network.removeIntercept", json!({ "intercept": id }), &deadline)?;
+            }
+            (kept, _) => *interception = kept,
+        }
+        Ok(())
+    }
+
+    /// Checks an address the way a navigation would.
+    pub fn check(&self, url: &str) -> Result<()> {
+        self.shared.policy().check(url, Load::Page)
+    }
+
+    /// Sends a command of WebDriver BiDi as it is.
+    pub fn raw(&self, method: &str, params: Value, timeout: Duration) -> Result<Value> {
+        self.call(method, params, &Deadline::after(timeout))
+    }
+
+    /// Begins to listen; Firefox tells first what is there already.
+    fn begin(&self, deadline: &Deadline) -> Result<()> {
+        self.shared.contexts().opening += 1;
+        let begun = self.call::<Value>("session.subscribe", json!({ "events": WANTED }), deadline);
+        {
+            let mut contexts = self.shared.contexts();
+            contexts.opening -= 1;
+            // What was there before is in the list, and no news.
+            contexts.parked.clear();
+        }
+        begun?;
+        let _authentication = self.intercept("authRequired", deadline)?;
+        self.set_policy(self.shared.policy(), deadline.left())
+    }
+
+    fn intercept(&self, phase: &str, deadline: &Deadline) -> Result<String> {
+        #[derive(Deserialize)]
+        struct Added {
+            intercept: String,
+        }
+        let added: Added = self.call("network.addIntercept", json!({ "phases": [phase] }), deadline)?;
+        Ok(added.intercept)
+    }
+
+    fn call<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+        deadline: &Deadline,
+    ) -> Result<T> {
+        self.shared.connection.call(method, params, About::default(), deadline)
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.shared.connection.hang_up();
+    }
+}
+
+fn collect_frames(node: &Node, depth: usize, into: &mut Vec<String>) {
+    if depth == 0 {
+        return;
+    }
+    for child in node.children.iter().flatten() {
+        into.push(child.url.clone());
+        collect_frames(child, depth - 1, into);
+    }
+}

@@ -1,0 +1,201 @@
+//! Calls to Firefox and what comes back: each caller waits for its own answer, with its own deadline.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::socket::{Receiver, Sender};
+
+/// Calls that wait for an answer.
+const WAITING_MAX: usize = 10_000;
+
+/// What a call is about, and so what may end it before its answer comes.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct About {
+    /// The tab or frame whose closing ends the call.
+    pub(crate) context: Option<String>,
+    /// The tab whose dialogs end the call.
+    pub(crate) until_dialog_in: Option<String>,
+    /// Whether a new document in the context ends the call.
+    pub(crate) until_navigated: bool,
+}
+
+/// A message from Firefox that nobody asked for.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) method: String,
+    pub(crate) params: Value,
+}
+
+/// The calls of all callers over one socket.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    sender: Sender,
+    next: AtomicU64,
+    calls: Mutex<Calls>,
+}
+
+#[derive(Default, Debug)]
+struct Calls {
+    waiting: HashMap<u64, Waiting>,
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    answer: mpsc::SyncSender<Result<String>>,
+    method: String,
+    about: About,
+}
+
+#[derive(Deserialize)]
+struct Incoming<'a> {
+    id: Option<u64>,
+    method: Option<String>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<String>,
+    message: Option<String>,
+}
+
+impl Connection {
+    pub(crate) fn new(sender: Sender) -> Connection {
+        Connection { sender, next: AtomicU64::new(1), calls: Mutex::default() }
+    }
+
+    /// Asks Firefox and waits for its answer.
+    pub(crate) fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+        about: About,
+        deadline: &Deadline,
+    ) -> Result<T> {
+        let pending = self.begin(method, params, about)?;
+        pending.wait(deadline)
+    }
+
+    /// Asks Firefox; the answer can be waited for later.
+    pub(crate) fn begin(&self, method: &str, params: Value, about: About) -> Result<Pending<'_>> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (answer, answers) = mpsc::sync_channel(1);
+        {
+            let mut calls = self.locked();
+            if calls.has_ended {
+                return Err(BrowserError::Died);
+            }
+            if calls.waiting.len() >= WAITING_MAX {
+                return Err(BrowserError::invalid(format!("{WAITING_MAX} calls wait for Firefox already")));
+            }
+            calls.waiting.insert(id, Waiting { answer, method: method.to_owned(), about });
+        }
+        let pending = Pending { connection: self, id, method: method.to_owned(), answers };
+        self.sender.send(json!({ "id": id, "method": method, "params": params }).to_string())?;
+        Ok(pending)
+    }
+
+    /// Tells Firefox something whose answer nobody needs.
+    pub(crate) fn tell(&self, method: &str, params: Value) {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        // If Firefox is gone the reader tells everybody.
+        let _sent = self.sender.send(json!({ "id": id, "method": method, "params": params }).to_string());
+    }
+
+    /// Ends those waiting calls for which `why` gives a reason.
+    pub(crate) fn interrupt(&self, why: impl Fn(&About) -> Option<BrowserError>) {
+        let mut calls = self.locked();
+        calls.waiting.retain(|_, waiting| {
+            let Some(reason) = why(&waiting.about) else { return true };
+            let _gave_up = waiting.answer.try_send(Err(reason));
+            false
+        });
+    }
+
+    /// Ends the connection; everybody who waits is told.
+    pub(crate) fn hang_up(&self) {
+        self.sender.hang_up();
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.locked().has_ended
+    }
+
+    /// Reads until the connection ends, and hands over answers and events.
+    pub(crate) fn read(&self, mut receiver: Receiver, mut event: impl FnMut(Event)) {
+        while let Some(text) = receiver.next(&self.sender) {
+            // What is no message of the protocol has no id by which somebody could wait for it.
+            let Ok(incoming) = serde_json::from_str::<Incoming<'_>>(&text) else { continue };
+            match incoming.id {
+                Some(id) => self.answer(id, &incoming),
+                None => {
+                    let params = incoming.params.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                    if let (Some(method), Some(params)) = (incoming.method, params) {
+                        event(Event { method, params });
+                    }
+                }
+            }
+        }
+        let mut calls = self.locked();
+        calls.has_ended = true;
+        // Whoever waits sees that its sender is gone.
+        calls.waiting.clear();
+    }
+
+    fn answer(&self, id: u64, incoming: &Incoming<'_>) {
+        // Who gave up is not in the table any more.
+        let Some(waiting) = self.locked().waiting.remove(&id) else { return };
+        let answer = match (&incoming.error, incoming.result) {
+            (None, Some(result)) => Ok(result.get().to_owned()),
+            (code, _) => Err(BrowserError::Refused {
+                command: waiting.method,
+                code: code.clone().unwrap_or_else(|| "no result".into()),
+                message: incoming.message.clone().unwrap_or_default(),
+            }),
+        };
+        let _gave_up = waiting.answer.try_send(answer);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call whose answer is still to come; forgotten when dropped.
+#[derive(Debug)]
+pub(crate) struct Pending<'a> {
+    connection: &'a Connection,
+    id: u64,
+    method: String,
+    answers: mpsc::Receiver<Result<String>>,
+}
+
+impl Pending<'_> {
+    pub(crate) fn wait<T: DeserializeOwned>(self, deadline: &Deadline) -> Result<T> {
+        let text = match self.answers.recv_timeout(deadline.left()) {
+            Ok(answer) => answer?,
+            Err(RecvTimeoutError::Timeout) => return Err(deadline.missed(&self.method)),
+            Err(RecvTimeoutError::Disconnected) => return Err(BrowserError::Died),
+        };
+        serde_json::from_str(&text).map_err(|error| BrowserError::Refused {
+            command: self.method.clone(),
+            code: "unexpected answer".into(),
+            message: error.to_string(),
+        })
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.connection.locked().waiting.remove(&self.id);
+    }
+}

@@ -1,0 +1,140 @@
+//! What can go wrong with the browser, in sentences that a person or a model can act on.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why the browser did not do what it was asked to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BrowserError {
+    /// There is no Firefox to start.
+    NoBrowser {
+        /// Where it was looked for.
+        looked_for: String,
+    },
+    /// Firefox could not be started, or not be attached to.
+    NotStarted {
+        /// What stood in the way.
+        why: String,
+    },
+    /// Firefox has ended, or its connection has.
+    Died,
+    /// It took longer than the caller wanted to wait.
+    Timeout {
+        /// What was waited for.
+        what: String,
+        /// How long.
+        after: Duration,
+    },
+    /// The tab is closed, or never was.
+    NoSuchTab {
+        /// The tab that was named.
+        tab: String,
+    },
+    /// The reference belongs to an earlier document, or to an element that was removed.
+    StaleRef {
+        /// The reference that was given.
+        reference: String,
+    },
+    /// Nothing on the page matches.
+    NotFound {
+        /// The selector that was given.
+        selector: String,
+    },
+    /// The policy does not allow this address.
+    Blocked {
+        /// The address.
+        url: String,
+        /// The rule that forbids it.
+        rule: String,
+    },
+    /// A dialog of the page is in the way.
+    Dialog {
+        /// Its kind: `alert`, `confirm`, `prompt` or `beforeunload`.
+        kind: String,
+        /// What it says.
+        message: String,
+    },
+    /// The element cannot be acted on by a person either.
+    NotClickable {
+        /// What is in the way.
+        why: String,
+    },
+    /// The page could not be loaded.
+    NotLoaded {
+        /// The address.
+        url: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// The document went away while it was being worked with.
+    PageGone,
+    /// A script threw.
+    Script {
+        /// What it threw.
+        message: String,
+    },
+    /// The input makes no sense.
+    Invalid {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Firefox said no.
+    Refused {
+        /// The command.
+        command: String,
+        /// Firefox's code.
+        code: String,
+        /// Firefox's words.
+        message: String,
+    },
+}
+
+/// What most functions of this crate give.
+pub type Result<T> = std::result::Result<T, BrowserError>;
+
+impl BrowserError {
+    pub(crate) fn invalid(why: impl Into<String>) -> BrowserError {
+        BrowserError::Invalid { why: why.into() }
+    }
+
+    pub(crate) fn not_started(why: impl Into<String>) -> BrowserError {
+        BrowserError::NotStarted { why: why.into() }
+    }
+}
+
+impl fmt::Display for BrowserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BrowserError::NoBrowser { looked_for } => write!(
+                f,
+                "there is no Firefox ({looked_for}); install it (Debian: apt-get install firefox-esr; Ubuntu, \
+                 Fedora, macOS: the package firefox), or give the path of the program"
+            ),
+            BrowserError::NotStarted { why } => write!(f, "Firefox cannot be used: {why}"),
+            BrowserError::Died => write!(f, "Firefox has ended"),
+            BrowserError::Timeout { what, after } => {
+                write!(f, "{what} took longer than {} ms", after.as_millis())
+            }
+            BrowserError::NoSuchTab { tab } => write!(f, "there is no tab {tab}; it may have been closed"),
+            BrowserError::StaleRef { reference } => write!(
+                f,
+                "stale reference {reference}: its element is gone or the page was replaced; read the page state again"
+            ),
+            BrowserError::NotFound { selector } => write!(f, "nothing on the page matches {selector}"),
+            BrowserError::Blocked { url, rule } => write!(f, "{url} is not allowed: {rule}"),
+            BrowserError::Dialog { kind, message } => {
+                write!(f, "the page shows a dialog ({kind}: {message:?}); answer it first")
+            }
+            BrowserError::NotClickable { why } => write!(f, "the element cannot be used: {why}"),
+            BrowserError::NotLoaded { url, why } => write!(f, "{url} could not be loaded: {why}"),
+            BrowserError::PageGone => write!(f, "the page was replaced meanwhile; try again on the new one"),
+            BrowserError::Script { message } => write!(f, "the script failed: {message}"),
+            BrowserError::Invalid { why } => write!(f, "{why}"),
+            BrowserError::Refused { command, code, message } => {
+                write!(f, "Firefox refused {command}: {code}: {message}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BrowserError {}

@@ -1,0 +1,158 @@
+//! The profile: a directory for us alone, with the settings that a driven Firefox needs.
+
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use super::process::Process;
+use crate::error::{BrowserError, Result};
+
+/// Where the running Firefox is written down.
+const RECORD: &str = "comity-firefox.json";
+/// Where Firefox reads settings at its start.
+const SETTINGS: &str = "user.js";
+
+/// What is set, as Firefox spells it.
+const PREFERENCES: &[(&str, &str)] = &[
+    // Tabs in the background work as fast as the one in front.
+    ("dom.min_background_timeout_value", "4"),
+    ("dom.min_background_timeout_value_without_budget_throttling", "4"),
+    ("dom.timeout.enable_budget_timer_throttling", "false"),
+    ("dom.ipc.processPriorityManager.backgroundUsesEcoQoS", "false"),
+    ("browser.tabs.unloadOnLowMemory", "false"),
+    // Nothing is shown that nobody asked for.
+    ("browser.startup.page", "0"),
+    ("browser.startup.homepage", "\"about:blank\""),
+    ("browser.startup.homepage_override.mstone", "\"ignore\""),
+    ("browser.newtabpage.enabled", "false"),
+    ("browser.newtab.preload", "false"),
+    ("browser.aboutwelcome.enabled", "false"),
+    ("browser.shell.checkDefaultBrowser", "false"),
+    ("browser.sessionstore.resume_from_crash", "false"),
+    ("browser.tabs.warnOnClose", "false"),
+    ("browser.warnOnQuit", "false"),
+    ("startup.homepage_welcome_url", "\"about:blank\""),
+    ("startup.homepage_welcome_url.additional", "\"\""),
+    ("toolkit.cosmeticAnimations.enabled", "false"),
+    ("trailhead.firstrun.didSeeAboutWelcome", "true"),
+    ("privacy.userContext.enabled", "true"),
+    ("privacy.userContext.ui.enabled", "true"),
+    // Nothing is sent to anybody, and nothing is fetched but the pages.
+    ("app.normandy.enabled", "false"),
+    ("app.update.auto", "false"),
+    ("app.update.disabledForTesting", "true"),
+    ("app.update.enabled", "false"),
+    ("browser.contentblocking.report.lockwise.enabled", "false"),
+    ("browser.discovery.enabled", "false"),
+    ("browser.newtabpage.activity-stream.feeds.system.topstories", "false"),
+    ("browser.newtabpage.activity-stream.feeds.topsites", "false"),
+    ("browser.newtabpage.activity-stream.telemetry", "false"),
+    ("browser.ping-centre.telemetry", "false"),
+    ("browser.region.network.url", "\"\""),
+    ("browser.region.update.enabled", "false"),
+    ("browser.safebrowsing.blockedURIs.enabled", "false"),
+    ("browser.safebrowsing.downloads.enabled", "false"),
+    ("browser.safebrowsing.downloads.remote.enabled", "false"),
+    ("browser.safebrowsing.malware.enabled", "false"),
+    ("browser.safebrowsing.phishing.enabled", "false"),
+    ("browser.safebrowsing.update.enabled", "false"),
+    ("browser.search.geoip.url", "\"\""),
+    ("browser.search.update", "false"),
+    ("browser.translations.enable", "false"),
+    ("browser.urlbar.quicksuggest.enabled", "false"),
+    ("browser.urlbar.suggest.searches", "false"),
+    ("captivedetect.canonicalURL", "\"\""),
+    ("datareporting.healthreport.uploadEnabled", "false"),
+    ("datareporting.policy.dataSubmissionEnabled", "false"),
+    ("dom.push.connection.enabled", "false"),
+    ("extensions.blocklist.enabled", "false"),
+    ("extensions.getAddons.cache.enabled", "false"),
+    ("extensions.systemAddon.update.enabled", "false"),
+    ("extensions.update.enabled", "false"),
+    ("extensions.webservice.discoverURL", "\"\""),
+    ("geo.provider.network.url", "\"\""),
+    ("media.gmp-manager.updateEnabled", "false"),
+    ("network.captive-portal-service.enabled", "false"),
+    ("network.connectivity-service.enabled", "false"),
+    ("network.dns.disablePrefetch", "true"),
+    ("network.http.speculative-parallel-limit", "0"),
+    ("network.predictor.enabled", "false"),
+    ("network.prefetch-next", "false"),
+    ("network.trr.mode", "5"),
+    ("security.remote_settings.crlite_filters.enabled", "false"),
+    ("security.remote_settings.intermediates.enabled", "false"),
+    ("services.settings.server", "\"data:,#remote-settings-dummy/v1\""),
+    ("signon.autofillForms", "false"),
+    ("signon.rememberSignons", "false"),
+    ("toolkit.telemetry.archive.enabled", "false"),
+    ("toolkit.telemetry.enabled", "false"),
+    ("toolkit.telemetry.server", "\"\""),
+    ("toolkit.telemetry.unified", "false"),
+    // The ports are chosen by the system.
+    ("marionette.port", "0"),
+];
+
+/// Makes the profile, readable by nobody else, and writes its settings.
+pub(crate) fn prepare(profile: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        BrowserError::not_started(format!("the profile {} cannot be used: {error}", profile.display()))
+    };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(profile).map_err(failed)?;
+    std::fs::set_permissions(profile, PermissionsExt::from_mode(0o700)).map_err(failed)?;
+    let settings: String =
+        PREFERENCES.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect();
+    write(&profile.join(SETTINGS), &settings).map_err(failed)
+}
+
+/// The Firefox that was started with this profile, if it still runs.
+pub(crate) fn recorded(profile: &Path) -> Option<Process> {
+    let text = std::fs::read(profile.join(RECORD)).ok()?;
+    let process: Process = serde_json::from_slice(&text).ok()?;
+    process.is_alive().then_some(process)
+}
+
+/// Writes down which Firefox runs with this profile.
+pub(crate) fn record(profile: &Path, process: &Process) -> Result<()> {
+    let failed = |error: std::io::Error| {
+        BrowserError::not_started(format!("it cannot be written down in {}: {error}", profile.display()))
+    };
+    let text = serde_json::to_string(process).map_err(|error| failed(error.into()))?;
+    // Under another name first: a half-written record would be a Firefox that nobody finds again.
+    let draft = profile.join(format!("{RECORD}.new"));
+    write(&draft, &text).and_then(|()| std::fs::rename(&draft, profile.join(RECORD))).map_err(failed)
+}
+
+/// Forgets the Firefox that was started with this profile.
+pub(crate) fn forget(profile: &Path) {
+    let _was_none = std::fs::remove_file(profile.join(RECORD));
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_is_private_and_remembers_a_process_that_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let profile = dir.path().join("a/profile");
+        prepare(&profile).unwrap();
+        prepare(&profile).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&profile), mode(&profile.join(SETTINGS))), (0o700, 0o600));
+        assert_eq!(recorded(&profile), None);
+        let me = Process::identify(std::process::id()).unwrap();
+        record(&profile, &me).unwrap();
+        assert_eq!(recorded(&profile), Some(me));
+        record(&profile, &Process { start: me.start + 1, ..me }).unwrap();
+        assert_eq!(recorded(&profile), None, "another process has the number now");
+        record(&profile, &me).unwrap();
+        forget(&profile);
+        assert_eq!(recorded(&profile), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Gets hold of a Firefox: the one that was started earlier, or a new one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::firefox::process::Process;
+use crate::firefox::{port, profile, program};
+use crate::marionette::Lease;
+use crate::options::Options;
+
+/// How long a Firefox that runs may take to be attached to, before it counts as stuck.
+const ATTACH: Duration = Duration::from_secs(15);
+/// How long Firefox may take to end by itself, and then after each signal.
+const END: Duration = Duration::from_secs(5);
+
+/// A Firefox that is ours.
+#[derive(Debug)]
+pub(crate) struct Launched {
+    pub(crate) process: Process,
+    pub(crate) lease: Lease,
+    /// Whether it ran already.
+    pub(crate) is_attached: bool,
+}
+
+/// Attaches to the Firefox that was started with this profile, or starts one.
+pub(crate) fn attach_or_start(options: &Options, deadline: &Deadline) -> Result<Launched> {
+    if let Some(process) = profile::recorded(&options.profile) {
+        match attach(&options.profile, process, &deadline.at_most(ATTACH)) {
+            Ok(launched) => return Ok(launched),
+            Err(stuck) if deadline.left().is_zero() => return Err(stuck),
+            // It runs and cannot be used: a new one could not have its profile.
+            Err(_) => end(&process),
+        }
+    }
+    start(options, deadline)
+}
+
+/// Ends a Firefox: asks, then insists. Tells whether it is gone.
+pub(crate) fn end(process: &Process) {
+    for signal in [Signal::TERM, Signal::KILL] {
+        process.signal(signal);
+        if process.wait(END) {
+            return;
+        }
+    }
+}
+
+/// Waits until a Firefox that was told to close has done so; ends it if it does not.
+pub(crate) fn see_off(process: &Process) {
+    if !process.wait(END) {
+        end(process);
+    }
+}
+
+fn attach(profile: &Path, process: Process, deadline: &Deadline) -> Result<Launched> {
+    let port = port::written(profile)
+        .ok_or_else(|| BrowserError::not_started("its port is not written down in its profile"))?;
+    Ok(Launched { process, lease: Lease::take(port, deadline)?, is_attached: true })
+}
+
+fn start(options: &Options, deadline: &Deadline) -> Result<Launched> {
+    let program = program::find(options)?;
+    profile::prepare(&options.profile)?;
+    profile::forget(&options.profile);
+    port::forget(&options.profile);
+    let mut child = program::start(&program, &options.profile, options.display)?;
+    let pid = child.id();
+    let process = Process::identify(pid);
+    // Somebody has to ask after it when it ends; else it stays in the table of processes.
+    let reaper = std::thread::Builder::new().name("firefox".into()).spawn(move || child.wait());
+    let process = process.ok_or_else(|| BrowserError::not_started("it ended at once"))?;
+    let begin = || {
+        reaper.map_err(|error| BrowserError::not_started(format!("no thread for it: {error}")))?;
+        profile::record(&options.profile, &process)?;
+        let port = port::wait(&options.profile, &process, deadline)?;
+        Lease::take(port, deadline)
+    };
+    match begin() {
+        Ok(lease) => Ok(Launched { process, lease, is_attached: false }),
+        Err(error) => {
+            end(&process);
+            profile::forget(&options.profile);
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What happens in the browser without being asked for.
+
+use crate::ids::{Container, TabId};
+
+/// Something that happened in the browser; told on the thread that reads from it, so whoever is told must be quick and
+/// must not call the browser from there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// A tab opened that nobody asked for: by a page, or by the person at the window.
+    TabOpened {
+        /// The tab.
+        tab: TabId,
+        /// The container that it is in.
+        container: Container,
+        /// Its address when it opened.
+        url: String,
+        /// The tab whose page opened it.
+        opener: Option<TabId>,
+    },
+    /// A tab is gone: closed by us, by the person, by its page, or crashed.
+    TabClosed {
+        /// The tab.
+        tab: TabId,
+    },
+    /// A page shows a dialog.
+    DialogOpened {
+        /// The tab.
+        tab: TabId,
+        /// The dialog.
+        dialog: Dialog,
+    },
+    /// Firefox has ended, or the connection to it has.
+    Died,
+}
+
+/// A dialog that a page shows, and that waits for an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dialog {
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// What it says.
+    pub message: String,
+    /// What is in the field of a prompt.
+    pub default: Option<String>,
+}

@@ -1,0 +1,47 @@
+//! How the browser is run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::policy::Policy;
+
+/// How long Firefox may take from its start until it can be used.
+const START: Duration = Duration::from_secs(60);
+
+/// Whether people see the window.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Display {
+    /// No window is shown.
+    #[default]
+    Headless,
+    /// The window is shown, on the display that the environment names.
+    Visible,
+}
+
+/// How the browser is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The program; if it is not given, `firefox-esr` or `firefox` on the PATH.
+    pub path: Option<PathBuf>,
+    /// The directory of the profile, made if it is missing, for us alone.
+    pub profile: PathBuf,
+    /// Whether people see the window.
+    pub display: Display,
+    /// What may be loaded.
+    pub policy: Policy,
+    /// How long Firefox may take until it can be used.
+    pub start_timeout: Duration,
+}
+
+impl Options {
+    /// Runs headless with this profile and the default policy.
+    pub fn new(profile: impl Into<PathBuf>) -> Options {
+        Options {
+            path: None,
+            profile: profile.into(),
+            display: Display::default(),
+            policy: Policy::default(),
+            start_timeout: START,
+        }
+    }
+}

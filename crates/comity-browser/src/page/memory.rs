@@ -1,0 +1,166 @@
+//! What is remembered of a tab's pages: which frame a reference is in, and what earlier outlines said.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::outline::Node;
+
+/// Runs of numbers that are remembered; a reference in an older one is stale.
+const RUNS_MAX: usize = 500;
+/// Outlines that are kept to compare with.
+const OUTLINES_MAX: usize = 6;
+/// Frames whose place in their parent is remembered.
+const FRAMES_MAX: usize = 500;
+
+/// What is remembered of a tab's pages.
+#[derive(Debug)]
+pub(crate) struct PageMemory {
+    next: u64,
+    runs: VecDeque<Run>,
+    /// Of a frame: the context that it is in, and the number of its element there.
+    frames: HashMap<String, (String, u64)>,
+    outlines: VecDeque<Outline>,
+    revision: u64,
+}
+
+/// Numbers that one document gave, one after another.
+#[derive(Debug)]
+struct Run {
+    first: u64,
+    next: u64,
+    context: String,
+}
+
+#[derive(Debug)]
+struct Outline {
+    revision: u64,
+    /// The question to which it was the answer: only answers to the same can be compared.
+    question: String,
+    nodes: Vec<Node>,
+}
+
+impl Default for PageMemory {
+    fn default() -> PageMemory {
+        PageMemory {
+            next: 1,
+            runs: VecDeque::new(),
+            frames: HashMap::new(),
+            outlines: VecDeque::new(),
+            revision: 0,
+        }
+    }
+}
+
+impl PageMemory {
+    /// The first number that a document may give.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Remembers which numbers a document has given.
+    pub(crate) fn given(&mut self, context: &str, first: u64, next: u64) {
+        self.next = self.next.max(next);
+        if first >= next {
+            return;
+        }
+        match self.runs.back_mut() {
+            Some(run) if run.context == context && run.next == first => run.next = next,
+            _ => self.runs.push_back(Run { first, next, context: context.to_owned() }),
+        }
+        if self.runs.len() > RUNS_MAX {
+            self.runs.pop_front();
+        }
+    }
+
+    /// The context that a reference is in.
+    pub(crate) fn context_of(&self, number: u64) -> Option<&str> {
+        let run = self.runs.iter().rev().find(|run| (run.first..run.next).contains(&number))?;
+        Some(&run.context)
+    }
+
+    pub(crate) fn frame_found(&mut self, frame: &str, parent: &str, element: u64) {
+        if self.frames.len() >= FRAMES_MAX {
+            self.frames.clear();
+        }
+        self.frames.insert(frame.to_owned(), (parent.to_owned(), element));
+    }
+
+    /// The context that a frame is in, and the number of its element there.
+    pub(crate) fn parent_of(&self, frame: &str) -> Option<(String, u64)> {
+        self.frames.get(frame).cloned()
+    }
+
+    /// Remembers an outline; gives its revision, which is the old one if nothing is different.
+    pub(crate) fn remember(&mut self, question: &str, nodes: &[Node]) -> u64 {
+        let last = self.outlines.iter().rev().find(|outline| outline.question == question);
+        if let Some(last) = last.filter(|last| last.nodes == nodes) {
+            return last.revision;
+        }
+        self.revision += 1;
+        if self.outlines.len() == OUTLINES_MAX {
+            self.outlines.pop_front();
+        }
+        self.outlines.push_back(Outline {
+            revision: self.revision,
+            question: question.to_owned(),
+            nodes: nodes.to_vec(),
+        });
+        self.revision
+    }
+
+    /// The outline of a revision, if it is remembered and answers the same question.
+    pub(crate) fn outline(&self, revision: u64, question: &str) -> Option<&[Node]> {
+        let found =
+            self.outlines.iter().find(|known| known.revision == revision && known.question == question)?;
+        Some(&found.nodes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outline::tests::node;
+    use super::*;
+
+    #[test]
+    fn numbers_lead_to_their_frames() {
+        let mut memory = PageMemory::default();
+        memory.given("top", 1, 10);
+        memory.given("frame", 10, 12);
+        memory.given("top", 12, 12);
+        memory.given("top", 12, 15);
+        memory.given("top", 15, 16);
+        assert_eq!(memory.next(), 16);
+        assert_eq!(memory.runs.len(), 3, "numbers that follow each other are one run");
+        let table = [
+            (1, Some("top")),
+            (9, Some("top")),
+            (10, Some("frame")),
+            (15, Some("top")),
+            (16, None),
+            (0, None),
+        ];
+        for (number, expected) in table {
+            assert_eq!(memory.context_of(number), expected, "{number}");
+        }
+        for run in 0..RUNS_MAX as u64 {
+            memory.given(&format!("c{run}"), 100 + run, 101 + run);
+        }
+        assert_eq!(memory.context_of(1), None, "the oldest are forgotten");
+    }
+
+    #[test]
+    fn a_revision_changes_with_the_outline() {
+        let mut memory = PageMemory::default();
+        let (one, two) = (vec![node("0 link a e1")], vec![node("0 link b e1")]);
+        assert_eq!(memory.remember("all", &one), 1);
+        assert_eq!(memory.remember("all", &one), 1);
+        assert_eq!(memory.remember("links", &one), 2);
+        assert_eq!(memory.remember("all", &two), 3);
+        assert_eq!(memory.outline(1, "all"), Some(one.as_slice()));
+        assert_eq!(memory.outline(1, "links"), None);
+        assert_eq!(memory.outline(9, "all"), None);
+        for index in 0..OUTLINES_MAX {
+            memory.remember("all", &[node(&format!("0 link c{index} e1"))]);
+        }
+        assert_eq!(memory.outline(1, "all"), None);
+    }
+}

@@ -1,0 +1,235 @@
+//! The state of a page: an outline over all its frames, within a budget.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::diff::{Changes, diff};
+use super::outline::{Node, Told, fit, number, reference};
+use super::script::{self, target_json};
+use crate::connection::About;
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::tab::{Tab, Target};
+
+/// Depth of frames in frames.
+const FRAME_DEPTH_MAX: usize = 6;
+/// How long one frame may take: a busy one must not hide the rest of the page.
+const FRAME: Duration = Duration::from_secs(2);
+/// Parts in an outline, whoever asks.
+const NODES_MAX: usize = 5000;
+/// Bytes of an outline, whoever asks.
+const BYTES_MAX: usize = 512 * 1024;
+
+/// How much of a page is wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateOptions {
+    /// Only what can be acted on.
+    pub interactive_only: bool,
+    /// Only this element and what is in it.
+    pub scope: Option<Target>,
+    /// How deep the outline goes.
+    pub depth: usize,
+    /// Parts at most.
+    pub nodes_max: usize,
+    /// Bytes at most.
+    pub bytes_max: usize,
+    /// Only what comes after this reference: the next page of an outline.
+    pub after: Option<String>,
+    /// Only what has changed since this revision.
+    pub since: Option<u64>,
+}
+
+impl Default for StateOptions {
+    fn default() -> StateOptions {
+        StateOptions {
+            interactive_only: false,
+            scope: None,
+            depth: 100,
+            nodes_max: 400,
+            bytes_max: 11_000,
+            after: None,
+            since: None,
+        }
+    }
+}
+
+/// The state of a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PageState {
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
+    /// The number of this state; what changes afterwards can be asked for with it.
+    pub revision: u64,
+    /// The outline; all of it, even if only changes were asked for.
+    pub nodes: Vec<Node>,
+    /// The reference to go on after, if there is more.
+    pub more_after: Option<String>,
+    /// What has changed, if that was asked for and the earlier state is remembered.
+    pub changes: Option<Changes>,
+}
+
+impl fmt::Display for PageState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?} {} (revision {})", self.title, self.url, self.revision)?;
+        match &self.changes {
+            Some(changes) => write!(f, "{changes}")?,
+            None => self.nodes.iter().try_for_each(|node| writeln!(f, "{node}"))?,
+        }
+        match &self.more_after {
+            Some(reference) => writeln!(f, "… more after {reference}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An outline that is being put together from the frames of a page.
+struct Collecting<'a> {
+    options: &'a StateOptions,
+    deadline: Deadline,
+    nodes: Vec<Node>,
+    bytes: usize,
+    is_cut: bool,
+    title: Option<String>,
+}
+
+impl Tab {
+    /// Reads the page: what is on it, in words, with references for commands.
+    pub fn page_state(&self, options: &StateOptions, timeout: Duration) -> Result<PageState> {
+        let deadline = Deadline::after(timeout);
+        let options = &StateOptions {
+            nodes_max: options.nodes_max.clamp(1, NODES_MAX),
+            bytes_max: options.bytes_max.clamp(1, BYTES_MAX),
+            ..options.clone()
+        };
+        // Outlines of one tab are made one after another: the numbers that they give must not mix.
+        let _making = self.state.outlining.wait(&deadline)?;
+        self.while_pages_come(&deadline, |tab| tab.outline(options, &deadline))
+    }
+
+    fn outline(&self, options: &StateOptions, deadline: &Deadline) -> Result<PageState> {
+        let mut collecting = Collecting {
+            options,
+            deadline: *deadline,
+            nodes: Vec::new(),
+            bytes: 0,
+            is_cut: false,
+            title: None,
+        };
+        let (top, scope) = match &options.scope {
+            Some(target) => {
+                let (context, json) = self.locate(target)?;
+                (context, Some(json))
+            }
+            None => (self.state.id.0.clone(), None),
+        };
+        match &options.after {
+            None => self.collect(&mut collecting, &top, scope, None, 0, 0)?,
+            Some(after) => self.go_on(&mut collecting, &top, scope, after)?,
+        }
+        let Collecting { mut nodes, is_cut, title, .. } = collecting;
+        let is_cut = fit(&mut nodes, options.nodes_max, options.bytes_max) || is_cut;
+        let question = format!("{:?}", StateOptions { since: None, ..options.clone() });
+        let mut memory = self.memory();
+        let revision = memory.remember(&question, &nodes);
+        let before = options.since.and_then(|since| memory.outline(since, &question));
+        let changes = before.map(|before| diff(before, &nodes));
+        drop(memory);
+        let more_after = if is_cut { nodes.last().map(|node| node.reference.clone()) } else { None };
+        let url = self.url();
+        Ok(PageState { url, title: title.unwrap_or_default(), revision, nodes, more_after, changes })
+    }
+
+    /// Goes on after a reference: with its own frame first, then with those around it.
+    fn go_on(
+        &self,
+        collecting: &mut Collecting<'_>,
+        top: &str,
+        scope: Option<Value>,
+        after: &str,
+    ) -> Result<()> {
+        let stale = || BrowserError::StaleRef { reference: after.to_owned() };
+        let mut number = number(after).ok_or_else(stale)?;
+        let mut context = self.memory().context_of(number).map(str::to_owned).ok_or_else(stale)?;
+        for _ in 0..FRAME_DEPTH_MAX {
+            let is_top = context == top;
+            let within = if is_top { scope.clone() } else { None };
+            self.collect(collecting, &context, within, Some(number), 0, 0)?;
+            let parent = self.memory().parent_of(&context);
+            match parent {
+                Some((parent, element)) if !is_top && !collecting.is_cut => {
+                    (context, number) = (parent, element);
+                }
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the outline of one document, with those of the frames in it at their places.
+    fn collect(
+        &self,
+        collecting: &mut Collecting<'_>,
+        context: &str,
+        scope: Option<Value>,
+        after: Option<u64>,
+        depth: usize,
+        frame_depth: usize,
+    ) -> Result<()> {
+        let options = collecting.options;
+        let mut args = json!({
+            "firstRef": self.memory().next(),
+            "depth": depth,
+            "depthMax": options.depth,
+            "interactiveOnly": options.interactive_only,
+            "nodesMax": options.nodes_max.saturating_sub(collecting.nodes.len()).max(1),
+            "bytesMax": options.bytes_max.saturating_sub(collecting.bytes).max(1),
+        });
+        if let Some(scope) = scope {
+            // The name under which refusals find it.
+            args["target"] = scope.clone();
+            args["scope"] = scope;
+        }
+        if let Some(after) = after {
+            args["after"] = json!(after);
+            args["target"] = target_json(&Target::Ref(reference(after)), Some(after));
+        }
+        let about = About { context: Some(context.to_owned()), until_navigated: true, ..About::default() };
+        let limit = if frame_depth > 0 { collecting.deadline.at_most(FRAME) } else { collecting.deadline };
+        let answer = script::call(&self.shared, context, "outline", &args, &about, &limit)?;
+        let told: Told = serde_json::from_value(answer.value)
+            .map_err(|error| BrowserError::invalid(format!("the outline cannot be read: {error}")))?;
+        self.memory().given(context, told.first_new, told.next);
+        collecting.title.get_or_insert(told.title);
+        collecting.is_cut |= told.is_full;
+        for told in told.nodes {
+            let (frame, element) = (told.frame, told.number);
+            let mut node = told.into_node();
+            collecting.bytes += node.to_string().len() + 1;
+            let inner = node.depth + 1;
+            let frame = frame.and_then(|index| answer.extras.get(index)?.pointer("/value/context")?.as_str());
+            let Some(frame) = frame else {
+                collecting.nodes.push(node);
+                continue;
+            };
+            let place = collecting.nodes.len();
+            self.memory().frame_found(frame, context, element);
+            let is_room = collecting.nodes.len() < options.nodes_max && collecting.bytes < options.bytes_max;
+            collecting.nodes.push(node.clone());
+            if !is_room || frame_depth >= FRAME_DEPTH_MAX || inner > options.depth {
+                continue;
+            }
+            if let Err(error) = self.collect(collecting, frame, None, None, inner, frame_depth + 1) {
+                if error == BrowserError::Died {
+                    return Err(error);
+                }
+                node.state = "unreadable".into();
+                collecting.nodes[place] = node;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! What may be loaded: schemes and domains. Pure; Firefox is made to obey it by interception of its requests.
+
+mod address;
+mod punycode;
+
+use std::fmt;
+
+use crate::error::{BrowserError, Result};
+use address::{Address, Host};
+
+/// Rules of one list.
+const RULES_MAX: usize = 1000;
+/// What a page carries itself or makes up: no request leaves the browser for it.
+const WITHOUT_NETWORK: [&str; 3] = ["about", "blob", "data"];
+/// What requests over the network begin with; those of WebSockets are told as such or as `http`.
+const NETWORK: [&str; 4] = ["http", "https", "ws", "wss"];
+
+/// What is being loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Load {
+    /// A page, in a tab.
+    Page,
+    /// Something that a page asks for: a frame, a script, a picture, a redirection, a WebSocket.
+    Part,
+}
+
+/// Whether this machine itself may be visited when nothing else is said about it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Loopback {
+    /// `localhost`, `127.0.0.1` and `[::1]` are allowed unless they are denied.
+    #[default]
+    Allowed,
+    /// They need a rule like any other host.
+    ByRule,
+}
+
+/// What may be loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Policy {
+    schemes: Vec<String>,
+    allow: Vec<Rule>,
+    deny: Vec<Rule>,
+    loopback: Loopback,
+}
+
+/// Hosts: one name, all names below one (`*.example.com`), or all (`*`).
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Rule {
+    Exactly(Host),
+    Below(String),
+    All,
+}
+
+impl Default for Policy {
+    /// Pages from the web and empty ones, from every host.
+    fn default() -> Policy {
+        Policy {
+            schemes: ["http", "https", "about:blank"].map(str::to_owned).to_vec(),
+            allow: Vec::new(),
+            deny: Vec::new(),
+            loopback: Loopback::Allowed,
+        }
+    }
+}
+
+impl Policy {
+    /// Limits hosts: with an empty `allow` all are allowed; what is in `deny` never is.
+    pub fn new(allow: &[impl AsRef<str>], deny: &[impl AsRef<str>]) -> Result<Policy> {
+        if allow.len().max(deny.len()) > RULES_MAX {
+            return Err(BrowserError::invalid(format!("a list has more than {RULES_MAX} domains")));
+        }
+        let allow = allow.iter().map(|rule| Rule::parse(rule.as_ref())).collect::<Result<_>>()?;
+        let deny = deny.iter().map(|rule| Rule::parse(rule.as_ref())).collect::<Result<_>>()?;
+        Ok(Policy { allow, deny, ..Policy::default() })
+    }
+
+    /// Says what pages may begin with: schemes, or whole addresses like `about:blank`.
+    pub fn with_schemes(self, schemes: &[impl AsRef<str>]) -> Policy {
+        let schemes = schemes.iter().map(|scheme| scheme.as_ref().to_ascii_lowercase()).collect();
+        Policy { schemes, ..self }
+    }
+
+    /// Says whether this machine itself may be visited.
+    pub fn with_loopback(self, loopback: Loopback) -> Policy {
+        Policy { loopback, ..self }
+    }
+
+    /// Whether any host is out of bounds, so that requests have to be looked at.
+    pub fn limits_hosts(&self) -> bool {
+        !self.allow.is_empty() || !self.deny.is_empty() || self.loopback == Loopback::ByRule
+    }
+
+    /// Allows an address, or names the rule that forbids it.
+    pub fn check(&self, url: &str, load: Load) -> Result<()> {
+        self.judge(url, load).map_err(|rule| BrowserError::Blocked { url: url.to_owned(), rule })
+    }
+
+    fn judge(&self, url: &str, load: Load) -> std::result::Result<(), String> {
+        let address = Address::parse(url)?;
+        let scheme = address.scheme.as_str();
+        let is_known = match load {
+            Load::Page => self
+                .schemes
+                .iter()
+                .any(|known| known == scheme || *known == address.text.to_ascii_lowercase()),
+            Load::Part if WITHOUT_NETWORK.contains(&scheme) => return Ok(()),
+            Load::Part => NETWORK.contains(&scheme) || self.schemes.iter().any(|known| known == scheme),
+        };
+        if !is_known {
+            return Err(format!("{scheme}: is not among the schemes {}", self.schemes.join(", ")));
+        }
+        let Some(host) = &address.host else { return Ok(()) };
+        if let Some(rule) = self.deny.iter().find(|rule| rule.matches(host)) {
+            return Err(format!("{host} is denied by {rule}"));
+        }
+        let is_free = match (host.is_loopback(), self.loopback) {
+            (true, Loopback::Allowed) => true,
+            (true, Loopback::ByRule) => false,
+            (false, Loopback::Allowed | Loopback::ByRule) => self.allow.is_empty(),
+        };
+        if is_free || self.allow.iter().any(|rule| rule.matches(host)) {
+            return Ok(());
+        }
+        let allowed: Vec<String> = self.allow.iter().map(Rule::to_string).collect();
+        Err(format!("{host} is not among the allowed domains ({})", allowed.join(", ")))
+    }
+}
+
+impl Rule {
+    fn parse(text: &str) -> Result<Rule> {
+        let wrong = |why: &str| BrowserError::invalid(format!("{text:?} is no domain: {why}"));
+        let text_of_rule = text.trim();
+        if text_of_rule == "*" {
+            return Ok(Rule::All);
+        }
+        if text_of_rule.contains(['/', '@', '?', '#']) {
+            return Err(wrong("give the host alone, like example.com or *.example.com"));
+        }
+        let (is_below, name) = match text_of_rule.strip_prefix("*.") {
+            Some(name) => (true, name),
+            None => (false, text_of_rule),
+        };
+        if name.contains('*') {
+            return Err(wrong("a star stands only at its beginning, as in *.example.com"));
+        }
+        // A port would look as if it limited something; hosts are limited as a whole.
+        let is_bare_v6 = name.matches(':').count() > 1;
+        if name.contains(':') && !is_bare_v6 {
+            return Err(wrong("ports are not limited"));
+        }
+        let spelled =
+            if is_bare_v6 && !name.starts_with('[') { format!("[{name}]") } else { name.to_owned() };
+        match (Host::parse(&spelled).map_err(|why| wrong(&why))?, is_below) {
+            (Host::Name(name), true) => Ok(Rule::Below(name)),
+            (Host::V4(_) | Host::V6(_), true) => Err(wrong("addresses have no subdomains")),
+            (host, false) => Ok(Rule::Exactly(host)),
+        }
+    }
+
+    fn matches(&self, host: &Host) -> bool {
+        match (self, host) {
+            (Rule::All, _) => true,
+            (Rule::Exactly(wanted), host) => wanted == host,
+            (Rule::Below(parent), Host::Name(name)) => {
+                name.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.') && rest.len() > 1)
+            }
+            (Rule::Below(_), Host::V4(_) | Host::V6(_)) => false,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Exactly(host) => write!(f, "{host}"),
+            Rule::Below(name) => write!(f, "*.{name}"),
+            Rule::All => write!(f, "*"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Addresses and what the rules say about them.
+
+use super::*;
+
+fn check(policy: &Policy, load: Load, table: &[(&str, &str)]) {
+    for (url, expected) in table {
+        let told = match policy.check(url, load) {
+            Ok(()) => "allowed".to_owned(),
+            Err(BrowserError::Blocked { rule, .. }) => rule,
+            Err(other) => panic!("{url}: {other}"),
+        };
+        assert!(told.contains(expected), "{url}: {told}, and not {expected}");
+    }
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn by_default_pages_come_from_the_web() {
+    let policy = Policy::default();
+    assert!(!policy.limits_hosts());
+    check(
+        &policy,
+        Load::Page,
+        &[
+            ("http://example.com", "allowed"),
+            ("  HTTPS://example.com/a b", "allowed"),
+            ("about:blank", "allowed"),
+            ("ABOUT:blank", "allowed"),
+            ("about:config", "about: is not among"),
+            ("about:blank#x", "about: is not among"),
+            ("file:///etc/passwd", "file: is not among"),
+            ("f\nile:///etc/passwd", "file: is not among"),
+            ("data:text/html,x", "data: is not among"),
+            ("javascript:alert(1)", "javascript: is not among"),
+            ("view-source:http://example.com", "view-source: is not among"),
+            ("blob:http://example.com/1", "blob: is not among"),
+            ("chrome://browser/content", "chrome: is not among"),
+            ("moz-extension://x", "moz-extension: is not among"),
+            ("example.com", "no scheme"),
+            ("localhost:80", "localhost: is not among"),
+            ("http://", "no host"),
+            ("http:///example.com", "allowed"),
+            ("//example.com", "no scheme"),
+        ],
+    );
+    check(
+        &policy,
+        Load::Part,
+        &[
+            ("data:image/png;base64,x", "allowed"),
+            ("blob:http://example.com/1", "allowed"),
+            ("about:srcdoc", "allowed"),
+            ("wss://example.com", "allowed"),
+            ("file:///etc/passwd", "file: is not among"),
+            ("resource://gre/", "resource: is not among"),
+        ],
+    );
+}
+
+#[test]
+fn allowed_domains_in_all_spellings() {
+    let policy =
+        Policy::new(&["Example.com", "*.example.org", "bücher.de", "10.0.0.1", "2001:db8::1"], &NONE);
+    let policy = policy.unwrap();
+    assert!(policy.limits_hosts());
+    let table = [
+        ("http://example.com/", "allowed"),
+        ("http://EXAMPLE.COM:8080/x", "allowed"),
+        ("http://example.com./", "allowed"),
+        ("http://user:password@example.com/", "allowed"),
+        ("http://example.com@evil.test/", "evil.test is not among"),
+        ("http://evil.test\\@example.com/", "evil.test is not among"),
+        ("http://evil.test/@example.com/", "evil.test is not among"),
+        ("http://evil.test#@example.com/", "evil.test is not among"),
+        ("http://evil.test?@example.com/", "evil.test is not among"),
+        ("http:\\\\example.com\\x", "allowed"),
+        ("http:example.com", "allowed"),
+        ("http://exa\tmple.com", "allowed"),
+        ("http://%65xample.com", "allowed"),
+        ("http://ｅｘａｍｐｌｅ。com", "allowed"),
+        ("http://exam\u{ad}ple.com", "allowed"),
+        ("http://notexample.com", "notexample.com is not among"),
+        ("http://example.com.evil.test", "example.com.evil.test is not among"),
+        ("http://www.example.com", "www.example.com is not among"),
+        ("http://a.example.org", "allowed"),
+        ("http://a.b.example.org", "allowed"),
+        ("http://example.org", "example.org is not among"),
+        ("http://.example.org", "no host"),
+        ("http://evilexample.org", "evilexample.org is not among"),
+        ("http://BÜCHER.de", "allowed"),
+        ("http://xn--bcher-kva.de", "allowed"),
+        ("http://bu\u{308}cher.de", "allowed"),
+        ("http://bucher.de", "bucher.de is not among"),
+        ("http://10.0.0.1", "allowed"),
+        ("http://167772161", "allowed"),
+        ("http://0xa000001", "allowed"),
+        ("http://0xA.0.1", "allowed"),
+        ("http://012.0.0.1", "allowed"),
+        ("http://[::ffff:10.0.0.1]", "allowed"),
+        ("http://[::ffff:a00:1]:80", "allowed"),
+        ("http://10.0.0.2", "10.0.0.2 is not among"),
+        ("http://10.0.0.256", "no IPv4"),
+        ("http://1.2.3.4.5", "no IPv4"),
+        ("http://[2001:DB8:0:0::1]/", "allowed"),
+        ("http://[2001:db8::2]/", "[2001:db8::2] is not among"),
+        ("http://[::1", "bracket"),
+        ("http://a b.example.org", "no host"),
+        // This machine, unless a rule denies it.
+        ("http://localhost:3000", "allowed"),
+        ("http://app.localhost", "allowed"),
+        ("http://127.1.2.3", "allowed"),
+        ("http://2130706433", "allowed"),
+        ("http://[::1]", "allowed"),
+        ("http://[::ffff:127.0.0.1]", "allowed"),
+        ("http://localhost.evil.test", "localhost.evil.test is not among"),
+        ("http://0.0.0.0", "0.0.0.0 is not among"),
+    ];
+    check(&policy, Load::Page, &table);
+    check(&policy, Load::Part, &table);
+}
+
+#[test]
+fn denial_comes_first() {
+    let policy = Policy::new(&["*"], &["*.ads.test", "ads.test", "127.0.0.1"]).unwrap();
+    check(
+        &policy,
+        Load::Part,
+        &[
+            ("https://ads.test/x", "denied by ads.test"),
+            ("https://a.ads.test./x", "denied by *.ads.test"),
+            ("wss://a.ads.test/x", "denied by *.ads.test"),
+            ("https://loads.test/x", "allowed"),
+            ("http://2130706433", "denied by 127.0.0.1"),
+            ("http://localhost", "allowed"),
+        ],
+    );
+    let closed = Policy::default().with_loopback(Loopback::ByRule);
+    assert!(closed.limits_hosts());
+    check(&closed, Load::Page, &[("http://localhost", "not among"), ("http://example.com", "allowed")]);
+    let all = Policy::new(&NONE, &["*"]).unwrap();
+    check(&all, Load::Page, &[("http://localhost", "denied by *"), ("about:blank", "allowed")]);
+}
+
+#[test]
+fn wrong_rules_are_told() {
+    for rule in ["http://example.com", "example.com:80", "*.*.com", "a*b.com", "", "*.", "*.10.0.0.1", "a b"]
+    {
+        let told = Policy::new(&[rule], &NONE).unwrap_err().to_string();
+        assert!(told.contains("is no domain"), "{rule}: {told}");
+    }
+    let many = vec!["a.test"; RULES_MAX + 1];
+    assert!(Policy::new(&many, &NONE).is_err());
+}

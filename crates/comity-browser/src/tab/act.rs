@@ -1,0 +1,196 @@
+//! Acting: clicking, typing, pressing keys. Trusted, as if a person did it, and in tabs in the background too.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::read::unreadable;
+use super::{Tab, Target};
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::keys::{self, Modifier};
+use crate::notice::Dialog;
+use crate::page::script;
+
+/// Letters that are typed key by key; a longer text is put in at once, as a paste is.
+const TYPED_MAX: usize = 200;
+/// Letters of a text that is typed.
+const TEXT_MAX: usize = 1_000_000;
+
+/// What came of an act.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Acted {
+    /// The dialog that it made the page show.
+    pub dialog: Option<Dialog>,
+}
+
+/// How a text is typed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Typing {
+    /// Replaces what is there.
+    pub clear: bool,
+    /// Presses Enter at the end.
+    pub submit: bool,
+}
+
+#[derive(Deserialize)]
+struct Point {
+    x: i64,
+    y: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Focused {
+    is_set: bool,
+    #[serde(default)]
+    is_empty: bool,
+}
+
+impl Tab {
+    /// Clicks on an element; scrolls to it if need be.
+    pub fn click(&self, target: &Target, timeout: Duration) -> Result<Acted> {
+        let deadline = Deadline::after(timeout);
+        let _acting = self.begin_to_act(&deadline)?;
+        let (context, answer) = self.prepare("aim", Some(target), json!({}), &deadline)?;
+        let Point { x, y } = serde_json::from_value(answer).map_err(unreadable)?;
+        self.perform(&context, click_at(x, y), &deadline)
+    }
+
+    /// Clicks on a point of the viewport.
+    pub fn click_at(&self, x: u32, y: u32, timeout: Duration) -> Result<Acted> {
+        let deadline = Deadline::after(timeout);
+        let _acting = self.begin_to_act(&deadline)?;
+        self.perform(&self.state.id.0, click_at(i64::from(x), i64::from(y)), &deadline)
+    }
+
+    /// Types a text into an element, or into the one that has the focus. Chooses it where there is nothing to type.
+    pub fn type_text(
+        &self,
+        target: Option<&Target>,
+        text: &str,
+        typing: Typing,
+        timeout: Duration,
+    ) -> Result<Acted> {
+        if text.chars().count() > TEXT_MAX {
+            return Err(BrowserError::invalid(format!("the text has more than {TEXT_MAX} letters")));
+        }
+        let typed = keys::typed(text)?;
+        let deadline = Deadline::after(timeout);
+        let _acting = self.begin_to_act(&deadline)?;
+        let (context, answer) = self.prepare("focus", target, json!({ "clear": typing.clear }), &deadline)?;
+        let focused: Focused = serde_json::from_value(answer).map_err(unreadable)?;
+        let is_cleared = typing.clear && text.is_empty() && !focused.is_empty;
+        let mut pressed = if is_cleared { vec![keys::BACKSPACE] } else { Vec::new() };
+        if focused.is_set {
+            self.prepare("set", target, json!({ "text": text }), &deadline)?;
+        } else if typed.len() > TYPED_MAX {
+            self.prepare("insert", None, json!({ "text": text, "in": context }), &deadline)?;
+        } else {
+            pressed.extend(typed);
+        }
+        pressed.extend(typing.submit.then_some(keys::ENTER));
+        if pressed.is_empty() {
+            return Ok(Acted { dialog: None });
+        }
+        self.perform(&context, press(&[], &pressed), &deadline)
+    }
+
+    /// Presses a key, like `Enter` or `Control+a`, with more modifiers if given, where the focus is.
+    pub fn press_key(&self, key: &str, modifiers: &[Modifier], timeout: Duration) -> Result<Acted> {
+        let (mut held, key) = keys::parse(key)?;
+        held.extend(
+            modifiers.iter().filter(|modifier| !held.contains(modifier)).copied().collect::<Vec<_>>(),
+        );
+        let deadline = Deadline::after(timeout);
+        let _acting = self.begin_to_act(&deadline)?;
+        self.perform(&self.state.id.0, press(&held, &[key]), &deadline)
+    }
+
+    /// Runs a command of the library that belongs to an act: it changes the page, so it is not tried again.
+    fn prepare(
+        &self,
+        command: &str,
+        target: Option<&Target>,
+        args: Value,
+        deadline: &Deadline,
+    ) -> Result<(String, Value)> {
+        let (context, args) = match args["in"].as_str() {
+            Some(context) => (context.to_owned(), args),
+            None => self.aimed(target, args)?,
+        };
+        let about = self.about_document(&context);
+        let answer = script::call(&self.shared, &context, command, &args, &about, deadline)?;
+        Ok((context, answer.value))
+    }
+
+    fn perform(&self, context: &str, actions: Value, deadline: &Deadline) -> Result<Acted> {
+        let params = json!({ "context": context, "actions": actions });
+        let mut about = self.about_page();
+        about.context = Some(context.to_owned());
+        let done: Result<Value> = self.call("input.performActions", params, about, deadline);
+        match done {
+            // The page went away as a consequence, which many clicks are for.
+            Ok(_) | Err(BrowserError::PageGone) => Ok(Acted { dialog: self.dialog() }),
+            Err(BrowserError::Dialog { .. }) => Ok(Acted { dialog: self.dialog() }),
+            Err(BrowserError::Refused { code, .. }) if code == "no such frame" && !self.is_closed() => {
+                Ok(Acted { dialog: None })
+            }
+            Err(BrowserError::Refused { code, message, .. }) if code == "move target out of bounds" => {
+                Err(BrowserError::NotClickable { why: message })
+            }
+            Err(other) => Err(other),
+        }
+    }
+}
+
+fn click_at(x: i64, y: i64) -> Value {
+    json!([{
+        "type": "pointer",
+        "id": "mouse",
+        "parameters": { "pointerType": "mouse" },
+        "actions": [
+            { "type": "pointerMove", "x": x, "y": y, "origin": "viewport" },
+            { "type": "pointerDown", "button": 0 },
+            { "type": "pointerUp", "button": 0 },
+        ],
+    }])
+}
+
+fn press(held: &[Modifier], pressed: &[char]) -> Value {
+    let down = |key: char| json!({ "type": "keyDown", "value": key });
+    let up = |key: char| json!({ "type": "keyUp", "value": key });
+    let mut actions: Vec<Value> = held.iter().map(|modifier| down(modifier.code())).collect();
+    actions.extend(pressed.iter().flat_map(|key| [down(*key), up(*key)]));
+    actions.extend(held.iter().rev().map(|modifier| up(modifier.code())));
+    json!([{ "type": "key", "id": "keyboard", "actions": actions }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_are_held_around_the_key() {
+        let actions = press(&[Modifier::Control, Modifier::Shift], &['a']);
+        let told: Vec<String> = actions[0]["actions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|action| {
+                format!("{} {}", action["type"].as_str().unwrap(), action["value"].as_str().unwrap())
+            })
+            .collect();
+        let (control, shift) = ('\u{E009}', '\u{E008}');
+        let expected = [
+            format!("keyDown {control}"),
+            format!("keyDown {shift}"),
+            "keyDown a".into(),
+            "keyUp a".into(),
+            format!("keyUp {shift}"),
+            format!("keyUp {control}"),
+        ];
+        assert_eq!(told, expected);
+    }
+}

@@ -1,0 +1,304 @@
+//! One tab and what can be done with it.
+
+pub(crate) mod act;
+mod dialog;
+pub(crate) mod evaluate;
+pub(crate) mod navigate;
+pub(crate) mod read;
+pub(crate) mod screenshot;
+pub(crate) mod scroll;
+pub(crate) mod wait;
+
+use std::fmt;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::activity::{ConsoleLine, Request};
+use crate::connection::About;
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::ids::{Container, TabId};
+use crate::page::memory::PageMemory;
+use crate::page::{number_of, script};
+use crate::shared::Shared;
+use crate::tab_state::TabState;
+
+/// How often a read is tried again while one page replaces another.
+const REPLACED_MAX: usize = 5;
+/// The largest edge of a viewport.
+const VIEWPORT_EDGE_MAX: u32 = 10_000;
+
+/// One tab. Clones are the same tab.
+#[derive(Clone, Debug)]
+pub struct Tab {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: Arc<TabState>,
+}
+
+/// An element of a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// By the reference that a page state gave, like `e12`, in whatever frame it is.
+    Ref(String),
+    /// By a CSS selector, in the tab's own document; the first that matches, in open shadow trees too.
+    Css(String),
+}
+
+/// The size of the area that a page is shown in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Viewport {
+    /// In CSS pixels.
+    pub width: u32,
+    /// In CSS pixels.
+    pub height: u32,
+    /// Pixels of the screen for each CSS pixel; the window's own if it is not given.
+    pub pixel_ratio: Option<f64>,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Ref(text) | Target::Css(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Tab {
+    pub(crate) fn new(shared: Arc<Shared>, state: Arc<TabState>) -> Tab {
+        Tab { shared, state }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &TabId {
+        &self.state.id
+    }
+
+    /// The container that it is in.
+    pub fn container(&self) -> &Container {
+        &self.state.container
+    }
+
+    /// The address that it was last seen at.
+    pub fn url(&self) -> String {
+        self.state.live().url.clone()
+    }
+
+    /// The title that its page last had when somebody asked.
+    pub fn title(&self) -> String {
+        self.state.live().title.clone()
+    }
+
+    /// Whether it is gone.
+    pub fn is_closed(&self) -> bool {
+        self.state.live().is_closed
+    }
+
+    /// Closes it.
+    pub fn close(&self, timeout: Duration) -> Result<()> {
+        let params = json!({ "context": self.state.id.0, "promptUnload": false });
+        let _done: Value =
+            self.call("browsingContext.close", params, About::default(), &Deadline::after(timeout))?;
+        Ok(())
+    }
+
+    /// What its pages have logged lately, the oldest first.
+    pub fn console(&self) -> Vec<ConsoleLine> {
+        self.state.live().console.iter().cloned().collect()
+    }
+
+    /// What its pages have loaded lately, the oldest first.
+    pub fn network(&self) -> Vec<Request> {
+        self.state.live().network.iter().cloned().collect()
+    }
+
+    /// Forgets what was logged and loaded so far.
+    pub fn clear_activity(&self) {
+        self.state.change(|live| {
+            live.console.clear();
+            live.network.clear();
+        });
+    }
+
+    /// Shows its pages in another size; other tabs keep theirs. Nothing given means the window's own size.
+    pub fn set_viewport(&self, viewport: Option<Viewport>, timeout: Duration) -> Result<()> {
+        let params = match viewport {
+            None => json!({ "context": self.state.id.0, "viewport": null, "devicePixelRatio": null }),
+            Some(Viewport { width, height, pixel_ratio }) => {
+                let is_sane =
+                    (1..=VIEWPORT_EDGE_MAX).contains(&width) && (1..=VIEWPORT_EDGE_MAX).contains(&height);
+                if !is_sane {
+                    let why = format!("a viewport has edges from 1 to {VIEWPORT_EDGE_MAX} pixels");
+                    return Err(BrowserError::invalid(why));
+                }
+                json!({
+                    "context": self.state.id.0,
+                    "viewport": { "width": width, "height": height },
+                    "devicePixelRatio": pixel_ratio,
+                })
+            }
+        };
+        let deadline = Deadline::after(timeout);
+        let _acting = self.begin_to_act(&deadline)?;
+        let _done: Value = self.call("browsingContext.setViewport", params, self.about_page(), &deadline)?;
+        Ok(())
+    }
+
+    pub(crate) fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+        about: About,
+        deadline: &Deadline,
+    ) -> Result<T> {
+        let told = self.shared.connection.call(method, params, about, deadline);
+        told.map_err(|error| match error {
+            BrowserError::Refused { code, .. } if code == "no such frame" && self.is_closed() => {
+                self.no_such_tab()
+            }
+            other => other,
+        })
+    }
+
+    /// A call that a dialog of the page, or the closing of the tab, ends.
+    pub(crate) fn about_page(&self) -> About {
+        About {
+            context: Some(self.state.id.0.clone()),
+            until_dialog_in: Some(self.state.id.0.clone()),
+            until_navigated: false,
+        }
+    }
+
+    /// A call that in addition makes no sense any more once the document is another.
+    pub(crate) fn about_document(&self, context: &str) -> About {
+        About { context: Some(context.to_owned()), until_navigated: true, ..self.about_page() }
+    }
+
+    /// A call that only reads: a dialog does not hinder it.
+    pub(crate) fn about_reading(&self, context: &str) -> About {
+        About { until_dialog_in: None, ..self.about_document(context) }
+    }
+
+    /// Reads with the library; once more if the page was being replaced.
+    pub(crate) fn read(
+        &self,
+        command: &str,
+        target: Option<&Target>,
+        args: Value,
+        deadline: &Deadline,
+    ) -> Result<(String, script::Answer)> {
+        self.while_pages_come(deadline, |tab| {
+            let (context, args) = tab.aimed(target, args.clone())?;
+            let about = tab.about_reading(&context);
+            let answer = script::call(&tab.shared, &context, command, &args, &about, deadline)?;
+            Ok((context, answer))
+        })
+    }
+
+    /// Adds the target to what a command of the library is told, and finds the context that it is in.
+    pub(crate) fn aimed(&self, target: Option<&Target>, mut args: Value) -> Result<(String, Value)> {
+        let Some(target) = target else { return Ok((self.state.id.0.clone(), args)) };
+        let (context, json) = self.locate(target)?;
+        args["target"] = json;
+        Ok((context, args))
+    }
+
+    /// The context that an element is in, and how the library is told of it.
+    pub(crate) fn locate(&self, target: &Target) -> Result<(String, Value)> {
+        match target {
+            Target::Css(_) => Ok((self.state.id.0.clone(), script::target_json(target, None))),
+            Target::Ref(reference) => {
+                let number = number_of(reference).ok_or_else(|| {
+                    BrowserError::invalid(format!("{reference:?} is no reference; they are like e12"))
+                })?;
+                let context = self.memory().context_of(number).map(str::to_owned);
+                // A frame that is gone has taken its elements with it.
+                let context = context.filter(|context| self.shared.tab_of(context).is_some());
+                let context =
+                    context.ok_or_else(|| BrowserError::StaleRef { reference: reference.clone() })?;
+                Ok((context, script::target_json(target, Some(number))))
+            }
+        }
+    }
+
+    /// Tries again while one page replaces another.
+    pub(crate) fn while_pages_come<T>(
+        &self,
+        deadline: &Deadline,
+        mut attempt: impl FnMut(&Tab) -> Result<T>,
+    ) -> Result<T> {
+        for _ in 0..REPLACED_MAX {
+            if self.is_closed() {
+                return Err(self.no_such_tab());
+            }
+            let moves = self.state.live().moves;
+            match attempt(self) {
+                Err(BrowserError::PageGone) if !deadline.left().is_zero() => {
+                    self.wait_for_move(moves, deadline)
+                }
+                other => return other,
+            }
+        }
+        Err(BrowserError::PageGone)
+    }
+
+    /// Waits a moment for the next document, unless it has come already.
+    pub(crate) fn wait_for_move(&self, since: u64, deadline: &Deadline) {
+        /// How long: what Firefox says of a document's end may come before or after what it says of the next.
+        const MOMENT: Duration = Duration::from_millis(100);
+        let moment = deadline.at_most(MOMENT);
+        let mut live = self.state.live();
+        while live.moves == since && !live.is_closed && !moment.left().is_zero() {
+            live = self.state.wait(live, &moment);
+        }
+    }
+
+    /// Waits for the turn to act; refuses while a dialog is open.
+    pub(crate) fn begin_to_act(&self, deadline: &Deadline) -> Result<crate::turn::Acting<'_>> {
+        let acting = self.state.turn.wait(deadline)?;
+        self.refuse_dialog()?;
+        Ok(acting)
+    }
+
+    pub(crate) fn refuse_dialog(&self) -> Result<()> {
+        let live = self.state.live();
+        if live.is_closed {
+            drop(live);
+            return Err(self.no_such_tab());
+        }
+        match &live.dialog {
+            None => Ok(()),
+            Some(dialog) => {
+                Err(BrowserError::Dialog { kind: dialog.kind.clone(), message: dialog.message.clone() })
+            }
+        }
+    }
+
+    pub(crate) fn memory(&self) -> MutexGuard<'_, PageMemory> {
+        self.state.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the page for its title and remembers it.
+    pub(crate) fn refresh_title(&self, deadline: &Deadline) {
+        let params = json!({
+            "expression": "document.title",
+            "target": { "context": self.state.id.0, "sandbox": "comity-title" },
+            "awaitPromise": false,
+        });
+        let about = self.about_reading(&self.state.id.0);
+        if let Ok(told) = script::run(&self.shared, "script.evaluate", params, &about, deadline)
+            && let Some(title) = told["value"].as_str()
+        {
+            self.state.change(|live| live.title = title.to_owned());
+        }
+    }
+
+    fn no_such_tab(&self) -> BrowserError {
+        match self.shared.connection.has_ended() {
+            true => BrowserError::Died,
+            false => BrowserError::NoSuchTab { tab: self.state.id.to_string() },
+        }
+    }
+}

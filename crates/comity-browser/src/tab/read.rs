@@ -1,0 +1,106 @@
+//! Reading: the text of a page, and one element.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Tab, Target};
+use crate::deadline::Deadline;
+use crate::error::{BrowserError, Result};
+use crate::page::reference;
+
+/// Letters of a page's text, whoever asks.
+const CONTENT_MAX: usize = 2_000_000;
+/// Letters of an element's text.
+const ELEMENT_TEXT_MAX: usize = 2000;
+
+/// The text of a page or of an element.
+#[derive(Clone, PartialEq, Eq, Deserialize, Debug)]
+pub struct Content {
+    /// The text, as a reader sees it.
+    pub text: String,
+    /// The length of the whole text, in UTF-16 units: more than the text's own if it was cut.
+    pub length: usize,
+    /// The title of the page.
+    pub title: String,
+    /// The address of the document.
+    pub url: String,
+}
+
+/// One element.
+#[derive(Clone, PartialEq, Deserialize, Debug)]
+pub struct Element {
+    /// What commands name it by.
+    #[serde(skip)]
+    pub reference: String,
+    /// Its tag, like `button`.
+    pub tag: String,
+    /// What it is.
+    pub role: String,
+    /// What it is called.
+    pub name: String,
+    /// What is typed into it or chosen.
+    pub value: String,
+    /// `checked`, `disabled` and so on.
+    pub state: String,
+    /// Its attributes.
+    pub attributes: BTreeMap<String, String>,
+    /// What is in it, on one line.
+    pub text: String,
+    /// Where it is, in the viewport of its frame.
+    #[serde(rename = "box")]
+    pub area: ElementBox,
+    /// Whether a person could see it, after scrolling to it.
+    pub visible: bool,
+    /// Whether it is not disabled.
+    pub enabled: bool,
+}
+
+/// Where an element is.
+#[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
+pub struct ElementBox {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Numbered {
+    number: u64,
+    first_new: u64,
+    next: u64,
+}
+
+impl Tab {
+    /// The text of the page or of one element, cut to a number of letters.
+    pub fn content(&self, target: Option<&Target>, most: usize, timeout: Duration) -> Result<Content> {
+        let deadline = Deadline::after(timeout);
+        let args = json!({ "most": most.min(CONTENT_MAX) });
+        let (_, answer) = self.read("content", target, args, &deadline)?;
+        serde_json::from_value(answer.value).map_err(unreadable)
+    }
+
+    /// One element: what it is, where it is, and whether it can be used.
+    pub fn element(&self, target: &Target, timeout: Duration) -> Result<Element> {
+        let deadline = Deadline::after(timeout);
+        let _numbering = self.state.outlining.wait(&deadline)?;
+        let args = json!({ "most": ELEMENT_TEXT_MAX, "firstRef": self.memory().next() });
+        let (context, answer) = self.read("element", Some(target), args, &deadline)?;
+        let numbered: Numbered = serde_json::from_value(answer.value.clone()).map_err(unreadable)?;
+        self.memory().given(&context, numbered.first_new, numbered.next);
+        let element: Element = serde_json::from_value(answer.value).map_err(unreadable)?;
+        Ok(Element { reference: reference(numbered.number), ..element })
+    }
+}
+
+pub(super) fn unreadable(error: serde_json::Error) -> BrowserError {
+    BrowserError::invalid(format!("the page's answer cannot be read: {error}"))
+}

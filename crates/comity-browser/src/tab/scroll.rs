@@ -1,0 +1,62 @@
+//! Scrolling.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::read::unreadable;
+use super::{Tab, Target};
+use crate::deadline::Deadline;
+use crate::error::Result;
+use crate::page::script;
+
+/// Where to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scroll {
+    /// By so many pixels, right and down.
+    By {
+        /// To the right.
+        dx: i32,
+        /// Down.
+        dy: i32,
+    },
+    /// To the top.
+    Top,
+    /// To the bottom.
+    Bottom,
+    /// Until this element is in view.
+    To(Target),
+}
+
+/// How far it is scrolled now.
+#[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Scrolled {
+    /// From the left.
+    pub x: f64,
+    /// From the top.
+    pub y: f64,
+    /// The most that it can be from the left.
+    pub x_max: f64,
+    /// The most that it can be from the top.
+    pub y_max: f64,
+}
+
+impl Tab {
+    /// Scrolls the page, or an element that scrolls.
+    pub fn scroll(&self, inside: Option<&Target>, scroll: &Scroll, timeout: Duration) -> Result<Scrolled> {
+        let (target, args) = match scroll {
+            Scroll::By { dx, dy } => (inside, json!({ "dx": dx, "dy": dy })),
+            Scroll::Top => (inside, json!({ "dx": 0, "to": "top" })),
+            Scroll::Bottom => (inside, json!({ "dx": 0, "to": "bottom" })),
+            Scroll::To(target) => (Some(target), json!({ "intoView": true })),
+        };
+        let deadline = Deadline::after(timeout);
+        let _acting = self.begin_to_act(&deadline)?;
+        let (context, args) = self.aimed(target, args)?;
+        let about = self.about_document(&context);
+        let answer = script::call(&self.shared, &context, "scroll", &args, &about, &deadline)?;
+        serde_json::from_value(answer.value).map_err(unreadable)
+    }
+}

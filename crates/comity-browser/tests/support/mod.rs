@@ -1,0 +1,79 @@
+//! A Firefox and a web server for one test, both gone when the test ends, however it ends.
+#![expect(dead_code, reason = "each test file uses a part of it")]
+
+pub(crate) mod server;
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use comity_browser::{Browser, Notice, Options, Process};
+
+/// How long anything may take on a busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// A Firefox with a profile of its own.
+pub(crate) struct Stage {
+    browser: Option<Browser>,
+    pub(crate) notices: mpsc::Receiver<Notice>,
+    pub(crate) profile: tempfile::TempDir,
+    processes: Vec<Process>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        let profile = tempfile::tempdir().unwrap();
+        let (browser, notices) = start(profile.path());
+        Stage { processes: vec![browser.process()], browser: Some(browser), notices, profile }
+    }
+
+    pub(crate) fn browser(&self) -> &Browser {
+        self.browser.as_ref().unwrap()
+    }
+
+    /// Lets go of the browser and gets hold of one again.
+    pub(crate) fn again(&mut self) {
+        drop(self.browser.take());
+        let (browser, notices) = start(self.profile.path());
+        self.processes.push(browser.process());
+        self.browser = Some(browser);
+        self.notices = notices;
+    }
+
+    /// Waits for a notice that fits.
+    pub(crate) fn notice(&self, fits: impl Fn(&Notice) -> bool) -> Notice {
+        loop {
+            let notice = self.notices.recv_timeout(LONG).expect("the notice comes");
+            if fits(&notice) {
+                return notice;
+            }
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some(browser) = self.browser.take() {
+            browser.close();
+        }
+        for process in &self.processes {
+            kill(process);
+        }
+    }
+}
+
+/// Ends exactly this process.
+pub(crate) fn kill(process: &Process) {
+    let pid = i32::try_from(process.pid).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(pid) = pid.filter(|_| process.is_alive()) {
+        let _already_gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+pub(crate) fn start(profile: &std::path::Path) -> (Browser, mpsc::Receiver<Notice>) {
+    let (tell, notices) = mpsc::channel();
+    let told = move |notice| {
+        let _nobody_listens = tell.send(notice);
+    };
+    let browser = Browser::attach_or_start(Options::new(profile), told);
+    (browser.unwrap_or_else(|error| panic!("{error}")), notices)
+}
