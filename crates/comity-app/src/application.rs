@@ -10,6 +10,7 @@ use comity_core::mail::MailAsk;
 use comity_core::{AgentId, Ask, Key, Principal, Refusal};
 
 use crate::beside::{self, Beside};
+use crate::browser::Desk;
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
@@ -23,7 +24,7 @@ pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
-use finishing::{Finishing, Judging};
+use finishing::{Finishing, Following, Judging};
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -42,6 +43,7 @@ struct Parts {
     trees: Trees,
     mail_desk: MailDesk,
     watch: Watch,
+    browser: Desk,
 }
 
 /// What the running server says of itself.
@@ -104,6 +106,7 @@ impl Application {
             trees,
             mail_desk,
             watch: Watch::default(),
+            browser: Desk::default(),
         }))
     }
 
@@ -173,6 +176,11 @@ impl Application {
     /// The worktree drivers.
     pub fn trees(&self) -> &Trees {
         &self.0.trees
+    }
+
+    /// The browser.
+    pub(crate) fn browser(&self) -> &Desk {
+        &self.0.browser
     }
 
     /// The watcher of files.
@@ -258,6 +266,11 @@ impl Application {
                 let asker = Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
                 self.submit(Job { who: caller.who, asks, key, asker }, when);
                 if slow { Taken::Slow } else { Taken::Quick }
+            }
+            Ok(Erased::ChangeThen { asks, then }) => {
+                let asker = Box::new(Following { app: self.clone(), who: caller.who, then, responder });
+                self.submit(Job { who: caller.who, asks, key, asker }, None);
+                Taken::Quick
             }
             Ok(Erased::Judge { who, asks, when, finish }) => {
                 let slow = asks.iter().any(is_slow);

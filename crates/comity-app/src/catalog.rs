@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::application::Application;
 use crate::engine::When;
 use crate::operation::{
-    Audience, Caller, Effect, Failure, MakeOutput, MakeVerdict, Operation, Pace, Plan, Rendered, Route,
+    Audience, Caller, Effect, Failure, GoOn, MakeOutput, MakeVerdict, Operation, Pace, Plan, Rendered, Route,
 };
 use crate::operations::{
     agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, permissions::*,
-    server::*, tasks::*, teams::*, worktrees::*,
+    server::*, tabs::*, tasks::*, teams::*, worktrees::*,
 };
 
 /// All operations, in the order in which people read them.
@@ -28,6 +28,29 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<WorktreeMerge>(),
     Entry::of::<WorktreeRemove>(),
     Entry::of::<WorktreeRestore>(),
+    Entry::of::<OpenTab>(),
+    Entry::of::<CloseTab>(),
+    Entry::of::<ListTabs>(),
+    Entry::of::<NavigateTab>(),
+    Entry::of::<ReadTab>(),
+    Entry::of::<TabState>(),
+    Entry::of::<TabElement>(),
+    Entry::of::<ClickTab>(),
+    Entry::of::<TypeIntoTab>(),
+    Entry::of::<PressKey>(),
+    Entry::of::<ScrollTab>(),
+    Entry::of::<WaitForTab>(),
+    Entry::of::<CaptureTab>(),
+    Entry::of::<EvaluateInTab>(),
+    Entry::of::<TabConsole>(),
+    Entry::of::<TabNetwork>(),
+    Entry::of::<AnswerDialog>(),
+    Entry::of::<RequestTabSpace>(),
+    Entry::of::<GrantTabSpace>(),
+    Entry::of::<TabRequests>(),
+    Entry::of::<HandOverTab>(),
+    Entry::of::<ShareTab>(),
+    Entry::of::<UnshareTab>(),
     Entry::of::<TaskAdd>(),
     Entry::of::<TaskDeclare>(),
     Entry::of::<TaskList>(),
@@ -109,6 +132,13 @@ pub enum Erased {
         when: Option<When>,
         /// Makes the output.
         finish: Finish,
+    },
+    /// These asks go to the engine, and what follows takes long.
+    ChangeThen {
+        /// In order.
+        asks: Vec<Ask>,
+        /// Makes the output.
+        then: GoOn<Rendered>,
     },
     /// These asks of somebody go to the engine; a refusal is an answer, too.
     Judge {
@@ -223,6 +253,12 @@ fn plan<O: Operation>(
         Plan::Answer(output) => Erased::Answer(render::<O>(&output, text)?),
         Plan::Change { asks, finish } => {
             Erased::Change { asks, when: None, finish: rendering::<O>(finish, text) }
+        }
+        Plan::ChangeThen { asks, then } => {
+            let then = Box::new(move |app: &Application, events: &[comity_core::Event]| {
+                render::<O>(&then(app, events)?, text)
+            });
+            Erased::ChangeThen { asks, then }
         }
         Plan::ChangeWhen { when, asks, finish } => {
             Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text) }

@@ -28,6 +28,8 @@ pub struct Config {
     pub permission: PermissionConfig,
     /// About worktrees.
     pub worktree: WorktreeConfig,
+    /// About the browser.
+    pub browser: BrowserConfig,
     /// About the HTTP door.
     pub http: HttpConfig,
     /// About the server itself.
@@ -107,6 +109,28 @@ pub struct WorktreeConfig {
     pub create_hook: Vec<String>,
     /// The program that removes one instead of us, with its arguments.
     pub remove_hook: Vec<String>,
+}
+
+/// About the browser that agents share.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BrowserConfig {
+    /// The program; `firefox-esr` or `firefox` on the PATH, if not set.
+    pub path: Option<std::path::PathBuf>,
+    /// Whether its window is shown.
+    pub visible: bool,
+    /// How many tabs there are, 1 to 100; 12, if not set.
+    pub tabs: Option<usize>,
+    /// Domains that may be visited, such as `*.example.com`; all, if there are none.
+    pub allow: Vec<String>,
+    /// Domains that may not.
+    pub deny: Vec<String>,
+    /// What addresses of pages may begin with; http, https and about:blank, if not set.
+    pub schemes: Vec<String>,
+    /// Whether this machine itself may be visited without a rule; yes, if not set.
+    pub loopback: Option<bool>,
+    /// Whether agents may run scripts in their tabs; yes, if not set.
+    pub evaluate: Option<bool>,
 }
 
 /// What a project's worktrees get, and what need not be kept of them.

@@ -5,6 +5,7 @@
 
 pub mod application;
 mod beside;
+pub mod browser;
 pub mod caretaker;
 pub mod catalog;
 pub mod clock;

@@ -38,6 +38,8 @@ pub enum Pace {
 pub enum Audience {
     /// Agents, and so everybody; these are in the default list of MCP tools.
     Agents,
+    /// Agents that browse: these are in the list of MCP tools where a browser is asked for.
+    Browsing,
     /// People, and agents that ask for more tools.
     People,
     /// Comity's own programs.
@@ -81,6 +83,9 @@ pub type MakeOutput<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Out
 /// Makes an output from what the rules said.
 pub type MakeVerdict<Output> = Box<dyn FnOnce(Result<(), Refusal>) -> Output + Send>;
 
+/// Goes on with what the events of an ask have made possible; it may take long.
+pub type GoOn<Output> = Box<dyn FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send>;
+
 /// How an operation goes on.
 pub enum Plan<Output> {
     /// It is answered already.
@@ -91,6 +96,13 @@ pub enum Plan<Output> {
         asks: Vec<Ask>,
         /// Makes the answer.
         finish: MakeOutput<Output>,
+    },
+    /// The same, but what makes the answer may take long, and has a thread of its own.
+    ChangeThen {
+        /// In order; a refusal ends them.
+        asks: Vec<Ask>,
+        /// Makes the answer.
+        then: GoOn<Output>,
     },
     /// The same, once there is something to change or the time is up.
     ChangeWhen {

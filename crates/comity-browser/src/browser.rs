@@ -1,6 +1,6 @@
 //! The browser as a whole: its life, its containers, its tabs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -141,8 +141,16 @@ impl Browser {
         !self.shared.connection.has_ended()
     }
 
+    /// Ends the Firefox that an earlier client left with this profile, if it still runs.
+    pub fn end_left(profile: &Path) {
+        if let Some(process) = profile::recorded(profile) {
+            launch::end(&process);
+            profile::forget(profile);
+        }
+    }
+
     /// Ends Firefox with everything in it, for good.
-    pub fn close(self) {
+    pub fn close(&self) {
         let agreed: Result<Value> = self.call("browser.close", json!({}), &Deadline::after(CLOSE));
         if agreed.is_err() {
             launch::end(&self.process);

@@ -135,6 +135,15 @@ pub enum Refusal {
         /// What people call its owner.
         name: String,
     },
+    /// The browser says no.
+    Browser {
+        /// Which kind of no.
+        code: &'static str,
+        /// In words.
+        problem: String,
+        /// What to do next.
+        hint: String,
+    },
     /// The caller may not do this.
     NotAllowed {
         /// What, as a sentence.
@@ -221,6 +230,7 @@ impl Refusal {
             Refusal::Cycle { .. } => "cycle",
             Refusal::PoolFull(_) => "pool_full",
             Refusal::Ownership { .. } => "ownership",
+            Refusal::Browser { code, .. } => code,
             Refusal::NotAllowed { .. } => "not_allowed",
             Refusal::Denied { .. } => "denied",
             Refusal::StaleRead { .. } => "stale_read",
@@ -260,6 +270,7 @@ impl Refusal {
             Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
             Refusal::BadPattern { hint, .. }
             | Refusal::BadInput { hint, .. }
+            | Refusal::Browser { hint, .. }
             | Refusal::NotAllowed { hint, .. }
             | Refusal::Denied { hint, .. }
             | Refusal::LimitReached { hint, .. }
@@ -376,6 +387,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::Cycle { path } => write!(f, "tasks would wait for each other: {}", path.join(" -> ")),
             Refusal::BadInput { problem, .. }
+            | Refusal::Browser { problem, .. }
             | Refusal::NotAllowed { problem, .. }
             | Refusal::LimitReached { problem, .. }
             | Refusal::NotFound { problem, .. } => f.write_str(problem),

@@ -41,5 +41,5 @@ pub use connection::{Connection, Step};
 pub use context::ClientInfo;
 pub use message::{MESSAGE_BYTES_MAX, ProgressToken, RequestId, progress};
 pub use server::{Server, ServerInfo};
-pub use tool::{Call, Effect, Ticket, Tool, ToolOutcome};
+pub use tool::{Call, Effect, Image, Ticket, Tool, ToolOutcome};
 pub use version::Version;

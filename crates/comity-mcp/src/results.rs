@@ -117,7 +117,7 @@ impl<'a> ToolList<'a> {
 pub(crate) struct CallFinished<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
-    content: [Content<'a>; 1],
+    content: Vec<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<&'a Value>,
     is_error: bool,
@@ -127,9 +127,12 @@ pub(crate) struct CallFinished<'a> {
 
 impl<'a> CallFinished<'a> {
     pub(crate) fn new(outcome: &'a ToolOutcome, stamp: Stamp<'a>) -> Self {
+        let text = Content::Text { text: &outcome.text };
+        let image = outcome.image.as_ref();
+        let image = image.map(|image| Content::Image { data: &image.data, mime_type: &image.mime_type });
         CallFinished {
             result_type: stamp.result_type(),
-            content: [Content { kind: "text", text: &outcome.text }],
+            content: std::iter::once(text).chain(image).collect(),
             structured_content: outcome.structured.as_ref(),
             is_error: outcome.is_error,
             meta: stamp.meta(),
@@ -142,10 +145,10 @@ impl<'a> CallFinished<'a> {
 pub(crate) struct Pong {}
 
 #[derive(Serialize)]
-struct Content<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    text: &'a str,
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
+enum Content<'a> {
+    Text { text: &'a str },
+    Image { data: &'a str, mime_type: &'a str },
 }
 
 #[derive(Default, Serialize)]

@@ -1,6 +1,6 @@
 //! Tools: what the server offers, a call of one, and how the call came out.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::context::ClientInfo;
@@ -82,19 +82,31 @@ pub struct ToolOutcome {
     pub text: String,
     /// The same answer as data: some clients show the model only this, so it must be full as well.
     pub structured: Option<Value>,
+    /// A picture that belongs to the answer.
+    pub image: Option<Image>,
     /// Whether the tool refused or failed; the model sees the text either way.
     pub is_error: bool,
+}
+
+/// A picture in an answer.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Image {
+    /// Its bytes, in Base64.
+    pub data: String,
+    /// Such as image/png.
+    pub mime_type: String,
 }
 
 impl ToolOutcome {
     /// The answer of a call that worked.
     pub fn answer(text: impl Into<String>) -> Self {
-        ToolOutcome { text: text.into(), structured: None, is_error: false }
+        ToolOutcome { text: text.into(), structured: None, image: None, is_error: false }
     }
 
     /// What the model should know of a call that did not work, bad arguments included.
     pub fn error(text: impl Into<String>) -> Self {
-        ToolOutcome { text: text.into(), structured: None, is_error: true }
+        ToolOutcome { text: text.into(), structured: None, image: None, is_error: true }
     }
 }
 

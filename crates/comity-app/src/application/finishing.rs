@@ -5,7 +5,7 @@ use comity_core::Principal;
 use super::{Application, Responder};
 use crate::catalog;
 use crate::engine::{Answer, Asker, Waiting};
-use crate::operation::{Failure, MakeVerdict, Rendered};
+use crate::operation::{Failure, GoOn, MakeVerdict, Rendered};
 
 /// Makes the output once the engine has answered.
 pub(super) struct Finishing {
@@ -33,6 +33,47 @@ impl Asker for Finishing {
             }
         };
         self.app.respond(self.who, self.responder, output);
+    }
+}
+
+/// Goes on once the engine has answered, on a thread of its own: there are no more of them than what was given.
+pub(super) struct Following {
+    pub(super) app: Application,
+    pub(super) who: Principal,
+    pub(super) then: GoOn<Rendered>,
+    pub(super) responder: Box<dyn Responder>,
+}
+
+impl Asker for Following {
+    fn parked(&mut self, waiting: Waiting) {
+        self.responder.parked(waiting);
+    }
+
+    fn answer(self: Box<Self>, answer: Answer<'_>) {
+        let Following { app, who, then, responder } = *self;
+        let failure = match answer {
+            Answer::Done { events, .. } => {
+                let events = events.to_vec();
+                let going_on = move || {
+                    let output = then(&app, &events);
+                    app.respond(who, responder, output);
+                };
+                if let Err(error) = std::thread::Builder::new().name("going-on".into()).spawn(going_on) {
+                    // The responder went with the thread that never was: its caller sees the connection close.
+                    eprintln!("comity: no thread to go on: {error}");
+                }
+                return;
+            }
+            Answer::Refused(refusal) => {
+                app.metrics().count_refusal();
+                Failure::Refused(refusal)
+            }
+            Answer::Fault(problem) => {
+                app.metrics().count_fault();
+                Failure::Fault(problem)
+            }
+        };
+        app.respond(who, responder, Err(failure));
     }
 }
 

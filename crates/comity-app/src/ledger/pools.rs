@@ -18,6 +18,12 @@ pub(super) fn summary(by: &str, event: &PoolEvent, world: &World) -> String {
             format!("{} took slot {slot} of {pool}{}", name(owner), because(label))
         }
         PoolEvent::Opened { slot, .. } => format!("slot {slot} of {pool} is open"),
+        PoolEvent::Noted { slot, at, reopened: false, .. } => {
+            format!("slot {slot} of {pool} is at {}", visible(&at.url))
+        }
+        PoolEvent::Noted { slot, at, reopened: true, .. } => {
+            format!("slot {slot} of {pool} was opened again, at {}", visible(&at.url))
+        }
         PoolEvent::Freed { slot, owner, cause, .. } => {
             format!("slot {slot} of {pool}, {}'s, {}", name(owner), cause.words())
         }

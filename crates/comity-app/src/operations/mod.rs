@@ -10,6 +10,7 @@ pub mod locks;
 pub mod mail;
 pub mod permissions;
 pub mod server;
+pub mod tabs;
 pub mod tasks;
 pub mod teams;
 pub mod worktrees;

@@ -43,6 +43,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
                     renewed: now,
                     ttl: *ttl,
                     process: *process,
+                    at: None,
                     viewers: BTreeSet::new(),
                 },
             );
@@ -55,6 +56,16 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
         }
         PoolEvent::Opened { slot, .. } => {
             pool.slots.entry(*slot).and_modify(|slot| slot.state = SlotState::Open);
+        }
+        PoolEvent::Noted { slot, at, reopened, .. } => {
+            let Some(noted) = pool.slots.get_mut(slot) else { return };
+            noted.at = Some(at.clone());
+            if *reopened {
+                let (owner, label) = (noted.owner, noted.label.clone());
+                let told =
+                    PoolTold::Reopened { slot: pool.words(*slot, label.as_deref()), url: at.url.to_string() };
+                world.tell(owner, record.seq, Told::Pool(told));
+            }
         }
         PoolEvent::Freed { slot, owner, label, cause, .. } => {
             pool.slots.remove(slot);

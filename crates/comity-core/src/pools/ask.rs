@@ -1,7 +1,7 @@
 //! What can be asked about pools.
 
 use super::event::Loss;
-use super::{PoolKind, SlotId};
+use super::{PoolKind, SlotId, Whereabouts};
 use crate::agents::Process;
 use crate::ids::Principal;
 use crate::time::Millis;
@@ -41,6 +41,15 @@ pub enum PoolAsk {
     MarkOpened {
         /// Which.
         slot: SlotId,
+    },
+    /// Tells where an open slot is.
+    Note {
+        /// Which.
+        slot: SlotId,
+        /// Where.
+        at: Box<Whereabouts>,
+        /// Whether it was lost with its browser, and is there again.
+        reopened: bool,
     },
     /// Gives back one's own slot, or takes it away as the human.
     Free {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PoolKind, SlotId};
+use super::{PoolKind, SlotId, Whereabouts};
 use crate::agents::Process;
 use crate::event::{EventType, live};
 use crate::ids::{Principal, Ticket};
@@ -122,6 +122,18 @@ pub enum PoolEvent {
         pool: Box<str>,
         /// Which.
         slot: SlotId,
+    },
+    /// A driver told where it is.
+    Noted {
+        /// Of which pool.
+        pool: Box<str>,
+        /// Which.
+        slot: SlotId,
+        /// Where.
+        at: Box<Whereabouts>,
+        /// Whether it was lost with its browser, and is there again.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        reopened: bool,
     },
     /// A slot is free.
     Freed {
@@ -250,6 +262,7 @@ impl PoolEvent {
             PoolEvent::Configured { .. } => live("pool_configured", "pool:configured"),
             PoolEvent::Taken { .. } => live("slot_taken", "slot:taken"),
             PoolEvent::Opened { .. } => live("slot_opened", "slot:opened"),
+            PoolEvent::Noted { .. } => live("slot_noted", "slot:noted"),
             PoolEvent::Freed { .. } => live("slot_freed", "slot:freed"),
             PoolEvent::Extended { .. } => live("slot_extended", "slot:extended"),
             PoolEvent::Queued { .. } => live("slot_queued", "slot:queued"),
@@ -269,6 +282,7 @@ impl PoolEvent {
             PoolEvent::Configured { pool, .. }
             | PoolEvent::Taken { pool, .. }
             | PoolEvent::Opened { pool, .. }
+            | PoolEvent::Noted { pool, .. }
             | PoolEvent::Freed { pool, .. }
             | PoolEvent::Extended { pool, .. }
             | PoolEvent::Queued { pool, .. }

@@ -3,7 +3,7 @@
 use super::event::{FreeCause, Loss, PlaceEnding, PoolEvent};
 use super::table::Pool;
 use super::take::{find, only_comity};
-use super::{Slot, SlotId, SlotState, queue, rights};
+use super::{Slot, SlotId, SlotState, Whereabouts, queue, rights};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{RECLAIM_AFTER, RECLAIM_IDLE, SLOTS_KEPT_MIN};
@@ -57,6 +57,23 @@ pub(super) fn mark_opened(world: &World, who: Principal, slot: SlotId) -> Result
             vec![Event::Pool(PoolEvent::Opened { pool: pool.name.clone(), slot: slot.id })]
         }
     })
+}
+
+/// Where a slot is, if that is news.
+pub(super) fn note(
+    world: &World,
+    who: Principal,
+    slot: SlotId,
+    at: &Whereabouts,
+    reopened: bool,
+) -> Result<Vec<Event>, Refusal> {
+    only_comity(who)?;
+    let (pool, slot) = rights::find(world, slot)?;
+    if slot.at.as_deref() == Some(at) && !reopened {
+        return Ok(vec![]);
+    }
+    let (pool, at) = (pool.name.clone(), Box::new(at.clone()));
+    Ok(vec![Event::Pool(PoolEvent::Noted { pool, slot: slot.id, at, reopened })])
 }
 
 /// Frees one's oldest slot for who waits; nothing, if there is a reason not to.

@@ -74,9 +74,24 @@ pub struct Slot {
     /// The process that it ends with, if it was taken for one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
+    /// Where it is, as far as its driver has told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub at: Option<Box<Whereabouts>>,
     /// Who else may look at it.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub viewers: BTreeSet<Principal>,
+}
+
+/// Where a tab is, so that it is found again, or opened again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Whereabouts {
+    /// The browser's name for the container that it is in.
+    pub container: Box<str>,
+    /// The name of the container, if it is shared on purpose.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub context: Option<Box<str>>,
+    /// Its address, without secrets.
+    pub url: Box<str>,
 }
 
 /// Where a slot is in its life. It counts in either state.

@@ -18,6 +18,13 @@ pub enum PoolTold {
         /// What happened to it.
         how: String,
     },
+    /// A tab of this agent was lost with its browser, and is there again.
+    Reopened {
+        /// In words.
+        slot: String,
+        /// Its address.
+        url: String,
+    },
     /// This agent has more than its share, and somebody waits.
     SpaceWanted {
         /// In which pool.
@@ -79,6 +86,12 @@ impl fmt::Display for PoolTold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PoolTold::Freed { slot, how } => write!(f, "your {slot} {how}"),
+            PoolTold::Reopened { slot, url } => write!(
+                f,
+                "the browser ended and was started again: your {slot} was loaded again ({}); what was typed there is lost, \
+                 and references to its elements are stale",
+                visible(url)
+            ),
             PoolTold::SpaceWanted { pool, yours, share, waiter } => write!(
                 f,
                 "{waiter} waits for a slot of {pool}; you have {yours}, and {share} would be your share: free what you \

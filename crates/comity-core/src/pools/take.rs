@@ -23,6 +23,7 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<Ver
         PoolAsk::Take(wanted) => return take(world, who, wanted),
         PoolAsk::Configure { pool, kind, capacity } => configure(world, who, pool, *kind, *capacity)?,
         PoolAsk::MarkOpened { slot } => free::mark_opened(world, who, *slot)?,
+        PoolAsk::Note { slot, at, reopened } => free::note(world, who, *slot, at, *reopened)?,
         PoolAsk::Free { slot, reason } => free::free(world, who, *slot, reason.as_deref())?,
         PoolAsk::Lose { slot, loss } => free::lose(world, who, *slot, loss)?,
         PoolAsk::Extend { slot, ttl } => extend(world, who, *slot, *ttl)?,

@@ -63,7 +63,11 @@ fn operations() -> String {
          | operation | command | REST | MCP | what it does |\n|---|---|---|---|---|\n",
     );
     for entry in CATALOG.iter().filter(|entry| entry.audience != Audience::Internal) {
-        let tool = if entry.audience == Audience::Agents { "by default" } else { "with `--all-tools`" };
+        let tool = match entry.audience {
+            Audience::Agents => "by default".to_owned(),
+            Audience::Browsing => format!("with `--browser`: `{}`", entry.tool),
+            Audience::People | Audience::Internal => "with `--all-tools`".to_owned(),
+        };
         let (command, route) = (entry.command.join(" "), entry.route);
         let _ = writeln!(
             page,

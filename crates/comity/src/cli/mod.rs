@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "serve" => serve::serve(&home, serve::How::Foreground),
         "doctor" => doctor::run(&home, form),
         "token" => server::token(&home, form),
-        "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), inner.get_flag("all-tools")),
+        "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), offer(inner)),
         "bench" => {
             bench::run(&inner.get_many::<String>("args").unwrap_or_default().cloned().collect::<Vec<_>>())
         }
@@ -117,6 +117,7 @@ pub(crate) fn command() -> Command {
             Command::new("mcp")
                 .about("Speaks MCP on standard input and output, for one agent")
                 .arg(Arg::new("name").long("name").value_name("NAME").help("The name the agent would like"))
+                .arg(flag("browser", "Offer the tools of the shared browser, too"))
                 .arg(flag("all-tools", "Offer every operation, not only those that agents need")),
         )
         .subcommand(
@@ -156,6 +157,15 @@ pub(crate) fn command() -> Command {
 }
 
 /// Adds one operation below the commands that its words name.
+/// Which tools `comity mcp` offers.
+fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
+    match (flags.get_flag("all-tools"), flags.get_flag("browser")) {
+        (true, _) => crate::http::Offer::All,
+        (false, true) => crate::http::Offer::Browser,
+        (false, false) => crate::http::Offer::Usual,
+    }
+}
+
 fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -> Command {
     let [first, rest @ ..] = words else { return parent };
     let hidden = entry.audience == Audience::Internal;

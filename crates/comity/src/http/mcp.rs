@@ -17,7 +17,7 @@ use comity_mcp::http::{HttpRequest, HttpResponse, HttpStep};
 use serde_json::{Map, Value};
 
 use super::call::{self, Question};
-use super::{Door, body, reply, rest, routes};
+use super::{Door, Offer, body, outcome, reply, rest, routes};
 
 /// The longest wait of a call: clients give up on a tool after a minute or two.
 const WAIT_MAX: Span = Span(Millis::seconds(90));
@@ -27,9 +27,10 @@ const OFFER_LEASE: Span = Span(Millis::minutes(5));
 
 /// Answers one message.
 pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body) -> Response {
-    let server = match wants_all(&parts) {
-        Ok(true) => &door.mcp_all,
-        Ok(false) => &door.mcp,
+    let server = match offer(&parts) {
+        Ok(Offer::Usual) => &door.mcp,
+        Ok(Offer::Browser) => &door.mcp_browser,
+        Ok(Offer::All) => &door.mcp_all,
         Err(refusal) => return reply::refusal(refusal),
     };
     let bytes = match body::read(&parts.headers, body).await {
@@ -48,14 +49,14 @@ pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body
     }
 }
 
-fn wants_all(parts: &Parts) -> Result<bool, Refusal> {
+fn offer(parts: &Parts) -> Result<Offer, Refusal> {
     let query = routes::query(&parts.uri)?;
     let tools = query.iter().find(|(name, _)| name == "tools").map(|(_, value)| value.as_str());
-    match tools {
-        None => Ok(false),
-        Some("all") => Ok(true),
-        Some(_) => Err(Refusal::bad_input("there is no such list of tools", "use /mcp, or /mcp?tools=all")),
-    }
+    let Some(name) = tools else { return Ok(Offer::Usual) };
+    Offer::named(name).ok_or_else(|| {
+        let hint = "use /mcp, /mcp?tools=browser, or /mcp?tools=all";
+        Refusal::bad_input("there is no such list of tools", hint)
+    })
 }
 
 async fn run(
@@ -85,9 +86,13 @@ async fn run(
         offers(door).insert(who, receipt);
     }
     let mut outcome = match output {
-        Ok(rendered) => ToolOutcome::answer(rendered.text.unwrap_or(rendered.json)),
+        Ok(rendered) => {
+            let image = outcome::image(entry.name, &rendered.json);
+            ToolOutcome { image, ..ToolOutcome::answer(rendered.text.unwrap_or(rendered.json)) }
+        }
         Err(failure) => {
-            let mut outcome = ToolOutcome::error(failure.to_text());
+            let structured = outcome::structured(&failure.to_json(), &notices);
+            let mut outcome = ToolOutcome { structured, ..ToolOutcome::error(failure.to_text()) };
             if was_long && matches!(failure, Failure::Refused(Refusal::WaitTimedOut { .. })) {
                 outcome.text.push_str("\nA call waits 90s at most here; ask again to go on waiting.");
             }

@@ -12,6 +12,7 @@ mod input;
 mod listener;
 mod mcp;
 mod openapi;
+mod outcome;
 mod page;
 mod reply;
 mod rest;
@@ -37,7 +38,8 @@ use comity_core::mail::Receipt;
 
 pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
-pub(crate) use tools::mcp_server;
+pub(crate) use outcome::{image, structured};
+pub(crate) use tools::{Offer, mcp_server};
 
 /// Threads that plan calls at a time; further calls wait for one.
 const CALL_THREADS_MAX: usize = 16;
@@ -52,6 +54,8 @@ pub(crate) struct Door {
     pub(crate) human_token: String,
     /// MCP with the tools for agents.
     pub(crate) mcp: Arc<comity_mcp::Server>,
+    /// MCP with those of the browser, too, for `/mcp?tools=browser`.
+    pub(crate) mcp_browser: Arc<comity_mcp::Server>,
     /// MCP with all tools, for `/mcp?tools=all`.
     pub(crate) mcp_all: Arc<comity_mcp::Server>,
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
@@ -62,9 +66,10 @@ impl Door {
     /// A door to the application; the token is the person's.
     pub(crate) fn new(app: Application, human_token: String) -> Door {
         let version = app.server().version.clone();
-        let mcp = Arc::new(mcp_server(false, &version));
-        let mcp_all = Arc::new(mcp_server(true, &version));
-        Door { app, human_token, mcp, mcp_all, offers: Mutex::default() }
+        let mcp = |offer: Offer| Arc::new(mcp_server(offer, &version));
+        let (mcp_browser, mcp_all) = (mcp(Offer::Browser), mcp(Offer::All));
+        let mcp = mcp(Offer::Usual);
+        Door { app, human_token, mcp, mcp_browser, mcp_all, offers: Mutex::default() }
     }
 }
 

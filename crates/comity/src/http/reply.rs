@@ -83,6 +83,7 @@ fn status(failure: &Failure) -> StatusCode {
         | Refusal::StaleRead { .. }
         | Refusal::StaleAttempt { .. }
         | Refusal::PoolFull(_)
+        | Refusal::Browser { .. }
         | Refusal::NameTaken { .. } => StatusCode::CONFLICT,
         Refusal::BadPattern { .. }
         | Refusal::OutsideRepository { .. }

@@ -24,25 +24,48 @@ const INSTRUCTIONS: &str = "Other agents work in this repository at the same tim
 to edit before you edit them, with a reason, and unlock them when you are done. If a lock is refused, wait for it, \
 work on something else, or talk to its holder; never edit a path that somebody else has locked.";
 
-/// The MCP tools: those for agents, or with `all` those for people too. Comity's own operations are never tools.
-pub(crate) fn mcp_tools(all: bool) -> Vec<Tool> {
+/// Which tools are offered. Every agent reads all of the list in every conversation, so it is small unless asked otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Offer {
+    /// Those that agents need.
+    Usual,
+    /// Those of the browser, too.
+    Browser,
+    /// All, those for people included.
+    All,
+}
+
+impl Offer {
+    /// What is asked for by this name.
+    pub(crate) fn named(name: &str) -> Option<Offer> {
+        match name {
+            "browser" => Some(Offer::Browser),
+            "all" => Some(Offer::All),
+            _ => None,
+        }
+    }
+}
+
+/// The MCP tools. Comity's own operations are never tools.
+pub(crate) fn mcp_tools(offer: Offer) -> Vec<Tool> {
     let is_offered = |entry: &&Entry| match entry.audience {
         Audience::Agents => true,
-        Audience::People => all,
+        Audience::Browsing => offer != Offer::Usual,
+        Audience::People => offer == Offer::All,
         Audience::Internal => false,
     };
     CATALOG.iter().filter(is_offered).map(tool).collect()
 }
 
-/// What MCP offers: Comity by its name, with the tools for agents or all.
-pub(crate) fn mcp_server(all: bool, version: &str) -> Server {
+/// What MCP offers: Comity by its name, with its tools.
+pub(crate) fn mcp_server(offer: Offer, version: &str) -> Server {
     let info = ServerInfo {
         name: "comity".into(),
         title: Some("Comity".into()),
         version: version.into(),
         instructions: Some(INSTRUCTIONS.into()),
     };
-    Server::new(info, mcp_tools(all))
+    Server::new(info, mcp_tools(offer))
 }
 
 fn tool(entry: &Entry) -> Tool {
@@ -112,12 +135,12 @@ mod tests {
 
     #[test]
     fn the_list_is_small() {
-        let list = serde_json::json!({ "tools": mcp_tools(false) }).to_string();
+        let list = serde_json::json!({ "tools": mcp_tools(Offer::Usual) }).to_string();
         assert!(list.len() < LIST_BYTES_MAX, "{} bytes: {list}", list.len());
         for noise in ["\"title\":\"", "$schema", "\"null\"", "\"format\""] {
             assert!(!list.contains(noise), "{noise} in {list}");
         }
-        for tool in mcp_tools(true) {
+        for tool in mcp_tools(Offer::All) {
             assert!(tool.name.len() <= NAME_CHARS_MAX, "{}", tool.name);
             assert!(!tool.description.is_empty(), "{}", tool.name);
             assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);

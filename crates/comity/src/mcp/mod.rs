@@ -30,6 +30,8 @@ const ACKNOWLEDGEMENT: u64 = 0;
 /// A tool call that the server has not answered yet.
 struct Running {
     ticket: Ticket,
+    /// The operation.
+    op: &'static str,
     line: Vec<u8>,
 }
 
@@ -42,8 +44,8 @@ struct Shim {
 }
 
 /// Speaks MCP until standard input ends.
-pub(crate) fn run(home: Home, name: Option<String>, all_tools: bool) -> ExitCode {
-    let server = Arc::new(http::mcp_server(all_tools, env!("CARGO_PKG_VERSION")));
+pub(crate) fn run(home: Home, name: Option<String>, offer: http::Offer) -> ExitCode {
+    let server = Arc::new(http::mcp_server(offer, env!("CARGO_PKG_VERSION")));
     let link = match Link::open(home, name) {
         Ok(link) => link,
         Err(problem) => {
@@ -136,9 +138,10 @@ impl Shim {
         let id = self.next_id;
         self.next_id += 1;
         // A tool that is unknown here is unknown there too, and the answer says so.
-        let op = comity_app::catalog::find_tool(&call.tool).map_or(call.tool.as_str(), |entry| entry.name);
+        let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name);
+        let op = known.unwrap_or(call.tool.as_str());
         let line = self.link.request(id, op, &call.arguments, &random_key()?)?;
-        self.running.insert(id, Running { ticket: call.ticket, line });
+        self.running.insert(id, Running { ticket: call.ticket, op: known.unwrap_or_default(), line });
         if let Some(running) = self.running.get(&id)
             && self.link.send(&running.line).is_err()
         {
@@ -165,7 +168,7 @@ impl Shim {
                     let reply: Reply<'_> =
                         serde_json::from_slice(&line).map_err(|error| error.to_string())?;
                     let Some(running) = self.running.remove(&reply.id) else { continue };
-                    send(&self.server.finish(&running.ticket, &outcome(&reply)))?;
+                    send(&self.server.finish(&running.ticket, &outcome(running.op, &reply)))?;
                     if let Some(receipt) = reply.receipt {
                         self.acknowledge(receipt)?;
                     }
@@ -202,7 +205,7 @@ impl Shim {
 }
 
 /// The server's answer as a tool result: always the whole answer in words.
-fn outcome(reply: &Reply<'_>) -> ToolOutcome {
+fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
     let mut text = match (&reply.text, reply.error) {
         (_, Some(error)) => match serde_json::from_str::<Fault>(error.get()) {
             Ok(fault) if fault.hint.is_empty() => fault.message,
@@ -217,8 +220,14 @@ fn outcome(reply: &Reply<'_>) -> ToolOutcome {
         text.push_str(notice);
     }
     match reply.error {
-        Some(_) => ToolOutcome::error(text),
-        None => ToolOutcome::answer(text),
+        Some(error) => {
+            let structured = http::structured(error.get(), &reply.notices);
+            ToolOutcome { structured, ..ToolOutcome::error(text) }
+        }
+        None => {
+            let image = reply.ok.and_then(|output| http::image(op, output.get()));
+            ToolOutcome { image, ..ToolOutcome::answer(text) }
+        }
     }
 }
 

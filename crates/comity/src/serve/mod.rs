@@ -102,6 +102,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     engine.run_housekeeping(reader, app.config().log.keep_segments).map_err(said)?;
     inspector::run(&engine).map_err(said)?;
     caretaker::run(&app).map_err(said)?;
+    let browser = comity_app::browser::run(&app).map_err(said)?;
     liveness::run(&engine).map_err(said)?;
     comity_app::spool::run(&app).map_err(said)?;
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
@@ -114,6 +115,8 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
     note("info", "stopped", &[("why", &format!("{stop:?}"))]);
     engine.stop();
+    // It closes Firefox; whoever waits for the server to be gone waits for that, too.
+    let _ = browser.join();
     let _ = std::fs::remove_file(home.socket());
     Ok(())
 }

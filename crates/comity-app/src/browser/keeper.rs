@@ -1,0 +1,211 @@
+//! Keeps the browser as the world wants it: closes what was freed, opens again what was lost, and tells of losses.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use comity_browser::Notice;
+use comity_core::limits::{RECLAIM_AFTER, RECLAIM_IDLE};
+use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId};
+use comity_core::{Ask, Millis, Principal, World};
+
+use super::running::{PATIENCE, wanted};
+use super::start::was_left;
+use super::{Desk, Heard, Phase, TABS, TABS_MAX, lock};
+use crate::application::Application;
+use crate::engine::Failed;
+
+/// A browser without tabs is ended after this long.
+const UNUSED: Duration = Duration::from_secs(300);
+/// Without anything to do it sleeps this long; it is woken before.
+const IDLE: Duration = Duration::from_secs(3_600);
+/// Starts that fail before tabs are given up.
+const STARTS_MAX: u32 = 3;
+
+/// Runs until the engine stops; then the browser is closed. Gives the thread's handle.
+pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
+    let app = app.clone();
+    std::thread::Builder::new().name("browser".into()).spawn(move || {
+        configure(&app);
+        let (sender, heard) = mpsc::channel();
+        *lock(&app.browser().keeper) = Some(sender);
+        let (watched, woken, known) = (app.engine().clone(), app.clone(), AtomicU64::new(0));
+        let _woken = app.engine().feed().wake_while(Arc::new(move |_| {
+            let state = state(&watched.world());
+            if watched.feed().is_stopped() || known.swap(state, Ordering::Relaxed) != state {
+                woken.browser().hear(Heard::Changed);
+            }
+        }));
+        let mut keeper = Keeper { app: app.clone(), unused_since: None };
+        keeper.begin();
+        while !app.engine().feed().is_stopped() {
+            let pause = keeper.look();
+            match heard.recv_timeout(pause) {
+                Ok(Heard::Happened(notice)) => keeper.happened(notice),
+                Ok(Heard::Changed) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        app.browser().end();
+    })
+}
+
+/// Changes whenever tabs are taken, freed or waited for.
+fn state(world: &World) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    if let Some(pool) = world.pools.get(TABS) {
+        pool.slots().for_each(|slot| (slot.id, slot.owner).hash(&mut hasher));
+        pool.in_line().for_each(|place| place.ticket.hash(&mut hasher));
+    }
+    hasher.finish()
+}
+
+fn configure(app: &Application) {
+    let capacity = app.config().browser.tabs.unwrap_or(TABS_MAX);
+    let ask = PoolAsk::Configure { pool: TABS.into(), kind: PoolKind::Tabs, capacity };
+    match app.engine().ask(Principal::System, Ask::Pool(ask)) {
+        Ok(_) => {}
+        Err(Failed::Refused(refusal)) => eprintln!("comity: the tabs are not set up: {refusal}"),
+        Err(Failed::Fault(problem)) => eprintln!("comity: the tabs are not set up: {problem}"),
+    }
+}
+
+struct Keeper {
+    app: Application,
+    unused_since: Option<Instant>,
+}
+
+impl Keeper {
+    /// Takes over what an earlier server left.
+    fn begin(&mut self) {
+        let is_wanted = !wanted(&self.app.engine().world()).is_empty();
+        if is_wanted {
+            self.open_again();
+        } else if was_left(&self.app) {
+            // Nobody has tabs: whatever still runs there is ended.
+            super::start::end_left(&self.app);
+        }
+    }
+
+    /// Makes the browser as the world wants it; says how long there is nothing more to do.
+    fn look(&mut self) -> Duration {
+        let desk = self.app.browser();
+        let slots = wanted(&self.app.engine().world());
+        lock(&desk.notes).retain(|id, _| slots.iter().any(|slot| slot.id == *id));
+        let Some(running) = desk.if_running() else {
+            self.unused_since = None;
+            return IDLE;
+        };
+        running.close_unwanted(&self.app);
+        running.remove_empty(&self.app);
+        if !slots.is_empty() {
+            self.unused_since = None;
+            return self.reclaim();
+        }
+        let unused = self.unused_since.get_or_insert_with(Instant::now).elapsed();
+        if unused < UNUSED {
+            return UNUSED - unused;
+        }
+        drop(running);
+        desk.end();
+        IDLE
+    }
+
+    /// Takes back tabs that nobody uses while somebody waits; says when to look again.
+    fn reclaim(&self) -> Duration {
+        let now = self.app.engine().now();
+        let (waited, slots): (Option<Millis>, Vec<SlotId>) = {
+            let world = self.app.engine().world();
+            let Some(pool) = world.pools.get(TABS) else { return IDLE };
+            let waited = pool.in_line().next().map(|first| now.since(first.since));
+            (waited, pool.slots().map(|slot| slot.id).collect())
+        };
+        let Some(waited) = waited else { return IDLE };
+        if waited < RECLAIM_AFTER {
+            return Duration::from_millis(RECLAIM_AFTER.0 - waited.0);
+        }
+        let desk = self.app.browser();
+        let mut next = IDLE;
+        for slot in slots {
+            let idle = desk.note(slot, |note| note.used.elapsed());
+            let limit = Duration::from_millis(RECLAIM_IDLE.0);
+            if idle < limit {
+                next = next.min(limit - idle);
+                continue;
+            }
+            let idle = Millis(u64::try_from(idle.as_millis()).unwrap_or(u64::MAX));
+            // Refused as long as it would not be fair.
+            let _ = self.app.engine().ask(Principal::System, Ask::Pool(PoolAsk::Reclaim { slot, idle }));
+        }
+        next
+    }
+
+    fn happened(&mut self, notice: Notice) {
+        let desk = self.app.browser();
+        match notice {
+            Notice::TabOpened { tab, container, url, opener } => {
+                desk.popped_up(&self.app, &tab, &container, &url, opener.as_ref());
+            }
+            Notice::TabClosed { tab } => {
+                let lost = desk.if_running().and_then(|running| running.slot_of(&tab));
+                if let Some(slot) = lost {
+                    self.lose(slot, Loss::ClosedByUser);
+                }
+            }
+            Notice::DialogOpened { tab, dialog } => {
+                if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
+                    desk.remark(
+                        slot,
+                        format!("the page shows a dialog ({}: {:?})", dialog.kind, dialog.message),
+                    );
+                }
+            }
+            Notice::Died => {
+                let is_ours = desk.if_running().is_some_and(|running| !running.browser.is_alive());
+                if is_ours && !self.app.engine().feed().is_stopped() {
+                    *lock(&desk.phase) = Phase::Off;
+                    self.open_again();
+                }
+            }
+        }
+    }
+
+    /// Opens all tabs that the world has; if that fails over and over they are lost.
+    fn open_again(&self) {
+        let desk = self.app.browser();
+        for _ in 0..STARTS_MAX {
+            let slots: Vec<SlotId> = wanted(&self.app.engine().world()).iter().map(|slot| slot.id).collect();
+            if slots.is_empty() {
+                return;
+            }
+            let opened = |slot: &SlotId| match desk.tab(&self.app, *slot, PATIENCE) {
+                Ok(_) => true,
+                // It was closed meanwhile.
+                Err(_) => self.app.engine().world().pools.slot(*slot).is_none(),
+            };
+            if slots.iter().all(opened) {
+                return;
+            }
+        }
+        let slots = wanted(&self.app.engine().world());
+        slots.iter().for_each(|slot| self.lose(slot.id, Loss::BrowserDied));
+    }
+
+    fn lose(&self, slot: SlotId, loss: Loss) {
+        // Refused if it was freed meanwhile.
+        let _ = self.app.engine().ask(Principal::System, Ask::Pool(PoolAsk::Lose { slot, loss }));
+    }
+}
+
+impl Desk {
+    /// Ends the browser.
+    fn end(&self) {
+        let before = std::mem::replace(&mut *lock(&self.phase), Phase::Off);
+        if let Phase::On(running) = before {
+            running.browser.close();
+        }
+    }
+}

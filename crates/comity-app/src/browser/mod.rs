@@ -1,0 +1,205 @@
+//! The browser that agents share. The world says which tabs there are and whose they are; this makes it so.
+//!
+//! Nobody else talks to Firefox. It is started when the first tab is wanted, outlives a server that is killed, and is
+//! taken over by the next one: tabs are found again by their containers and addresses, and what is missing is opened
+//! again.
+
+mod captures;
+mod errors;
+mod keeper;
+mod popups;
+mod running;
+mod start;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use comity_browser::{BrowserError, Notice, Tab};
+use comity_core::pools::SlotId;
+
+use crate::application::Application;
+use crate::operation::Failure;
+pub(crate) use captures::Capturing;
+pub(crate) use errors::failure;
+pub use keeper::run;
+use running::Running;
+
+/// The name of the pool of tabs.
+pub(crate) const TABS: &str = "tabs";
+/// Tabs at a time, unless it is set.
+pub(crate) const TABS_MAX: usize = 12;
+/// Remarks that wait for the next command on a tab.
+const REMARKS_MAX: usize = 20;
+
+/// What the browser is doing.
+#[derive(Default)]
+enum Phase {
+    /// It is not there.
+    #[default]
+    Off,
+    /// Somebody starts it.
+    Starting,
+    /// The last start failed.
+    Failed(BrowserError),
+    /// It runs.
+    On(Arc<Running>),
+}
+
+/// What the keeper is woken by.
+enum Heard {
+    /// Tabs were taken or freed, or the server stops.
+    Changed,
+    /// Something happened in the browser.
+    Happened(Notice),
+}
+
+/// The browser, as operations see it.
+#[derive(Default)]
+pub struct Desk {
+    phase: Mutex<Phase>,
+    moved: Condvar,
+    keeper: Mutex<Option<mpsc::Sender<Heard>>>,
+    notes: Mutex<HashMap<SlotId, Note>>,
+    captures: captures::Captures,
+}
+
+/// What is remembered of a tab beside the world.
+struct Note {
+    /// The last command on it.
+    used: Instant,
+    /// Its whole address: the log has it without secrets.
+    url: Option<String>,
+    /// What its owner has to know.
+    remarks: Vec<String>,
+}
+
+impl Desk {
+    /// The tab of a slot: as it is, or opened if it is not there yet.
+    pub(crate) fn tab(&self, app: &Application, slot: SlotId, timeout: Duration) -> Result<Tab, Failure> {
+        let deadline = Instant::now() + timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let running = self.running(app, left()).map_err(failure)?;
+        running.tab(app, slot, None, left())
+    }
+
+    /// Opens the tab of a slot that was just taken, with the cookies of a context that several share if it has a name.
+    pub(crate) fn open(
+        &self,
+        app: &Application,
+        slot: SlotId,
+        context: Option<&str>,
+        timeout: Duration,
+    ) -> Result<Tab, Failure> {
+        let deadline = Instant::now() + timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let running = self.running(app, left()).map_err(failure)?;
+        running.tab(app, slot, context, left())
+    }
+
+    /// Closes the tabs that nobody has any more, so that who freed one sees it gone.
+    pub(crate) fn close_freed(&self, app: &Application) {
+        if let Some(running) = self.if_running() {
+            running.close_unwanted(app);
+        }
+    }
+
+    /// The running browser; it is started if it is not there.
+    fn running(&self, app: &Application, timeout: Duration) -> Result<Arc<Running>, BrowserError> {
+        let deadline = Instant::now() + timeout;
+        let mut phase = lock(&self.phase);
+        let mut has_waited = false;
+        loop {
+            match &*phase {
+                Phase::On(running) if running.browser.is_alive() => return Ok(running.clone()),
+                Phase::Failed(error) if has_waited => return Err(error.clone()),
+                Phase::Starting => {}
+                Phase::Off | Phase::Failed(_) | Phase::On(_) => {
+                    *phase = Phase::Starting;
+                    self.start(app);
+                }
+            }
+            has_waited = true;
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(BrowserError::Timeout { what: "starting Firefox".into(), after: timeout });
+            }
+            phase = self.moved.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Refuses an address that the policy forbids, before a tab is taken for it.
+    pub(crate) fn check(&self, app: &Application, url: &str) -> Result<(), Failure> {
+        let policy = start::policy(&app.config().browser).map_err(failure)?;
+        policy.check(url, comity_browser::policy::Load::Page).map_err(failure)
+    }
+
+    /// What tabs show now, as far as they answer: their addresses and titles.
+    pub(crate) fn shown(&self) -> HashMap<SlotId, (String, String)> {
+        self.if_running().map(|running| running.shown()).unwrap_or_default()
+    }
+
+    /// The browser, if it runs.
+    fn if_running(&self) -> Option<Arc<Running>> {
+        match &*lock(&self.phase) {
+            Phase::On(running) => Some(running.clone()),
+            Phase::Off | Phase::Starting | Phase::Failed(_) => None,
+        }
+    }
+
+    /// A command on a tab is over: where it is now is written down.
+    pub(crate) fn settled(&self, app: &Application, slot: SlotId, tab: &Tab) {
+        self.touch(slot);
+        if let Some(running) = self.if_running() {
+            running.moved(app, slot, tab);
+        }
+    }
+
+    /// A command is given to a tab.
+    pub(crate) fn touch(&self, slot: SlotId) {
+        self.note(slot, |note| note.used = Instant::now());
+    }
+
+    /// What the owner of a tab has to know, once.
+    pub(crate) fn take_remarks(&self, slot: SlotId) -> Vec<String> {
+        let mut notes = lock(&self.notes);
+        notes.get_mut(&slot).map(|note| std::mem::take(&mut note.remarks)).unwrap_or_default()
+    }
+
+    /// One picture of a tab at a time.
+    pub(crate) fn capture(&self, slot: SlotId) -> Result<Capturing<'_>, Failure> {
+        self.captures.begin(slot)
+    }
+
+    fn remark(&self, slot: SlotId, text: String) {
+        self.note(slot, |note| {
+            if note.remarks.len() < REMARKS_MAX {
+                note.remarks.push(text);
+            }
+        });
+    }
+
+    fn note<T>(&self, slot: SlotId, change: impl FnOnce(&mut Note) -> T) -> T {
+        let mut notes = lock(&self.notes);
+        change(notes.entry(slot).or_insert_with(|| Note {
+            used: Instant::now(),
+            url: None,
+            remarks: Vec::new(),
+        }))
+    }
+
+    fn whole_url(&self, slot: SlotId) -> Option<String> {
+        lock(&self.notes).get(&slot)?.url.clone()
+    }
+
+    fn hear(&self, heard: Heard) {
+        if let Some(keeper) = &*lock(&self.keeper) {
+            // Without a keeper the server is stopping.
+            let _ = keeper.send(heard);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

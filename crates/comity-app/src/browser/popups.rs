@@ -1,0 +1,85 @@
+//! Tabs that open without being asked for: of a page they become its owner's, if there is room; others are closed.
+
+use comity_browser::{Container, TabId};
+use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
+use comity_core::{Ask, Event, Principal};
+
+use super::running::{PATIENCE, Running, stored_url};
+use super::{Desk, TABS};
+use crate::application::Application;
+
+impl Desk {
+    pub(super) fn popped_up(
+        &self,
+        app: &Application,
+        tab: &TabId,
+        container: &Container,
+        url: &str,
+        opener: Option<&TabId>,
+    ) {
+        let Some(running) = self.if_running() else { return };
+        let Ok(opened) = running.browser.tab(tab) else { return };
+        // What the person opens in the window is the person's own.
+        if *container == Container::common() && opener.is_none() {
+            return;
+        }
+        let Some(from) = opener.and_then(|opener| running.slot_of(opener)) else {
+            drop(opened.close(PATIENCE));
+            return;
+        };
+        match take(app, from, url) {
+            Ok(slot) => {
+                running.put(slot, opened.clone());
+                app.tell_engine(Ask::Pool(PoolAsk::MarkOpened { slot }));
+                self.settle(app, &running, slot, from, &opened);
+                self.remark(from, format!("the page opened a new tab, which is yours: tab {slot} ({url})"));
+            }
+            Err(why) => {
+                drop(opened.close(PATIENCE));
+                self.remark(from, format!("the page opened a new tab ({url}), which was closed: {why}"));
+            }
+        }
+    }
+
+    /// Tells the world where a tab that popped up is.
+    fn settle(
+        &self,
+        app: &Application,
+        running: &Running,
+        slot: SlotId,
+        from: SlotId,
+        tab: &comity_browser::Tab,
+    ) {
+        let context = {
+            let world = app.engine().world();
+            world.pools.slot(from).and_then(|(_, slot)| slot.at.as_ref()?.context.clone())
+        };
+        let at = comity_core::pools::Whereabouts {
+            container: tab.container().0.as_str().into(),
+            context,
+            url: stored_url(&tab.url()).into(),
+        };
+        app.tell_engine(Ask::Pool(PoolAsk::Note { slot, at: Box::new(at), reopened: false }));
+        running.moved(app, slot, tab);
+    }
+}
+
+/// Takes a slot for whoever owns the tab that it came from.
+fn take(app: &Application, from: SlotId, url: &str) -> Result<SlotId, String> {
+    let owner = {
+        let world = app.engine().world();
+        world.pools.slot(from).map(|(_, slot)| slot.owner)
+    };
+    let owner: Principal = owner.ok_or("its tab is closed")?;
+    let wanted = Take { pool: TABS.into(), label: Some(stored_url(url).into()), ..Take::default() };
+    let events = app.engine().ask(owner, Ask::Pool(PoolAsk::Take(Box::new(wanted))));
+    let taken = |event: &Event| match event {
+        Event::Pool(PoolEvent::Taken { slot, .. }) => Some(*slot),
+        _ => None,
+    };
+    match events {
+        Ok(events) => events.iter().find_map(taken).ok_or_else(|| "there is no room".to_owned()),
+        Err(crate::engine::Failed::Refused(refusal)) => Err(refusal.to_string()),
+        Err(crate::engine::Failed::Fault(problem)) => Err(problem),
+    }
+}

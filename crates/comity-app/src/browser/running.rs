@@ -1,0 +1,272 @@
+//! A browser that runs: which of its tabs is which slot's, and whose cookies are in which container.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use comity_browser::adopt::{self, Observed, Wanted};
+use comity_browser::{Browser, BrowserError, Container, Tab, TabId, Until};
+use comity_core::pools::{Loss, PoolAsk, Slot, SlotId, Whereabouts};
+use comity_core::redact::redact;
+use comity_core::{Ask, Principal, Refusal, World};
+
+use super::{TABS, failure, lock};
+use crate::application::Application;
+use crate::engine::Failed;
+use crate::operation::Failure;
+
+/// How long the browser may take for what nobody waits for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes of an address in the log.
+const URL_BYTES_MAX: usize = 2_048;
+/// What a tab shows before it was sent anywhere.
+const EMPTY: &str = "about:blank";
+
+/// A browser that runs.
+pub(super) struct Running {
+    pub(super) browser: Browser,
+    /// One for each slot; whoever holds it may open its tab, so that none is opened twice.
+    cells: Mutex<HashMap<SlotId, Arc<Mutex<Option<Tab>>>>>,
+    jars: Mutex<HashMap<Jar, Container>>,
+}
+
+/// Whose cookies.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Jar {
+    /// Those of one agent, or of the person.
+    Of(Principal),
+    /// Those that several share on purpose.
+    Named(Box<str>),
+}
+
+impl Jar {
+    pub(super) fn of(owner: Principal, context: Option<&str>) -> Jar {
+        context.map_or(Jar::Of(owner), |name| Jar::Named(name.into()))
+    }
+}
+
+/// The slots that the world has tabs for.
+pub(super) fn wanted(world: &World) -> Vec<Slot> {
+    world.pools.get(TABS).map(|pool| pool.slots().cloned().collect()).unwrap_or_default()
+}
+
+impl Running {
+    pub(super) fn of(browser: Browser) -> Running {
+        Running { browser, cells: Mutex::default(), jars: Mutex::default() }
+    }
+
+    /// The tab of a slot; it is opened if it is not there.
+    pub(super) fn tab(
+        &self,
+        app: &Application,
+        id: SlotId,
+        context: Option<&str>,
+        timeout: Duration,
+    ) -> Result<Tab, Failure> {
+        let cell = lock(&self.cells).entry(id).or_default().clone();
+        let mut held = lock(&cell);
+        if let Some(tab) = held.as_ref().filter(|tab| !tab.is_closed()) {
+            return Ok(tab.clone());
+        }
+        let slot = {
+            let world = app.engine().world();
+            world.pools.slot(id).map(|(_, slot)| slot.clone())
+        };
+        let slot = slot.ok_or_else(|| gone(id))?;
+        let tab = self.open(app, &slot, context, timeout)?;
+        *held = Some(tab.clone());
+        Ok(tab)
+    }
+
+    /// Opens the tab of a slot. If it was open before it is sent to where it was, and its owner is told.
+    fn open(
+        &self,
+        app: &Application,
+        slot: &Slot,
+        context: Option<&str>,
+        timeout: Duration,
+    ) -> Result<Tab, Failure> {
+        let begun = Instant::now();
+        self.close_unwanted(app);
+        let before = slot.at.as_deref();
+        let context = context.or(before.and_then(|at| at.context.as_deref()));
+        let container = self.container(Jar::of(slot.owner, context), timeout).map_err(failure)?;
+        let tab = self.browser.open(&container, timeout.saturating_sub(begun.elapsed())).map_err(failure)?;
+        if let Some(before) = before {
+            let url = app.browser().whole_url(slot.id).unwrap_or_else(|| before.url.to_string());
+            // It is told where it is; whether the page could be loaded shows when it is read.
+            let _ = tab.navigate(&url, Until::Begun, timeout.saturating_sub(begun.elapsed()));
+        }
+        let at = whereabouts(&tab, context, before.map_or(EMPTY, |before| &before.url));
+        let note = PoolAsk::Note { slot: slot.id, at: Box::new(at), reopened: before.is_some() };
+        for ask in [PoolAsk::MarkOpened { slot: slot.id }, note] {
+            if let Err(failed) = app.engine().ask(Principal::System, Ask::Pool(ask)) {
+                // Its slot was freed meanwhile.
+                let _ = tab.close(PATIENCE);
+                return Err(match failed {
+                    Failed::Refused(_) => gone(slot.id),
+                    Failed::Fault(problem) => Failure::Fault(problem),
+                });
+            }
+        }
+        Ok(tab)
+    }
+
+    /// Tells the world where a tab is now, if it has moved.
+    pub(super) fn moved(&self, app: &Application, id: SlotId, tab: &Tab) {
+        let url = tab.url();
+        app.browser().note(id, |note| note.url = Some(url.clone()));
+        let known = {
+            let world = app.engine().world();
+            world.pools.slot(id).and_then(|(_, slot)| slot.at.clone())
+        };
+        let Some(known) = known else { return };
+        let at = whereabouts(tab, known.context.as_deref(), &url);
+        if *known != at {
+            app.tell_engine(Ask::Pool(PoolAsk::Note { slot: id, at: Box::new(at), reopened: false }));
+        }
+    }
+
+    /// The container of somebody's cookies.
+    fn container(&self, jar: Jar, timeout: Duration) -> Result<Container, BrowserError> {
+        let mut jars = lock(&self.jars);
+        if let Some(container) = jars.get(&jar) {
+            return Ok(container.clone());
+        }
+        let container = self.browser.create_container(timeout)?;
+        jars.insert(jar, container.clone());
+        Ok(container)
+    }
+
+    pub(super) fn remember_jar(&self, jar: Jar, container: &str) {
+        lock(&self.jars).entry(jar).or_insert_with(|| Container(container.to_owned()));
+    }
+
+    /// Closes the tabs of slots that are free; says whether there were any.
+    pub(super) fn close_unwanted(&self, app: &Application) -> bool {
+        let wanted: HashSet<SlotId> = {
+            let world = app.engine().world();
+            world.pools.get(TABS).into_iter().flat_map(|pool| pool.slots().map(|slot| slot.id)).collect()
+        };
+        let unwanted: Vec<_> = {
+            let mut cells = lock(&self.cells);
+            let ids: Vec<SlotId> = cells.keys().filter(|id| !wanted.contains(id)).copied().collect();
+            ids.into_iter().filter_map(|id| cells.remove(&id)).collect()
+        };
+        for cell in &unwanted {
+            // Whoever is opening it finds that it is not wanted, and closes it.
+            if let Ok(mut held) = cell.try_lock()
+                && let Some(tab) = held.take()
+            {
+                // Closed already, or the browser is going.
+                let _ = tab.close(PATIENCE);
+            }
+        }
+        !unwanted.is_empty()
+    }
+
+    /// Removes the containers of agents that have ended.
+    pub(super) fn remove_empty(&self, app: &Application) {
+        let ended: Vec<Container> = {
+            let world = app.engine().world();
+            let in_use: HashSet<String> = wanted(&world)
+                .iter()
+                .filter_map(|slot| Some(slot.at.as_ref()?.container.to_string()))
+                .collect();
+            let has_ended = |jar: &Jar| match jar {
+                Jar::Of(Principal::Agent(agent)) => world.agents.living(*agent).is_err(),
+                Jar::Of(_) => false,
+                Jar::Named(_) => true,
+            };
+            let mut jars = lock(&self.jars);
+            let gone: Vec<Jar> = jars
+                .iter()
+                .filter(|(jar, container)| has_ended(jar) && !in_use.contains(&container.0))
+                .map(|(jar, _)| jar.clone())
+                .collect();
+            gone.iter().filter_map(|jar| jars.remove(jar)).collect()
+        };
+        for container in ended {
+            // It goes with the browser at the latest.
+            let _ = self.browser.remove_container(&container, PATIENCE);
+        }
+    }
+
+    /// What tabs show now: their addresses and titles.
+    pub(super) fn shown(&self) -> HashMap<SlotId, (String, String)> {
+        let Ok(tabs) = self.browser.tabs(PATIENCE) else { return HashMap::new() };
+        let slots = self.slots();
+        let shown = tabs.into_iter().filter_map(|tab| Some((*slots.get(&tab.id)?, (tab.url, tab.title))));
+        shown.collect()
+    }
+
+    fn slots(&self) -> HashMap<TabId, SlotId> {
+        let cells: Vec<_> = lock(&self.cells).iter().map(|(slot, cell)| (*slot, cell.clone())).collect();
+        // One that is being opened has no tab yet.
+        let tab = |cell: &Mutex<Option<Tab>>| {
+            cell.try_lock().ok().and_then(|held| Some(held.as_ref()?.id().clone()))
+        };
+        cells.iter().filter_map(|(slot, cell)| Some((tab(cell)?, *slot))).collect()
+    }
+
+    /// Which slot a tab is.
+    pub(super) fn slot_of(&self, id: &TabId) -> Option<SlotId> {
+        self.slots().get(id).copied()
+    }
+
+    /// A tab that is there already is the one of this slot from now on.
+    pub(super) fn put(&self, slot: SlotId, tab: Tab) {
+        *lock(lock(&self.cells).entry(slot).or_default()) = Some(tab);
+    }
+
+    /// Finds the tabs of slots after a new session, when all ids have changed.
+    pub(super) fn adopt(&self, app: &Application, slots: &[Slot]) -> Result<(), BrowserError> {
+        let wanted: Vec<Wanted<SlotId>> = slots
+            .iter()
+            .filter_map(|slot| {
+                let at = slot.at.as_ref()?;
+                Some(Wanted { handle: slot.id, container: at.container.to_string(), url: at.url.to_string() })
+            })
+            .collect();
+        let tabs = self.browser.tabs(PATIENCE)?;
+        let common = Container::common();
+        let observed: Vec<Observed<TabId>> = tabs
+            .iter()
+            .filter(|tab| tab.container != common)
+            .map(|tab| Observed {
+                context: tab.id.clone(),
+                container: tab.container.0.clone(),
+                url: stored_url(&tab.url),
+            })
+            .collect();
+        let found = adopt::adopt(&wanted, &observed);
+        for (slot, tab) in found.matched {
+            self.put(slot, self.browser.tab(&tab)?);
+        }
+        for tab in found.unknown {
+            let _ = self.browser.tab(&tab)?.close(PATIENCE);
+        }
+        for slot in found.missing {
+            // Somebody closed it while no server ran.
+            app.tell_engine(Ask::Pool(PoolAsk::Lose { slot, loss: Loss::ClosedByUser }));
+        }
+        Ok(())
+    }
+}
+
+fn gone(id: SlotId) -> Failure {
+    let (problem, hint) = (format!("there is no tab {id}"), "see your tabs with: comity tab list".into());
+    Refusal::NotFound { problem, hint }.into()
+}
+
+fn whereabouts(tab: &Tab, context: Option<&str>, url: &str) -> Whereabouts {
+    let container = tab.container().0.as_str().into();
+    Whereabouts { container, context: context.map(Into::into), url: stored_url(url).into() }
+}
+
+/// An address as the log has it.
+pub(super) fn stored_url(url: &str) -> String {
+    let mut url = redact(url).into_owned();
+    url.truncate(url.floor_char_boundary(URL_BYTES_MAX));
+    url
+}

@@ -1,0 +1,100 @@
+//! Starting the browser, or taking over the one that an earlier server left.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use comity_browser::policy::{Loopback, Policy};
+use comity_browser::{Browser, BrowserError, Display, Options};
+
+use super::running::{Jar, Running, wanted};
+use super::{Desk, Heard, Phase, lock};
+use crate::application::Application;
+use crate::config::BrowserConfig;
+
+/// The profile's directory, below the state directory.
+const PROFILE: &str = "firefox";
+
+impl Desk {
+    /// Starts the browser on a thread of its own; whoever waits is told.
+    pub(super) fn start(&self, app: &Application) {
+        let app = app.clone();
+        let thread = std::thread::Builder::new().name("browser-start".into());
+        let started = thread.spawn(move || {
+            let begun = begin(&app);
+            let desk = app.browser();
+            *lock(&desk.phase) = match begun {
+                Ok(running) => Phase::On(Arc::new(running)),
+                Err(error) => Phase::Failed(error),
+            };
+            desk.moved.notify_all();
+        });
+        if let Err(error) = started {
+            // Whoever waits is told when its time is up, and the next one tries again.
+            eprintln!("comity: no thread to start the browser: {error}");
+        }
+    }
+}
+
+fn begin(app: &Application) -> Result<Running, BrowserError> {
+    let listening = app.clone();
+    let options = options(app, &app.config().browser)?;
+    let browser = Browser::attach_or_start(options, move |notice| {
+        listening.browser().hear(Heard::Happened(notice));
+    })?;
+    let running = Running::of(browser);
+    if running.browser.is_attached() {
+        take_over(app, &running)?;
+    }
+    Ok(running)
+}
+
+/// Finds the tabs of the world in a browser that ran before, and closes what is nobody's.
+fn take_over(app: &Application, running: &Running) -> Result<(), BrowserError> {
+    let wanted = wanted(&app.engine().world());
+    running.adopt(app, &wanted)?;
+    let used: HashSet<&str> = wanted.iter().filter_map(|slot| Some(&*slot.at.as_ref()?.container)).collect();
+    for container in running.browser.containers(super::running::PATIENCE)? {
+        let is_common = container == comity_browser::Container::common();
+        if !is_common && !used.contains(container.0.as_str()) {
+            running.browser.remove_container(&container, super::running::PATIENCE)?;
+        }
+    }
+    for slot in &wanted {
+        if let Some(at) = &slot.at {
+            running.remember_jar(Jar::of(slot.owner, at.context.as_deref()), &at.container);
+        }
+    }
+    Ok(())
+}
+
+fn options(app: &Application, config: &BrowserConfig) -> Result<Options, BrowserError> {
+    let policy = policy(config)?;
+    Ok(Options {
+        path: config.path.clone(),
+        display: if config.visible { Display::Visible } else { Display::Headless },
+        policy,
+        ..Options::new(app.home().join(PROFILE))
+    })
+}
+
+/// What may be loaded.
+pub(super) fn policy(config: &BrowserConfig) -> Result<Policy, BrowserError> {
+    let mut policy = Policy::new(&config.allow, &config.deny)?;
+    if !config.schemes.is_empty() {
+        policy = policy.with_schemes(&config.schemes);
+    }
+    if config.loopback == Some(false) {
+        policy = policy.with_loopback(Loopback::ByRule);
+    }
+    Ok(policy)
+}
+
+/// Whether an earlier server may have left a browser.
+pub(super) fn was_left(app: &Application) -> bool {
+    app.home().join(PROFILE).is_dir()
+}
+
+/// Ends a browser that an earlier server left and nobody needs.
+pub(super) fn end_left(app: &Application) {
+    Browser::end_left(&app.home().join(PROFILE));
+}

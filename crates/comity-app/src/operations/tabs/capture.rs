@@ -1,0 +1,190 @@
+//! Takes a picture of a page.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::ValueEnum;
+use comity_browser::{Area, Format, ScreenshotOptions};
+use comity_core::Refusal;
+use comity_core::pools::SlotId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Use, target};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+
+/// How good a jpeg is, of 100.
+const QUALITY: u8 = 60;
+/// The longest edge: larger pictures cost models more and show them no more.
+const EDGE: u32 = 1_568;
+/// Pictures that are kept as files.
+const FILES_MAX: usize = 200;
+
+/// Takes a picture of a page without bringing its tab to the front: of what is in view, of the whole page, or of one element.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CaptureTab {
+    /// The tab
+    #[arg(value_name = "TAB")]
+    pub tab_id: u64,
+    /// Of this element: a reference such as e12, or a CSS selector
+    #[arg(long, value_name = "ELEMENT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// Of the whole page
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full_page: bool,
+    /// png or jpeg (jpeg)
+    #[arg(long, value_name = "FORMAT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Kind>,
+    /// Of a jpeg, 1 to 100 (60)
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<u8>,
+    /// The longest edge in pixels (1568)
+    #[arg(long, value_name = "PIXELS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_edge: Option<u32>,
+    /// Keep it as a file, and give its path instead of the picture
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub save: bool,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
+
+impl Operation for CaptureTab {
+    const NAME: &'static str = "tab_screenshot";
+    const TOOL: &'static str = "firefox_screenshot";
+    const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "GET", path: "/api/tabs/{tabId}/screenshot" };
+    const COMMAND: &'static [&'static str] = &["tab", "screenshot"];
+    type Output = Picture;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Picture>, Failure> {
+        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let area = match (self.selector.as_deref(), self.full_page) {
+            (None, false) => Area::Viewport,
+            (None, true) => Area::Page,
+            (Some(element), false) => Area::Element(target(element)),
+            (Some(_), true) => {
+                let hint = "leave one of them out";
+                return Err(Refusal::bad_input("it is a picture of the page or of an element", hint).into());
+            }
+        };
+        let quality = self.quality.unwrap_or(QUALITY);
+        if !(1..=100).contains(&quality) {
+            return Err(Refusal::bad_input("the quality is from 1 to 100", "leave it out for 60").into());
+        }
+        let (format, ending) = match self.format.unwrap_or(Kind::Jpeg) {
+            Kind::Png => (Format::Png, "png"),
+            Kind::Jpeg => (Format::Jpeg { quality: f64::from(quality) / 100.0 }, "jpg"),
+        };
+        let options = ScreenshotOptions { area, format, edge_max: Some(self.max_edge.unwrap_or(EDGE)) };
+        command.may(&app.engine().world(), Use::Looks, "capture")?;
+        let _alone = app.browser().capture(SlotId(self.tab_id))?;
+        let done = command.run(Use::Looks, "capture", |tab, timeout| tab.screenshot(&options, timeout))?;
+        let picture = done.value;
+        let path = match self.save {
+            true => Some(kept(app.home(), self.tab_id, ending, &picture.bytes()).map_err(Failure::fault)?),
+            false => None,
+        };
+        let image = (!self.save).then(|| Image { data: picture.base64, mime_type: picture.mime.into() });
+        let (width, height) = (picture.width, picture.height);
+        Ok(Plan::Answer(Picture { tab_id: self.tab_id, url: picture.url, width, height, path, image }))
+    }
+}
+
+/// How a picture is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Every pixel as it is.
+    Png,
+    /// Smaller.
+    Jpeg,
+}
+
+/// A picture of a page.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Picture {
+    /// The tab.
+    pub tab_id: u64,
+    /// Where it was.
+    pub url: String,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// The file that it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The picture itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
+}
+
+/// An image.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Image {
+    /// Its bytes, in Base64.
+    pub data: String,
+    /// image/png or image/jpeg.
+    pub mime_type: String,
+}
+
+/// Keeps a picture as a file; the oldest go when there are many.
+fn kept(home: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<String> {
+    let dir = home.join("screenshots");
+    std::fs::create_dir_all(&dir)?;
+    let number = |path: &PathBuf| path.file_stem()?.to_str()?.split('-').next()?.parse::<u64>().ok();
+    let mut files: Vec<(u64, PathBuf)> = std::fs::read_dir(&dir)?
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            Some((number(&path)?, path))
+        })
+        .collect();
+    files.sort_unstable();
+    let next = files.last().map_or(1, |(last, _)| last + 1);
+    for (_, old) in files.iter().take((files.len() + 1).saturating_sub(FILES_MAX)) {
+        std::fs::remove_file(old)?;
+    }
+    let path = dir.join(format!("{next:06}-tab{tab}.{ending}"));
+    std::fs::write(&path, bytes)?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+impl fmt::Display for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Picture { tab_id, width, height, .. } = self;
+        let url = comity_core::display::visible(&self.url);
+        write!(f, "tab {tab_id}, {width} x {height}, at {url}")?;
+        self.path.as_deref().map_or(Ok(()), |path| write!(f, "\n{path}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_numbered_and_the_oldest_go() {
+        let home = tempfile::tempdir().expect("a directory");
+        let mut last = String::new();
+        for _ in 0..FILES_MAX + 3 {
+            last = kept(home.path(), 7, "jpg", b"x").expect("kept");
+        }
+        assert!(last.ends_with("000203-tab7.jpg"), "{last}");
+        assert_eq!(std::fs::read_dir(home.path().join("screenshots")).expect("there").count(), FILES_MAX);
+    }
+}

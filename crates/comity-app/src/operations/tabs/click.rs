@@ -1,0 +1,66 @@
+//! Clicks in a tab.
+
+use clap::Args;
+use comity_core::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Command, TabActed, target};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+
+/// Clicks on an element in a tab of yours, as a person would.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClickTab {
+    /// The tab
+    #[arg(value_name = "TAB")]
+    pub tab_id: u64,
+    /// A reference such as e12, or a CSS selector
+    #[arg(value_name = "ELEMENT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// Instead of an element: so far from the left
+    #[arg(long, value_name = "PIXELS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<u32>,
+    /// And so far from the top
+    #[arg(long, value_name = "PIXELS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<u32>,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
+
+impl Operation for ClickTab {
+    const NAME: &'static str = "tab_click";
+    const TOOL: &'static str = "firefox_click";
+    const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/click" };
+    const COMMAND: &'static [&'static str] = &["tab", "click"];
+    type Output = TabActed;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
+        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let acted = match (self.selector, self.x, self.y) {
+            (Some(selector), None, None) => {
+                let element = target(&selector);
+                command
+                    .act("click", format!("clicked {selector}"), |tab, timeout| tab.click(&element, timeout))
+            }
+            (None, Some(x), Some(y)) => {
+                command
+                    .act("click", format!("clicked at {x}, {y}"), |tab, timeout| tab.click_at(x, y, timeout))
+            }
+            _ => {
+                let hint = "such as: comity tab click 7 e12, or --x 10 --y 20";
+                Err(Refusal::bad_input("a click is on an element, or on a point", hint).into())
+            }
+        };
+        Ok(Plan::Answer(acted?))
+    }
+}

@@ -1,0 +1,57 @@
+//! Closes a tab.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PoolAsk, SlotId};
+use comity_core::{Ask, Event};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Use};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Closes a tab of yours. Whoever waits for one gets it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CloseTab {
+    /// The tab
+    #[arg(value_name = "TAB")]
+    pub tab_id: u64,
+}
+
+impl Operation for CloseTab {
+    const NAME: &'static str = "tab_close";
+    const TOOL: &'static str = "firefox_close_tab";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "DELETE", path: "/api/tabs/{tabId}" };
+    const COMMAND: &'static [&'static str] = &["tab", "close"];
+    type Output = TabClosed;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabClosed>, Failure> {
+        let slot = SlotId(self.tab_id);
+        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        command.may(&app.engine().world(), Use::Acts, "close")?;
+        let then = Box::new(move |app: &Application, _: &[Event]| {
+            app.browser().close_freed(app);
+            Ok(TabClosed { tab_id: slot.0 })
+        });
+        Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Free { slot, reason: None })], then })
+    }
+}
+
+/// The tab that is gone.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TabClosed {
+    /// The tab.
+    pub tab_id: u64,
+}
+
+impl fmt::Display for TabClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tab {} is closed", self.tab_id)
+    }
+}

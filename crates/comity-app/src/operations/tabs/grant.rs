@@ -1,0 +1,74 @@
+//! Gives up a tab for who waits.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PoolAsk, PoolEvent, why_not_granted};
+use comity_core::{Ask, Event};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::browser::TABS;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Gives up your oldest tab for whoever waits, if you can spare one.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GrantTabSpace {}
+
+impl Operation for GrantTabSpace {
+    const NAME: &'static str = "tab_grant";
+    const TOOL: &'static str = "firefox_grant_tab_space";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/grant" };
+    const COMMAND: &'static [&'static str] = &["tab", "grant"];
+    type Output = SpaceGranted;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<SpaceGranted>, Failure> {
+        let who = caller.who;
+        let why_not = {
+            let world = app.engine().world();
+            world.pools.get(TABS).and_then(|pool| why_not_granted(pool, who))
+        };
+        let then = Box::new(move |app: &Application, events: &[Event]| {
+            let freed = |event: &Event| match event {
+                Event::Pool(PoolEvent::Freed { slot, .. }) => Some(slot.0),
+                _ => None,
+            };
+            let closed = events.iter().find_map(freed);
+            app.browser().close_freed(app);
+            let message = match closed {
+                Some(_) => None,
+                None => Some(why_not.unwrap_or_else(|| "there is nobody to give it to any more".into())),
+            };
+            Ok(SpaceGranted { granted: closed.is_some(), closed_tab_id: closed, message })
+        });
+        Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Grant { pool: TABS.into() })], then })
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpaceGranted {
+    /// Whether somebody has got it.
+    pub granted: bool,
+    /// The tab that was closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_tab_id: Option<u64>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl fmt::Display for SpaceGranted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.message, self.closed_tab_id) {
+            (Some(message), _) => f.write_str(message),
+            (None, Some(tab)) => write!(f, "tab {tab} was closed for who waits"),
+            (None, None) => f.write_str("nothing was given"),
+        }
+    }
+}

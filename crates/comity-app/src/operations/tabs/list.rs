@@ -1,0 +1,137 @@
+//! Lists tabs.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::display::visible;
+use comity_core::pools::SlotState;
+use comity_core::{Millis, Principal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::browser::TABS;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+
+/// Shows all tabs of the shared browser, whose they are and who waits for one.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ListTabs {}
+
+impl Operation for ListTabs {
+    const NAME: &'static str = "tab_list";
+    const TOOL: &'static str = "firefox_get_tabs";
+    const EFFECT: Effect = Effect::Reads;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "GET", path: "/api/tabs" };
+    const COMMAND: &'static [&'static str] = &["tab", "list"];
+    type Output = TabList;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabList>, Failure> {
+        let now = app.engine().now();
+        let shown = app.browser().shown();
+        let world = app.engine().world();
+        let pool = world.pools.get(TABS);
+        let tabs = pool.into_iter().flat_map(|pool| pool.slots()).map(|slot| {
+            let sees = slot.owner == caller.who
+                || caller.who == Principal::Human
+                || slot.viewers.contains(&caller.who);
+            let (url, title) = shown.get(&slot.id).cloned().unzip();
+            let url = url.or_else(|| Some(slot.at.as_ref()?.url.to_string()));
+            TabView {
+                tab_id: slot.id.0,
+                // What others look at is theirs.
+                url: url.filter(|_| sees),
+                title: title.filter(|_| sees),
+                owner_id: match slot.owner {
+                    Principal::Agent(agent) => agent.to_string(),
+                    Principal::Human | Principal::System => "human".into(),
+                },
+                owner: world.name_of(slot.owner),
+                is_yours: slot.owner == caller.who,
+                state: match slot.state {
+                    SlotState::Opening => "opening",
+                    SlotState::Open => "open",
+                },
+                shared_with: slot.viewers.iter().map(|who| world.name_of(*who)).collect(),
+                age_ms: now.since(slot.since).0,
+            }
+        });
+        Ok(Plan::Answer(TabList {
+            tabs: tabs.collect(),
+            tab_count: pool.map_or(0, |pool| pool.used()),
+            max_tabs: pool.map_or(0, |pool| pool.capacity),
+            waiting: pool
+                .into_iter()
+                .flat_map(|pool| pool.in_line())
+                .map(|place| world.name_of(place.who))
+                .collect(),
+        }))
+    }
+}
+
+/// The tabs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TabList {
+    /// How many are open or kept for somebody.
+    pub tab_count: usize,
+    /// How many there can be.
+    pub max_tabs: usize,
+    /// Each of them.
+    pub tabs: Vec<TabView>,
+    /// Who waits for one, the first in line first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
+}
+
+/// One tab.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TabView {
+    /// Names it in all commands.
+    pub tab_id: u64,
+    /// Where it is, if you may look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The title of its page, if you may look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whose it is.
+    pub owner_id: String,
+    /// What people call its owner.
+    pub owner: String,
+    /// Whether it is yours.
+    pub is_yours: bool,
+    /// opening or open.
+    pub state: &'static str,
+    /// Who else may look at it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared_with: Vec<String>,
+    /// How long its owner has it.
+    pub age_ms: u64,
+}
+
+impl fmt::Display for TabList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} tabs are taken", self.tab_count, self.max_tabs)?;
+        for tab in &self.tabs {
+            let TabView { tab_id, owner, state, .. } = tab;
+            let owner = if tab.is_yours { "yours" } else { owner };
+            let age = Millis(tab.age_ms / 1_000 * 1_000);
+            write!(f, "\n  {tab_id:>4}  {owner:<16} {state:<8} {age:<8}")?;
+            let texts = [&tab.title, &tab.url];
+            for text in texts.into_iter().flatten().filter(|text| !text.is_empty()) {
+                write!(f, "  {}", visible(text))?;
+            }
+            if !tab.shared_with.is_empty() {
+                write!(f, "  (shared with {})", tab.shared_with.join(", "))?;
+            }
+        }
+        match self.waiting.is_empty() {
+            true => Ok(()),
+            false => write!(f, "\nwaiting: {}", self.waiting.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Tabs of the browser that agents share: open, read, act, close, ask for space.
+//!
+//! Every command names its tab, and a tab is its owner's alone: whoever it is shared with may look.
+
+mod capture;
+mod click;
+mod close;
+mod console;
+mod dialog;
+mod element;
+mod evaluate;
+mod grant;
+mod hand_over;
+mod list;
+mod navigate;
+mod network;
+mod open;
+mod press;
+mod read;
+mod request;
+mod requests;
+mod scroll;
+mod share;
+mod state;
+mod type_into;
+mod unshare;
+mod untrusted;
+mod wait_for;
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use comity_browser::{Acted, BrowserError, Tab, Target};
+use comity_core::pools::{SlotId, check_owner, check_viewer};
+use comity_core::{Principal, Refusal, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::application::Application;
+use crate::browser::failure;
+use crate::operation::{Caller, Failure};
+
+pub use capture::CaptureTab;
+pub use click::ClickTab;
+pub use close::CloseTab;
+pub use console::TabConsole;
+pub use dialog::AnswerDialog;
+pub use element::TabElement;
+pub use evaluate::EvaluateInTab;
+pub use grant::GrantTabSpace;
+pub use hand_over::HandOverTab;
+pub use list::ListTabs;
+pub use navigate::NavigateTab;
+pub use network::TabNetwork;
+pub use open::OpenTab;
+pub use press::PressKey;
+pub use read::ReadTab;
+pub use request::RequestTabSpace;
+pub use requests::TabRequests;
+pub use scroll::ScrollTab;
+pub use share::ShareTab;
+pub use state::TabState;
+pub use type_into::TypeIntoTab;
+pub use unshare::UnshareTab;
+pub use wait_for::WaitForTab;
+
+/// How long a command may take, in ms, unless it says so itself.
+const TIMEOUT_MS: u64 = 150_000;
+/// The shortest and the longest time that a command can ask for, in ms.
+const TIMEOUT_MS_RANGE: std::ops::RangeInclusive<u64> = 5_000..=300_000;
+
+/// What a command does with a tab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    /// It looks: whoever the tab is shared with may.
+    Looks,
+    /// It acts: only the owner may.
+    Acts,
+}
+
+/// One command on one tab.
+struct Command<'a> {
+    app: &'a Application,
+    caller: &'a Caller,
+    tab: u64,
+    timeout: Option<u64>,
+}
+
+/// What a command came to.
+struct Done<T> {
+    value: T,
+    /// Where the tab is afterwards.
+    url: String,
+    remarks: Vec<String>,
+}
+
+/// What came of an act in a tab.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TabActed {
+    /// The tab.
+    pub tab_id: u64,
+    /// What was done.
+    pub done: String,
+    /// Where the tab is now.
+    pub url: String,
+    /// The dialog that the page shows now, and that has to be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialog: Option<String>,
+    /// What happened besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// What happened to a tab.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TabMoved {
+    /// The tab.
+    pub tab_id: u64,
+    /// What was done.
+    pub done: &'static str,
+    /// With whom.
+    pub whom: String,
+}
+
+impl fmt::Display for TabMoved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tab {} is {} {}", self.tab_id, self.done, self.whom)
+    }
+}
+
+impl Command<'_> {
+    /// Runs it, if the caller may.
+    fn run<T>(
+        &self,
+        how: Use,
+        verb: &str,
+        act: impl FnOnce(&Tab, Duration) -> Result<T, BrowserError>,
+    ) -> Result<Done<T>, Failure> {
+        let (begun, timeout) = (Instant::now(), timeout(self.timeout)?);
+        let slot = SlotId(self.tab);
+        self.may(&self.app.engine().world(), how, verb)?;
+        let desk = self.app.browser();
+        desk.touch(slot);
+        let tab = desk.tab(self.app, slot, timeout)?;
+        let result = act(&tab, timeout.saturating_sub(begun.elapsed()));
+        desk.settled(self.app, slot, &tab);
+        let value = result.map_err(failure)?;
+        let remarks = if how == Use::Acts { desk.take_remarks(slot) } else { Vec::new() };
+        Ok(Done { value, url: tab.url(), remarks })
+    }
+
+    /// Runs an act, and tells what came of it.
+    fn act(
+        &self,
+        verb: &str,
+        done: String,
+        act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
+    ) -> Result<TabActed, Failure> {
+        let Done { value, url, remarks } = self.run(Use::Acts, verb, act)?;
+        let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, dialog.message));
+        Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
+    }
+
+    fn may(&self, world: &World, how: Use, verb: &str) -> Result<(), Refusal> {
+        let (who, slot) = (self.caller.who, SlotId(self.tab));
+        if world.pools.slot(slot).is_none_or(|(pool, _)| pool.name.as_ref() != crate::browser::TABS) {
+            let hint = "see your tabs with: comity tab list".into();
+            return Err(Refusal::NotFound { problem: format!("there is no tab {slot}"), hint });
+        }
+        match how {
+            Use::Looks => check_viewer(world, who, slot, verb).map(drop),
+            Use::Acts => check_owner(world, who, slot, verb).map(drop),
+        }
+    }
+}
+
+/// How long a command may take.
+fn timeout(asked: Option<u64>) -> Result<Duration, Failure> {
+    let ms = asked.unwrap_or(TIMEOUT_MS);
+    if TIMEOUT_MS_RANGE.contains(&ms) {
+        return Ok(Duration::from_millis(ms));
+    }
+    let (from, to) = (TIMEOUT_MS_RANGE.start(), TIMEOUT_MS_RANGE.end());
+    Err(Refusal::bad_input(format!("a timeout has {from} to {to} ms"), "leave it out for 150000").into())
+}
+
+/// An element, by a reference of the page state or by a selector.
+fn target(text: &str) -> Target {
+    let is_reference = text
+        .strip_prefix('e')
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_reference { Target::Ref(text.to_owned()) } else { Target::Css(text.to_owned()) }
+}
+
+/// Whom a tab is given to or shared with.
+fn somebody(world: &World, name: &str) -> Result<Principal, Refusal> {
+    match name {
+        "human" => Ok(Principal::Human),
+        name => Ok(Principal::Agent(world.agents.find(name)?.id)),
+    }
+}
+
+/// A reason as the log has it.
+fn stored(text: Option<String>) -> Option<Box<str>> {
+    text.filter(|text| !text.trim().is_empty()).map(|text| comity_core::redact::redact(text.trim()).into())
+}
+
+fn write_remarks(f: &mut fmt::Formatter<'_>, remarks: &[String]) -> fmt::Result {
+    remarks.iter().try_for_each(|remark| write!(f, "\n{}", comity_core::display::visible(remark)))
+}
+
+impl fmt::Display for TabActed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = comity_core::display::visible(&self.url);
+        write!(f, "{} in tab {}, which is at {url}", self.done, self.tab_id)?;
+        if let Some(dialog) = &self.dialog {
+            let dialog = comity_core::display::visible(dialog);
+            write!(
+                f,
+                "\nthe page shows a dialog ({dialog}): answer it with comity tab dialog {}",
+                self.tab_id
+            )?;
+        }
+        write_remarks(f, &self.remarks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_have_bounds() {
+        assert_eq!(timeout(None).expect("the default"), Duration::from_millis(150_000));
+        assert_eq!(timeout(Some(5_000)).expect("the least"), Duration::from_secs(5));
+        assert!(timeout(Some(4_999)).is_err() && timeout(Some(300_001)).is_err());
+    }
+
+    #[test]
+    fn references_are_told_from_selectors() {
+        assert_eq!(target("e12"), Target::Ref("e12".into()));
+        for css in ["e", "em", "e1 > b", "#e12", ".e1"] {
+            assert_eq!(target(css), Target::Css(css.into()));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Goes somewhere in a tab.
+
+use clap::Args;
+use clap::ValueEnum;
+use comity_browser::{Acted, Until};
+use comity_core::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Command, TabActed};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+
+/// Loads a page in a tab of yours, or goes back or forward, or loads it again.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NavigateTab {
+    /// The tab
+    #[arg(value_name = "TAB")]
+    pub tab_id: u64,
+    /// The page's address
+    #[arg(value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Instead of an address
+    #[arg(long, value_name = "WHERE", conflicts_with = "url")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub go: Option<Go>,
+    /// Until when to wait (complete)
+    #[arg(long, value_name = "STATE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Loaded>,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
+
+impl Operation for NavigateTab {
+    const NAME: &'static str = "tab_navigate";
+    const TOOL: &'static str = "firefox_navigate";
+    const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/navigate" };
+    const COMMAND: &'static [&'static str] = &["tab", "navigate"];
+    type Output = TabActed;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
+        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let until = match self.until.unwrap_or(Loaded::Complete) {
+            Loaded::Begun => Until::Begun,
+            Loaded::Interactive => Until::Interactive,
+            Loaded::Complete => Until::Complete,
+        };
+        let nothing = |_| Acted { dialog: None };
+        let acted = match (self.url, self.go) {
+            (Some(url), None) => command.act("navigate", "the page was loaded".into(), |tab, timeout| {
+                tab.navigate(&url, until, timeout).map(nothing)
+            }),
+            (None, Some(go)) => command.act("navigate", go.done().into(), |tab, timeout| {
+                let went = match go {
+                    Go::Back => tab.back(timeout),
+                    Go::Forward => tab.forward(timeout),
+                    Go::Reload => tab.reload(until, timeout),
+                };
+                went.map(nothing)
+            }),
+            (None, None) | (Some(_), Some(_)) => {
+                let problem = "it is an address, or one of back, forward and reload";
+                Err(Refusal::bad_input(problem, "such as: comity tab navigate 7 https://example.com").into())
+            }
+        };
+        Ok(Plan::Answer(acted?))
+    }
+}
+
+/// Where to go without an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Go {
+    /// To the page before.
+    Back,
+    /// To the page after.
+    Forward,
+    /// To the same page again.
+    Reload,
+}
+
+/// Until when a page is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Loaded {
+    /// Until it has begun.
+    Begun,
+    /// Until it can be read.
+    Interactive,
+    /// Until everything is loaded.
+    Complete,
+}
+
+impl Go {
+    fn done(self) -> &'static str {
+        match self {
+            Go::Back => "went back",
+            Go::Forward => "went forward",
+            Go::Reload => "the page was loaded again",
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Opens a tab.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use comity_browser::Until;
+use comity_core::display::visible;
+use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take};
+use comity_core::redact::redact;
+use comity_core::{Ask, Event, Millis, Principal, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::timeout;
+use crate::application::Application;
+use crate::browser::TABS;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::span::Span;
+
+/// Characters of the name of a context.
+const CONTEXT_CHARS_MAX: usize = 64;
+
+/// Opens a tab of your own in the shared browser. When all tabs are taken, wait in line, or give up your own oldest one.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OpenTab {
+    /// The page to load; an empty one if left out
+    #[arg(value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Wait in line so long when all tabs are taken, such as 30s
+    #[arg(long, value_name = "SPAN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+    /// Close your own oldest tab if all are taken
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub evict_oldest: bool,
+    /// Cookies that everybody shares who names the same; your own if left out
+    #[arg(long, value_name = "NAME")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
+
+impl Operation for OpenTab {
+    const NAME: &'static str = "tab_open";
+    const TOOL: &'static str = "firefox_create_window";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tabs" };
+    const COMMAND: &'static [&'static str] = &["tab", "open"];
+    type Output = TabOpened;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TabOpened>, Failure> {
+        let timeout = timeout(self.timeout)?;
+        check_context(self.context.as_deref())?;
+        if let Some(url) = &self.url {
+            app.browser().check(app, url)?;
+        }
+        let take = Take {
+            pool: TABS.into(),
+            label: self.url.as_deref().map(|url| redact(url).into()),
+            wait: self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0)),
+            evict_oldest: self.evict_oldest,
+            ..Take::default()
+        };
+        let then = Box::new(move |app: &Application, events: &[Event]| self.opened(app, events, timeout));
+        Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Take(Box::new(take)))], then })
+    }
+}
+
+/// The new tab.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TabOpened {
+    /// Names it in all commands.
+    pub tab_id: u64,
+    /// Where it is.
+    pub url: String,
+    /// How many tabs are open or kept for somebody.
+    pub tab_count: usize,
+    /// How many there can be.
+    pub max_tabs: usize,
+    /// Why the page was not loaded, if it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// Your own oldest tab, which was closed for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_oldest_tab: Option<ClosedTab>,
+}
+
+/// A tab that was closed for another.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClosedTab {
+    /// Its number.
+    pub tab_id: u64,
+    /// What it was opened for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+impl OpenTab {
+    /// The slot is there: opens its tab, and loads the page.
+    fn opened(self, app: &Application, events: &[Event], timeout: Duration) -> Result<TabOpened, Failure> {
+        let begun = Instant::now();
+        let taken = |event: &Event| match event {
+            Event::Pool(PoolEvent::Taken { slot, .. }) => Some(*slot),
+            _ => None,
+        };
+        let slot = events.iter().find_map(taken).ok_or_else(|| Failure::fault("no tab was given"))?;
+        let tab = app.browser().open(app, slot, self.context.as_deref(), timeout);
+        let tab = tab.inspect_err(|why| give_back(app, slot, why))?;
+        let left = timeout.saturating_sub(begun.elapsed());
+        // The tab stays open if its page cannot be loaded: whoever asked has it, and can try another.
+        let loaded = self.url.as_deref().map(|url| tab.navigate(url, Until::Complete, left));
+        app.browser().settled(app, slot, &tab);
+        let world = app.engine().world();
+        let (tab_count, max_tabs) =
+            world.pools.get(TABS).map(|pool| (pool.used(), pool.capacity)).unwrap_or_default();
+        let problem = loaded.and_then(Result::err).map(|error| error.to_string());
+        let closed_oldest_tab = events.iter().find_map(evicted);
+        Ok(TabOpened { tab_id: slot.0, url: tab.url(), tab_count, max_tabs, problem, closed_oldest_tab })
+    }
+}
+
+fn evicted(event: &Event) -> Option<ClosedTab> {
+    match event {
+        Event::Pool(PoolEvent::Freed { slot, label, cause: FreeCause::Evicted, .. }) => {
+            Some(ClosedTab { tab_id: slot.0, url: label.as_deref().map(Into::into) })
+        }
+        _ => None,
+    }
+}
+
+/// A tab that cannot be opened is nobody's: whoever waits is served.
+fn give_back(app: &Application, slot: SlotId, why: &Failure) {
+    let why = redact(&why.to_text()).into();
+    let ask = PoolAsk::Lose { slot, loss: Loss::OpenFailed { why } };
+    // Refused if it was freed meanwhile.
+    let _ = app.engine().ask(Principal::System, Ask::Pool(ask));
+}
+
+fn check_context(name: Option<&str>) -> Result<(), Refusal> {
+    let is_good = |name: &str| {
+        (1..=CONTEXT_CHARS_MAX).contains(&name.chars().count()) && !name.chars().any(char::is_control)
+    };
+    match name.is_none_or(is_good) {
+        true => Ok(()),
+        false => {
+            let problem = format!("the name of a context has 1 to {CONTEXT_CHARS_MAX} characters");
+            Err(Refusal::bad_input(problem, "such as login:github"))
+        }
+    }
+}
+
+impl fmt::Display for TabOpened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TabOpened { tab_id, url, tab_count, max_tabs, .. } = self;
+        write!(f, "tab {tab_id} is yours, at {} ({tab_count} of {max_tabs} tabs are taken)", visible(url))?;
+        if let Some(closed) = &self.closed_oldest_tab {
+            let url = closed.url.as_deref().map(|url| format!(" ({})", visible(url))).unwrap_or_default();
+            write!(f, "\nyour oldest, tab {}{url}, was closed for it", closed.tab_id)?;
+        }
+        self.problem.as_deref().map_or(Ok(()), |problem| write!(f, "\n{}", visible(problem)))
+    }
+}

@@ -1,0 +1,82 @@
+//! Asks for a tab without waiting.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PoolAsk, PoolEvent};
+use comity_core::{Ask, Event, Timestamp, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::browser::TABS;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Asks for a tab when all are taken, and goes on: when one is free it is kept for you for 30 s, and you are told.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RequestTabSpace {
+    /// Take the request back
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancel: bool,
+}
+
+impl Operation for RequestTabSpace {
+    const NAME: &'static str = "tab_request";
+    const TOOL: &'static str = "firefox_request_tab_space";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Browsing;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/requests" };
+    const COMMAND: &'static [&'static str] = &["tab", "request"];
+    type Output = SpaceRequested;
+
+    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<SpaceRequested>, Failure> {
+        let (pool, who) = (Box::from(TABS), caller.who);
+        let ask = match self.cancel {
+            true => PoolAsk::CancelRequest { pool },
+            false => PoolAsk::Request { pool },
+        };
+        let finish = Box::new(move |events: &[Event], world: &World, _: Timestamp| {
+            let reserved = |event: &Event| matches!(event, Event::Pool(PoolEvent::Reserved { .. }));
+            let place = world.pools.get(TABS).and_then(|pool| {
+                let place = pool.place_of(who)?;
+                Some((pool.position(place.ticket), pool.in_line().count()))
+            });
+            SpaceRequested {
+                queued: place.is_some(),
+                position: place.map(|(position, _)| position),
+                waiting: place.map_or(0, |(_, waiting)| waiting),
+                reserved: events.iter().any(reserved),
+            }
+        });
+        Ok(Plan::Change { asks: vec![Ask::Pool(ask)], finish })
+    }
+}
+
+/// The place in line.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SpaceRequested {
+    /// Whether you are in line.
+    pub queued: bool,
+    /// Where in line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+    /// How many wait.
+    pub waiting: usize,
+    /// Whether a tab is kept for you already.
+    pub reserved: bool,
+}
+
+impl fmt::Display for SpaceRequested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.queued, self.reserved, self.position) {
+            (_, true, _) => f.write_str("a tab is kept for you: open it now"),
+            (true, _, Some(position)) => {
+                write!(f, "you are number {position} in line; you are told when a tab is kept for you")
+            }
+            (true, _, None) => f.write_str("you are in line"),
+            (false, ..) => f.write_str("you are not in line"),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Lets somebody else look at a tab.
+
+use clap::Args;
+use comity_core::Ask;
+use comity_core::pools::{PoolAsk, SlotId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Command, TabMoved, Use, somebody};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Lets another agent look at a tab of yours: read it and take pictures, but not act in it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ShareTab {
+    /// The tab
+    #[arg(value_name = "TAB")]
+    pub tab_id: u64,
+    /// The agent's name or id; "human" for the person
+    #[arg(long, value_name = "AGENT")]
+    pub with: String,
+}
+
+impl Operation for ShareTab {
+    const NAME: &'static str = "tab_share";
+    const TOOL: &'static str = "firefox_share_tab";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/share" };
+    const COMMAND: &'static [&'static str] = &["tab", "share"];
+    type Output = TabMoved;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {
+        let slot = SlotId(self.tab_id);
+        let world = app.engine().world();
+        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        command.may(&world, Use::Acts, "share")?;
+        let whom = somebody(&world, &self.with)?;
+        let asks = vec![Ask::Pool(PoolAsk::Share { slot, with: whom })];
+        let moved = TabMoved { tab_id: slot.0, done: "shared with", whom: world.name_of(whom) };
+        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| moved) })
+    }
+}
