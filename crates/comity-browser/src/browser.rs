@@ -275,17 +275,22 @@ impl Browser {
         self.call(method, params, &Deadline::after(timeout))
     }
 
-    /// Begins to listen; Firefox tells first what is there already.
+    /// Begins to listen, and looks at what is there already.
     fn begin(&self, deadline: &Deadline) -> Result<()> {
         self.shared.contexts().opening += 1;
-        let begun = self.call::<Value>("session.subscribe", json!({ "events": WANTED }), deadline);
+        let subscribed = self.call::<Value>("session.subscribe", json!({ "events": WANTED }), deadline);
+        let tree: Result<Value> = self.call("browsingContext.getTree", json!({}), deadline);
+        if let Ok(tree) = &tree {
+            self.shared.contexts_found(&tree["contexts"], None, FRAMES_DEPTH_MAX);
+        }
         {
             let mut contexts = self.shared.contexts();
             contexts.opening -= 1;
             // What was there before is in the list, and no news.
             contexts.parked.clear();
         }
-        begun?;
+        subscribed?;
+        tree?;
         let _authentication = self.intercept("authRequired", deadline)?;
         self.set_policy(self.shared.policy(), deadline.left())
     }

@@ -39,6 +39,7 @@ impl Shared {
                 self.in_tab(params, |live| {
                     live.url = text(params, "url").to_owned();
                     live.moves += 1;
+                    live.arrivals += 1;
                 });
             }
             "browsingContext.navigationFailed"
@@ -64,6 +65,16 @@ impl Shared {
                 json!({ "request": request_id(params), "action": "cancel" }),
             ),
             _ => {}
+        }
+    }
+
+    /// Takes in the tabs and frames that were there before anybody listened.
+    pub(crate) fn contexts_found(&self, nodes: &Value, parent: Option<&str>, depth: usize) {
+        for node in nodes.as_array().into_iter().flatten().filter(|_| depth > 0) {
+            let mut params = node.clone();
+            params["parent"] = json!(parent);
+            self.context_created(&params);
+            self.contexts_found(&node["children"], node["context"].as_str(), depth - 1);
         }
     }
 
@@ -143,6 +154,7 @@ impl Shared {
         self.in_tab(params, |live| {
             live.url = text(params, "url").to_owned();
             live.moves += 1;
+            live.arrivals += 1;
             live.document_came();
         });
         self.connection.interrupt(|about| {

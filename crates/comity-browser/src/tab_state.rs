@@ -38,8 +38,10 @@ pub(crate) struct Live {
     /// Counts dialogs that opened and closed.
     pub(crate) dialog_moves: u64,
     pub(crate) is_closed: bool,
-    /// Counts whatever changes the address or the document.
+    /// Counts whatever happens to the document.
     pub(crate) moves: u64,
+    /// Counts changes of the address or the document alone.
+    pub(crate) arrivals: u64,
     pub(crate) console: Ring<ConsoleLine>,
     pub(crate) network: Ring<Request>,
     /// Running requests and when they began.
@@ -61,6 +63,7 @@ impl TabState {
             dialog_moves: 0,
             is_closed: false,
             moves: 0,
+            arrivals: 0,
             console: Ring::new(CONSOLE_MAX),
             network: Ring::new(NETWORK_MAX),
             running: HashMap::new(),

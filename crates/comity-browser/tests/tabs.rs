@@ -1,5 +1,8 @@
 //! Many tabs in many containers at once: nothing gets mixed up.
 
+#![expect(clippy::unwrap_used, reason = "helpers of a test fail as the test does")]
+
+#[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
 use std::time::Instant;

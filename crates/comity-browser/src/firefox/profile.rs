@@ -20,6 +20,8 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("dom.timeout.enable_budget_timer_throttling", "false"),
     ("dom.ipc.processPriorityManager.backgroundUsesEcoQoS", "false"),
     ("browser.tabs.unloadOnLowMemory", "false"),
+    // Going back loads the page again: one that is taken out of a cache comes without a word to us.
+    ("browser.sessionhistory.max_total_viewers", "0"),
     // Nothing is shown that nobody asked for.
     ("browser.startup.page", "0"),
     ("browser.startup.homepage", "\"about:blank\""),

@@ -16,10 +16,20 @@ const FRAMES_MAX: usize = 500;
 pub(crate) struct PageMemory {
     next: u64,
     runs: VecDeque<Run>,
-    /// Of a frame: the context that it is in, and the number of its element there.
-    frames: HashMap<String, (String, u64)>,
+    frames: HashMap<String, Frame>,
     outlines: VecDeque<Outline>,
     revision: u64,
+}
+
+/// Where a frame is.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// The context that it is in.
+    pub(crate) parent: String,
+    /// The number of its element there.
+    pub(crate) element: u64,
+    /// How deep its parts are in the outline.
+    pub(crate) depth: usize,
 }
 
 /// Numbers that one document gave, one after another.
@@ -77,16 +87,22 @@ impl PageMemory {
         Some(&run.context)
     }
 
-    pub(crate) fn frame_found(&mut self, frame: &str, parent: &str, element: u64) {
+    pub(crate) fn frame_found(&mut self, context: &str, frame: Frame) {
         if self.frames.len() >= FRAMES_MAX {
             self.frames.clear();
         }
-        self.frames.insert(frame.to_owned(), (parent.to_owned(), element));
+        self.frames.insert(context.to_owned(), frame);
     }
 
-    /// The context that a frame is in, and the number of its element there.
-    pub(crate) fn parent_of(&self, frame: &str) -> Option<(String, u64)> {
-        self.frames.get(frame).cloned()
+    /// Where a frame is.
+    pub(crate) fn frame(&self, context: &str) -> Option<Frame> {
+        self.frames.get(context).cloned()
+    }
+
+    /// The frame that an element shows.
+    pub(crate) fn frame_of(&self, parent: &str, element: u64) -> Option<(String, Frame)> {
+        let found = self.frames.iter().find(|(_, frame)| frame.parent == parent && frame.element == element);
+        found.map(|(context, frame)| (context.clone(), frame.clone()))
     }
 
     /// Remembers an outline; gives its revision, which is the old one if nothing is different.

@@ -46,6 +46,7 @@ pub(super) struct Told {
     pub(super) first_new: u64,
     pub(super) next: u64,
     pub(super) title: String,
+    pub(super) url: String,
 }
 
 /// A part of a page as the script tells it; short names, since there may be many.

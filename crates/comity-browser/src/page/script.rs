@@ -75,6 +75,10 @@ pub(crate) fn call(
         let install = json!({ "expression": LIBRARY, "target": target, "awaitPromise": false });
         let _installed = run(shared, "script.evaluate", install, about, deadline)?;
         answer = run(shared, "script.callFunction", params, about, deadline)?;
+        if answer["value"] == ABSENT {
+            // It was brought to a document that has been replaced since.
+            return Err(BrowserError::PageGone);
+        }
     }
     let (text, extras) = match answer["value"].take() {
         Value::Array(mut parts) if !parts.is_empty() => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::diff::{Changes, diff};
+use super::memory::Frame;
 use super::outline::{Node, Told, fit, number, reference};
 use super::script::{self, target_json};
 use crate::connection::About;
@@ -93,7 +94,18 @@ struct Collecting<'a> {
     nodes: Vec<Node>,
     bytes: usize,
     is_cut: bool,
-    title: Option<String>,
+    /// Title and address of the first document.
+    page: Option<(String, String)>,
+}
+
+/// A document whose outline is added.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    context: &'a str,
+    /// How deep its parts are in the outline.
+    depth: usize,
+    /// How many frames it is in.
+    frames_above: usize,
 }
 
 impl Tab {
@@ -117,7 +129,7 @@ impl Tab {
             nodes: Vec::new(),
             bytes: 0,
             is_cut: false,
-            title: None,
+            page: None,
         };
         let (top, scope) = match &options.scope {
             Some(target) => {
@@ -127,10 +139,13 @@ impl Tab {
             None => (self.state.id.0.clone(), None),
         };
         match &options.after {
-            None => self.collect(&mut collecting, &top, scope, None, 0, 0)?,
+            None => {
+                let place = Place { context: &top, depth: 0, frames_above: 0 };
+                self.collect(&mut collecting, place, scope, None)?;
+            }
             Some(after) => self.go_on(&mut collecting, &top, scope, after)?,
         }
-        let Collecting { mut nodes, is_cut, title, .. } = collecting;
+        let Collecting { mut nodes, is_cut, page, .. } = collecting;
         let is_cut = fit(&mut nodes, options.nodes_max, options.bytes_max) || is_cut;
         let question = format!("{:?}", StateOptions { since: None, ..options.clone() });
         let mut memory = self.memory();
@@ -139,8 +154,8 @@ impl Tab {
         let changes = before.map(|before| diff(before, &nodes));
         drop(memory);
         let more_after = if is_cut { nodes.last().map(|node| node.reference.clone()) } else { None };
-        let url = self.url();
-        Ok(PageState { url, title: title.unwrap_or_default(), revision, nodes, more_after, changes })
+        let (title, url) = page.unwrap_or_default();
+        Ok(PageState { url, title, revision, nodes, more_after, changes })
     }
 
     /// Goes on after a reference: with its own frame first, then with those around it.
@@ -154,15 +169,29 @@ impl Tab {
         let stale = || BrowserError::StaleRef { reference: after.to_owned() };
         let mut number = number(after).ok_or_else(stale)?;
         let mut context = self.memory().context_of(number).map(str::to_owned).ok_or_else(stale)?;
-        for _ in 0..FRAME_DEPTH_MAX {
+        // If the last part was a frame, what is in it comes next.
+        let inside = self.memory().frame_of(&context, number);
+        if let Some((inside, frame)) = inside.filter(|(inside, _)| self.shared.tab_of(inside).is_some()) {
+            self.collect(
+                collecting,
+                Place { context: &inside, depth: frame.depth, frames_above: 1 },
+                None,
+                None,
+            )?;
+        }
+        for _ in 0..=FRAME_DEPTH_MAX {
             let is_top = context == top;
             let within = if is_top { scope.clone() } else { None };
-            self.collect(collecting, &context, within, Some(number), 0, 0)?;
-            let parent = self.memory().parent_of(&context);
-            match parent {
-                Some((parent, element)) if !is_top && !collecting.is_cut => {
-                    (context, number) = (parent, element);
-                }
+            let frame = self.memory().frame(&context).filter(|_| !is_top);
+            let depth = frame.as_ref().map_or(0, |frame| frame.depth);
+            self.collect(
+                collecting,
+                Place { context: &context, depth, frames_above: 0 },
+                within,
+                Some(number),
+            )?;
+            match frame {
+                Some(frame) if !collecting.is_cut => (context, number) = (frame.parent, frame.element),
                 _ => return Ok(()),
             }
         }
@@ -173,12 +202,11 @@ impl Tab {
     fn collect(
         &self,
         collecting: &mut Collecting<'_>,
-        context: &str,
+        place: Place<'_>,
         scope: Option<Value>,
         after: Option<u64>,
-        depth: usize,
-        frame_depth: usize,
     ) -> Result<()> {
+        let Place { context, depth, frames_above } = place;
         let options = collecting.options;
         let mut args = json!({
             "firstRef": self.memory().next(),
@@ -198,12 +226,12 @@ impl Tab {
             args["target"] = target_json(&Target::Ref(reference(after)), Some(after));
         }
         let about = About { context: Some(context.to_owned()), until_navigated: true, ..About::default() };
-        let limit = if frame_depth > 0 { collecting.deadline.at_most(FRAME) } else { collecting.deadline };
+        let limit = if frames_above > 0 { collecting.deadline.at_most(FRAME) } else { collecting.deadline };
         let answer = script::call(&self.shared, context, "outline", &args, &about, &limit)?;
         let told: Told = serde_json::from_value(answer.value)
             .map_err(|error| BrowserError::invalid(format!("the outline cannot be read: {error}")))?;
         self.memory().given(context, told.first_new, told.next);
-        collecting.title.get_or_insert(told.title);
+        collecting.page.get_or_insert((told.title, told.url));
         collecting.is_cut |= told.is_full;
         for told in told.nodes {
             let (frame, element) = (told.frame, told.number);
@@ -215,19 +243,25 @@ impl Tab {
                 collecting.nodes.push(node);
                 continue;
             };
-            let place = collecting.nodes.len();
-            self.memory().frame_found(frame, context, element);
-            let is_room = collecting.nodes.len() < options.nodes_max && collecting.bytes < options.bytes_max;
+            let index = collecting.nodes.len();
+            self.memory().frame_found(frame, Frame { parent: context.to_owned(), element, depth: inner });
+            let is_room =
+                collecting.nodes.len() + 1 < options.nodes_max && collecting.bytes < options.bytes_max;
             collecting.nodes.push(node.clone());
-            if !is_room || frame_depth >= FRAME_DEPTH_MAX || inner > options.depth {
+            if !is_room {
+                collecting.is_cut = true;
                 continue;
             }
-            if let Err(error) = self.collect(collecting, frame, None, None, inner, frame_depth + 1) {
+            if frames_above >= FRAME_DEPTH_MAX || inner > options.depth {
+                continue;
+            }
+            let place = Place { context: frame, depth: inner, frames_above: frames_above + 1 };
+            if let Err(error) = self.collect(collecting, place, None, None) {
                 if error == BrowserError::Died {
                     return Err(error);
                 }
                 node.state = "unreadable".into();
-                collecting.nodes[place] = node;
+                collecting.nodes[index] = node;
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ fn by_default_pages_come_from_the_web() {
             ("chrome://browser/content", "chrome: is not among"),
             ("moz-extension://x", "moz-extension: is not among"),
             ("example.com", "no scheme"),
-            ("localhost:80", "localhost: is not among"),
+            ("localhost:80", "localhost: is not among"), // port: nothing is connected to
             ("http://", "no host"),
             ("http:///example.com", "allowed"),
             ("//example.com", "no scheme"),
@@ -66,7 +66,7 @@ fn allowed_domains_in_all_spellings() {
     assert!(policy.limits_hosts());
     let table = [
         ("http://example.com/", "allowed"),
-        ("http://EXAMPLE.COM:8080/x", "allowed"),
+        ("http://EXAMPLE.COM:8080/x", "allowed"), // port: nothing is connected to
         ("http://example.com./", "allowed"),
         ("http://user:password@example.com/", "allowed"),
         ("http://example.com@evil.test/", "evil.test is not among"),
@@ -98,7 +98,7 @@ fn allowed_domains_in_all_spellings() {
         ("http://0xA.0.1", "allowed"),
         ("http://012.0.0.1", "allowed"),
         ("http://[::ffff:10.0.0.1]", "allowed"),
-        ("http://[::ffff:a00:1]:80", "allowed"),
+        ("http://[::ffff:a00:1]:80", "allowed"), // port: nothing is connected to
         ("http://10.0.0.2", "10.0.0.2 is not among"),
         ("http://10.0.0.256", "no IPv4"),
         ("http://1.2.3.4.5", "no IPv4"),
@@ -107,7 +107,7 @@ fn allowed_domains_in_all_spellings() {
         ("http://[::1", "bracket"),
         ("http://a b.example.org", "no host"),
         // This machine, unless a rule denies it.
-        ("http://localhost:3000", "allowed"),
+        ("http://localhost:3000", "allowed"), // port: nothing is connected to
         ("http://app.localhost", "allowed"),
         ("http://127.1.2.3", "allowed"),
         ("http://2130706433", "allowed"),

@@ -131,9 +131,11 @@ impl Tab {
         about.context = Some(context.to_owned());
         let done: Result<Value> = self.call("input.performActions", params, about, deadline);
         match done {
-            // The page went away as a consequence, which many clicks are for.
-            Ok(_) | Err(BrowserError::PageGone) => Ok(Acted { dialog: self.dialog() }),
-            Err(BrowserError::Dialog { .. }) => Ok(Acted { dialog: self.dialog() }),
+            // The page, or the tab, went away as a consequence, which many clicks are for.
+            Ok(_)
+            | Err(BrowserError::PageGone | BrowserError::NoSuchTab { .. } | BrowserError::Dialog { .. }) => {
+                Ok(Acted { dialog: self.dialog() })
+            }
             Err(BrowserError::Refused { code, .. }) if code == "no such frame" && !self.is_closed() => {
                 Ok(Acted { dialog: None })
             }

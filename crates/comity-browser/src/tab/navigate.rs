@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Tab;
+use super::wait::Condition;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::policy::Load;
@@ -91,7 +92,7 @@ impl Tab {
     fn traverse(&self, delta: i32, timeout: Duration) -> Result<Navigated> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
-        let moves = self.state.live().moves;
+        let arrivals = self.state.live().arrivals;
         let params = json!({ "context": self.state.id.0, "delta": delta });
         let went: Result<Value> =
             self.call("browsingContext.traverseHistory", params, self.about_page(), &deadline);
@@ -106,10 +107,13 @@ impl Tab {
         // Firefox agrees before the page changes.
         let limit = deadline.at_most(TRAVERSE);
         let mut live = self.state.live();
-        while live.moves == moves && !live.is_closed && !limit.left().is_zero() {
+        while live.arrivals == arrivals && !live.is_closed && !limit.left().is_zero() {
             live = self.state.wait(live, &limit);
         }
-        Ok(Navigated { url: live.url.clone() })
+        let url = live.url.clone();
+        drop(live);
+        self.wait_for(&Condition::Interactive, deadline.left())?;
+        Ok(Navigated { url })
     }
 
     /// Firefox's name for a failure, in words.

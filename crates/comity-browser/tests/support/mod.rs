@@ -1,5 +1,4 @@
 //! A Firefox and a web server for one test, both gone when the test ends, however it ends.
-#![expect(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod server;
 

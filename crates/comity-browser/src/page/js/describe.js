@@ -37,12 +37,21 @@
   ]);
   const EDITABLE_TEXT = new Set(["textbox", "searchbox", "spinbutton", "combobox"]);
 
-  function roleOf(element) {
+  // Each look at the page through X-ray vision costs a microsecond or two, and a selector is one look however many
+  // attributes are in it. So the usual element, which has none of them, is asked by selector.
+  const MAY_BE_CLICKED = "[onclick], [tabindex], [contenteditable]";
+  const HAS_NAME = "[aria-label], [aria-labelledby], [alt], [title], [placeholder]";
+  const HAS_STATE =
+    "[aria-checked], [aria-expanded], [aria-selected], [aria-pressed], [aria-invalid], [aria-busy], [aria-current], " +
+    "[aria-required], [aria-readonly]";
+  const IS_DISABLED = ":disabled, [aria-disabled=true], [aria-disabled=true] *";
+  const FIELDS = new Set(["input", "select", "textarea"]);
+
+  function roleOf(element, tag = element.localName) {
     const given = element.getAttribute("role");
     if (given) {
       return given.trim().split(/\s+/)[0].toLowerCase();
     }
-    const tag = element.localName;
     if (tag === "input") {
       return INPUT_ROLES[element.type] || (element.type === "hidden" ? "" : "textbox");
     }
@@ -59,6 +68,9 @@
     if (INTERACTIVE_ROLES.has(role)) {
       return role !== "option" || !element.closest("select");
     }
+    if (!element.matches(MAY_BE_CLICKED)) {
+      return false;
+    }
     return (
       element.hasAttribute("onclick") ||
       (element.hasAttribute("tabindex") && element.tabIndex >= 0) ||
@@ -66,16 +78,25 @@
     );
   }
 
+  /** Whether an element, or at least what is in it, is displayed: slots have no box of their own. */
+  const isShown = (element) => element.localName === "slot" || isDisplayed(element);
+
   /** What can be read in an element, up to a length; what is hidden is left out. */
   function textOf(element, most) {
+    if (element.childElementCount === 0 && !element.shadowRoot && element.localName !== "slot") {
+      return oneLine(element.textContent, most);
+    }
     let text = "";
     const walk = (node) => {
-      for (let child = node.firstChild; child && text.length < most * 2; child = child.nextSibling) {
+      const slotted = node.localName === "slot" ? node.assignedNodes() : [];
+      for (const child of slotted.length ? slotted : node.childNodes) {
+        if (text.length >= most * 2) {
+          return;
+        }
         if (child.nodeType === 3) {
           text += child.data.length > most * 2 ? child.data.slice(0, most * 2) : child.data;
-        } else if (child.nodeType === 1 && !SKIPPED.has(child.localName) && isDisplayed(child)) {
-          const isApart = child.localName === "td" || child.localName === "th";
-          text += child.localName === "img" ? ` ${child.alt} ` : isApart && text.trim() ? " | " : " ";
+        } else if (child.nodeType === 1 && !SKIPPED.has(child.localName) && isShown(child)) {
+          text += child.localName === "img" ? ` ${child.alt} ` : " ";
           walk(child.shadowRoot || child);
           text += " ";
         }
@@ -86,6 +107,10 @@
   }
 
   function nameOf(element, role, most) {
+    const isPlain = !FIELDS.has(element.localName) && !element.matches(HAS_NAME);
+    if (isPlain && NAMED_BY_CONTENT.has(role)) {
+      return textOf(element, most);
+    }
     const labelledBy = element.getAttribute("aria-labelledby");
     if (labelledBy) {
       const root = element.getRootNode();
@@ -113,14 +138,18 @@
   }
 
   function valueOf(element, role, most) {
-    if (element.localName === "select") {
+    const tag = element.localName;
+    if (!FIELDS.has(tag) && !element.matches("[contenteditable], [aria-valuetext], [aria-valuenow]")) {
+      return "";
+    }
+    if (tag === "select") {
       return oneLine([...element.selectedOptions].map((option) => option.label).join(", "), most);
     }
     if (element.type === "password") {
       // A password is nobody's business; that there is one may be.
       return element.value ? "•••" : "";
     }
-    if (element.localName === "input" || element.localName === "textarea") {
+    if (FIELDS.has(tag)) {
       const isText = EDITABLE_TEXT.has(role) || role === "slider" || role === "color" || role === "file";
       return isText ? oneLine(String(element.value), most) : "";
     }
@@ -131,43 +160,56 @@
   }
 
   function isDisabled(element) {
-    return element.matches(":disabled") || element.closest("[aria-disabled=true]") !== null;
+    return element.matches(IS_DISABLED);
   }
 
-  function stateOf(element, role) {
+  function stateOf(element, role, active) {
+    const tag = element.localName;
     const state = [];
-    const aria = (name) => element.getAttribute("aria-" + name);
+    const hasState = element.matches(HAS_STATE);
+    const aria = (name) => (hasState ? element.getAttribute("aria-" + name) : null);
     if (role === "heading") {
-      state.push("level=" + (aria("level") || element.localName.slice(1)));
+      state.push("level=" + (element.getAttribute("aria-level") || tag.slice(1)));
     }
-    if (element.indeterminate || aria("checked") === "mixed") {
+    const isChecked = (role === "checkbox" || role === "radio") && tag === "input";
+    if ((isChecked && element.indeterminate) || aria("checked") === "mixed") {
       state.push("mixed");
-    } else if (((role === "checkbox" || role === "radio") && element.checked) || aria("checked") === "true") {
+    } else if ((isChecked && element.checked) || aria("checked") === "true") {
       state.push("checked");
     }
     if (isDisabled(element)) {
       state.push("disabled");
     }
-    const expanded = aria("expanded") || (element.localName === "summary" && String(!!element.parentElement?.open));
+    const expanded = aria("expanded") || (tag === "summary" && String(!!element.parentElement?.open));
     if (expanded === "true" || expanded === "false") {
       state.push(expanded === "true" ? "expanded" : "collapsed");
     }
-    for (const name of ["selected", "pressed", "invalid", "busy"]) {
+    for (const name of hasState ? ["selected", "pressed", "invalid", "busy"] : []) {
       if (aria(name) === "true") {
         state.push(name);
       }
     }
-    if (aria("current") && aria("current") !== "false") {
+    if (hasState && aria("current") && aria("current") !== "false") {
       state.push("current");
     }
-    if (element.required || aria("required") === "true") {
+    const isField = FIELDS.has(tag);
+    if ((isField && element.required) || aria("required") === "true") {
       state.push("required");
     }
-    if (element.readOnly || aria("readonly") === "true") {
+    if ((isField && element.readOnly) || aria("readonly") === "true") {
       state.push("readonly");
     }
-    if (element === element.getRootNode().activeElement && element !== document.body) {
+    if (element === active) {
       state.push("focused");
     }
     return state.join(" ");
+  }
+
+  /** The element that has the focus, inside of shadow trees too. */
+  function deepActive() {
+    let active = document.activeElement;
+    while (active?.shadowRoot?.activeElement) {
+      active = active.shadowRoot.activeElement;
+    }
+    return active === document.body ? null : active;
   }

@@ -30,7 +30,7 @@
       role,
       name: nameOf(element, role, NAME_MAX),
       value: valueOf(element, role, ATTRIBUTE_MAX),
-      state: stateOf(element, role),
+      state: stateOf(element, role, deepActive()),
       attributes,
       text: oneLine(element.innerText ?? element.textContent ?? "", args.most),
       box: { x: box.x, y: box.y, width: box.width, height: box.height },
@@ -162,14 +162,6 @@
     element.dispatchEvent(new Event("change", { bubbles: true }));
     return { done: true };
   };
-
-  function deepActive() {
-    let active = document.activeElement;
-    while (active?.shadowRoot?.activeElement) {
-      active = active.shadowRoot.activeElement;
-    }
-    return active === document.body ? null : active;
-  }
 
   /** Inserts text at the caret as a paste does: one trusted input event. */
   commands.insert = (args) => ({ done: document.execCommand("insertText", false, args.text) });

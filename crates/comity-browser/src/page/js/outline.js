@@ -54,9 +54,8 @@
     return true;
   }
 
-  function canAct(element) {
-    return isInteractive(element, roleOf(element));
-  }
+  const MAY_ACT =
+    "a, area, button, input, select, textarea, summary, option, iframe, frame, [role], " + MAY_BE_CLICKED;
 
   commands.outline = (args) => {
     next = Math.max(next, args.firstRef);
@@ -72,6 +71,7 @@
     let bytes = 0;
     let isFull = false;
     let isSkipping = after !== null;
+    const active = deepActive();
 
     const tell = (element, depth, role, name, isWindow) => {
       if (isSkipping) {
@@ -79,7 +79,7 @@
       }
       const node = { r: numberOf(element), d: depth, k: role };
       const value = valueOf(element, role, NAME_MAX);
-      const state = stateOf(element, role);
+      const state = stateOf(element, role, active);
       if (name) node.n = name;
       if (value) node.v = value;
       if (state) node.s = state;
@@ -102,26 +102,29 @@
     };
 
     const visit = (element, depth, onlyActions) => {
-      if (SKIPPED.has(element.localName)) {
+      const tag = element.localName;
+      if (SKIPPED.has(tag) || (isSkipping && !passed.has(element))) {
         return;
       }
-      if (isSkipping && !passed.has(element)) {
-        return;
-      }
-      if (!isDisplayed(element)) {
+      const isSeen = isVisible(element);
+      if (!isSeen && !isDisplayed(element)) {
         if (getComputedStyle(element).display === "contents") {
           descend(element, depth, onlyActions);
         }
         return;
       }
-      if (element.getAttribute("aria-hidden") === "true" || element.inert) {
+      if (element.matches("[aria-hidden=true], [inert]")) {
         return;
       }
-      const role = roleOf(element);
+      if (onlyActions && element !== after && !element.matches(MAY_ACT)) {
+        descend(element, depth, onlyActions);
+        return;
+      }
+      const role = roleOf(element, tag);
       const isAction = isInteractive(element, role);
       let isTold = false;
       let below = onlyActions;
-      if (!isVisible(element)) {
+      if (!isSeen) {
         // Its parts may be visible again.
       } else if (role === "iframe") {
         tell(element, depth, role, nameOf(element, role, NAME_MAX), true);
@@ -132,8 +135,11 @@
         below = true;
       } else if (onlyActions) {
         // Only what can be acted on is of interest here.
+      } else if (role === "label" && element.control) {
+        // It is the name of what it labels.
       } else if (role === "row") {
-        const name = textOf(element, TEXT_MAX);
+        // Firefox puts tabs between the cells of a table.
+        const name = tag === "tr" ? oneLine(element.innerText.replace(/\t/g, " | "), TEXT_MAX) : textOf(element, TEXT_MAX);
         isTold = name !== "";
         if (isTold) tell(element, depth, role, name);
         below = true;
@@ -154,7 +160,7 @@
       if (element === after) {
         isSkipping = false;
       }
-      if (isFull || element.localName === "svg" || element.localName === "select") {
+      if (isFull || tag === "svg" || tag === "select") {
         return;
       }
       const inner = isTold ? depth + 1 : depth;
@@ -169,6 +175,6 @@
     } else {
       descend(root, args.depth, onlyActions);
     }
-    const told = { nodes, isFull, firstNew, next, title: document.title };
+    const told = { nodes, isFull, firstNew, next, title: document.title, url: document.location.href };
     return [JSON.stringify({ ok: told }), ...frames];
   };

@@ -1,8 +1,20 @@
 
-  // Waiting: a promise that is kept when the page changes so that the condition holds. Nothing is polled.
+  // Waiting: a promise that is kept when the page changes so that the condition holds. Only the address is polled.
 
   /** How often a busy page is looked at, at most. */
   const LOOK_MS = 20;
+
+  /** How often the address is looked at: `history.pushState` tells nobody. */
+  const ADDRESS_MS = 200;
+
+  /** Whether an address contains a text, or matches a pattern as a whole if there are stars in it. */
+  function matchesUrl(pattern, url) {
+    if (!pattern.includes("*")) {
+      return url.includes(pattern);
+    }
+    const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+    return new RegExp(`^${parts.join(".*")}$`, "s").test(url);
+  }
 
   function holds(condition) {
     switch (condition.kind) {
@@ -16,6 +28,8 @@
       }
       case "text":
         return (document.body?.innerText ?? "").replace(/\s+/g, " ").includes(condition.text);
+      case "url":
+        return matchesUrl(condition.pattern, document.location.href);
       case "load":
         return document.readyState === "complete" || (condition.interactive && document.readyState === "interactive");
     }
@@ -25,17 +39,20 @@
   commands.wait = (args) =>
     new Promise((resolve, reject) => {
       const OBSERVED = { childList: true, subtree: true, attributes: true, characterData: true };
-      const EVENTS = ["load", "DOMContentLoaded", "readystatechange", "transitionend", "animationend", "toggle", "resize"];
+      const EVENTS = ["load", "DOMContentLoaded", "readystatechange", "transitionend", "animationend", "toggle", "resize",
+        "popstate", "hashchange"];
       const roots = new Set();
       let timer = null;
       let looked = -Infinity;
       let giveUp = null;
+      let ticking = null;
       const observer = new MutationObserver(() => changed());
 
       const end = () => {
         observer.disconnect();
         clearTimeout(timer);
         clearTimeout(giveUp);
+        clearInterval(ticking);
         for (const name of EVENTS) {
           document.removeEventListener(name, changed, true);
           window.removeEventListener(name, changed, true);
@@ -79,6 +96,9 @@
       }
       // The driver has given up by then; nothing of this stays in the page.
       giveUp = setTimeout(() => { end(); resolve(false); }, args.timeoutMs);
+      if (args.condition.kind === "url") {
+        ticking = setInterval(look, ADDRESS_MS);
+      }
       try {
         if (args.condition.css !== undefined) {
           document.querySelector(args.condition.css);

@@ -1,0 +1,145 @@
+//! Firefox outlives its client, and a client learns at once of Firefox's end.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test fail as the test does")]
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use comity_browser::adopt::{Observed, Wanted, adopt};
+use comity_browser::{
+    Browser, BrowserError, Condition, Container, Notice, Options, TabId, Target, Typing, Until,
+};
+use support::server::{Answer, Server};
+use support::{LONG, Stage, kill, start};
+
+/// What tells the client of the test below which profile to use, and which page to open.
+const PROFILE: &str = "COMITY_TEST_PROFILE";
+const PAGE: &str = "COMITY_TEST_PAGE";
+
+fn page(_path: &str) -> Answer {
+    Answer::Page("<title>Page</title><input id=field><p>still here</p>".into())
+}
+
+#[test]
+fn the_end_of_firefox_is_told_at_once() {
+    let mut stage = Stage::new();
+    let tab = stage.browser().open(&Container::common(), LONG).unwrap();
+    let process = stage.browser().process();
+    let begun = Instant::now();
+    std::thread::scope(|threads| {
+        // Somebody waits for something that will never be.
+        let waiting = threads.spawn(|| tab.wait_for(&Condition::Text("never".into()), LONG));
+        kill(&process);
+        stage.notice(|notice| *notice == Notice::Died);
+        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+        let error = waiting.join().unwrap().unwrap_err();
+        assert!(matches!(error, BrowserError::Died | BrowserError::NoSuchTab { .. }), "{error}");
+    });
+    assert!(!stage.browser().is_alive());
+    assert_eq!(stage.browser().tabs(LONG).unwrap_err(), BrowserError::Died);
+    stage.again();
+    assert!(!stage.browser().is_attached() && stage.browser().process() != process);
+    stage.browser().open(&Container::common(), LONG).unwrap();
+}
+
+/// The client that is killed: no test by itself.
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn client_that_is_killed() {
+    let (Ok(profile), Ok(page)) = (std::env::var(PROFILE), std::env::var(PAGE)) else { return };
+    let (browser, _notices) = start(std::path::Path::new(&profile));
+    let container = browser.create_container(LONG).unwrap();
+    let tab = browser.open(&container, LONG).unwrap();
+    tab.navigate(&page, Until::Complete, LONG).unwrap();
+    tab.type_text(Some(&Target::Css("#field".into())), "kept", Typing::default(), LONG).unwrap();
+    println!("ready {} {}", browser.process().pid, container);
+    // Until it is killed.
+    std::io::stdin().lines().for_each(drop);
+}
+
+/// Ends with the test.
+struct Client(Child);
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _already_gone = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+#[test]
+fn a_client_that_dies_leaves_a_firefox_for_the_next() {
+    let server = Server::start(page);
+    let profile = tempfile::tempdir().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "client_that_is_killed", "--ignored", "--nocapture"])
+        .env(PROFILE, profile.path())
+        .env(PAGE, server.url("/kept"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut client = Client(command.spawn().unwrap());
+    let lines = BufReader::new(client.0.stdout.take().unwrap()).lines();
+    let ready = lines.map_while(Result::ok).find_map(|line| Some(line.split_once("ready ")?.1.to_owned()));
+    let ready = ready.expect("the client gets ready");
+    let [pid, container] = ready.split(' ').collect::<Vec<_>>()[..] else { panic!("{ready}") };
+    client.0.kill().unwrap();
+    client.0.wait().unwrap();
+    let begun = Instant::now();
+    let (browser, _notices) = start(profile.path());
+    println!("attached after {:?}", begun.elapsed());
+    assert!(browser.is_attached(), "the same Firefox");
+    assert_eq!(browser.process().pid.to_string(), pid);
+    let guard = Closing(Some(browser));
+    let browser = guard.0.as_ref().unwrap();
+    assert!(browser.containers(LONG).unwrap().contains(&Container(container.into())));
+    let observed: Vec<Observed<TabId>> = browser
+        .tabs(LONG)
+        .unwrap()
+        .into_iter()
+        .map(|info| Observed { context: info.id, container: info.container.0, url: info.url })
+        .collect();
+    let wanted = [Wanted { handle: 7, container: container.into(), url: server.url("/kept") }];
+    let adoption = adopt(&wanted, &observed);
+    assert_eq!((adoption.missing.len(), adoption.matched.len()), (0, 1));
+    let found = browser.tab(&adoption.matched[0].1).unwrap();
+    let field = found.element(&Target::Css("#field".into()), LONG).unwrap();
+    assert_eq!(field.value, "kept");
+    found.navigate(&server.url("/again"), Until::Complete, LONG).unwrap();
+    // Nothing is in the way of a third one either.
+    let process = browser.process();
+    drop(guard.let_go());
+    let (browser, _notices) = start(profile.path());
+    assert_eq!((browser.is_attached(), browser.process()), (true, process));
+    browser.close();
+    assert!(!process.is_alive());
+}
+
+/// A browser that is closed when the test fails.
+struct Closing(Option<Browser>);
+
+impl Closing {
+    fn let_go(mut self) -> Option<Browser> {
+        self.0.take()
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if let Some(browser) = self.0.take() {
+            browser.close();
+        }
+    }
+}
+
+#[test]
+fn a_missing_program_is_told() {
+    let profile = tempfile::tempdir().unwrap();
+    let options = Options { path: Some(profile.path().join("firefox")), ..Options::new(profile.path()) };
+    let told = Browser::attach_or_start(options, |_| {}).unwrap_err().to_string();
+    assert!(told.contains("install it"), "{told}");
+}
