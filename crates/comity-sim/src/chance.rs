@@ -1,6 +1,7 @@
 //! What happens next, chosen by chance from what is possible.
 
 mod permissions;
+mod pools;
 mod post;
 mod tasks;
 
@@ -71,6 +72,10 @@ impl Scene<'_> {
             }
             445..450 => {
                 let (who, ask) = self.team(&living);
+                return self.asked(who, ask);
+            }
+            450..540 => {
+                let (who, ask) = self.pool(&living);
                 return self.asked(who, ask);
             }
             _ => {}

@@ -13,6 +13,8 @@ pub(crate) struct News {
     pub(crate) tasks: bool,
     /// Mail, handshakes, decisions and teams.
     pub(crate) mail: bool,
+    /// Pools.
+    pub(crate) pools: bool,
 }
 
 impl News {
@@ -28,6 +30,9 @@ impl News {
         let joins = matches!(event, Event::AgentJoined { .. });
         self.permissions |= is_both || is_mail || joins;
         self.tasks |= is_both || is_task || joins;
-        self.locks |= !is_mail && !is_nothing && !is_task && !matches!(event, Event::Permission(_));
+        let is_pool = matches!(event, Event::Pool(_));
+        self.pools |= is_pool || is_both;
+        let is_work = is_task || matches!(event, Event::Permission(_));
+        self.locks |= !is_mail && !is_nothing && !is_work && !is_pool;
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use comity_core::pools::PoolEvent;
 use comity_core::world::Patience;
 use comity_core::{
-    Ask, Fence, Key, Millis, Outcome, Principal, Record, Refusal, Timestamp, World, invariants,
+    Ask, Event, Fence, Key, Millis, Outcome, Principal, Record, Refusal, Timestamp, World, invariants,
 };
 
 use crate::chance::{Happening, Scene};
@@ -129,6 +130,9 @@ impl<R: Rules> Simulation<R> {
         }
         if self.news.tasks {
             invariants::check_tasks(&self.world)?;
+        }
+        if self.news.pools {
+            invariants::check_pools(&self.world)?;
         }
         if self.news.mail { invariants::check_mail(&self.world) } else { Ok(()) }
     }
@@ -262,10 +266,11 @@ impl<R: Rules> Simulation<R> {
             return Err("a repeat got another answer than the first".into());
         }
         let waiting = answer.iter().find_map(|event| match event {
-            comity_core::Event::WaitStarted { ticket, .. } => Some(*ticket),
+            Event::WaitStarted { ticket, .. } => Some(*ticket),
+            Event::Pool(PoolEvent::Queued { ticket, wait: Some(_), .. }) => Some(*ticket),
             _ => None,
         });
-        match waiting.filter(|ticket| self.oracle.waits.contains_key(ticket)) == parked {
+        match waiting.filter(|ticket| self.oracle.is_waiting(*ticket)) == parked {
             true => Ok("repeated"),
             false => Err("a repeat did not find its place in the queue".into()),
         }
@@ -275,7 +280,7 @@ impl<R: Rules> Simulation<R> {
         for record in records {
             self.oracle.observe(&self.stage, &record)?;
             self.news.hear(&record.event);
-            if let comity_core::Event::LockAcquired { fence, holder, wanted, .. } = &record.event {
+            if let Event::LockAcquired { fence, holder, wanted, .. } = &record.event {
                 if self.given.len() == GIVEN_MAX {
                     self.given.remove(0);
                 }

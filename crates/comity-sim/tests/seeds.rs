@@ -8,7 +8,7 @@ use comity_sim::{LIFE_STEPS, Simulation};
 const SEEDS: u64 = 40;
 
 /// What must have happened in one of the lives, or nothing was shown about it.
-const KINDS: [&str; 21] = [
+const KINDS: [&str; 32] = [
     "lock_acquired",
     "lock_orphaned",
     "lock_handed_over",
@@ -30,6 +30,17 @@ const KINDS: [&str; 21] = [
     "decision_rejected",
     "team_created",
     "team_deleted",
+    "pool_configured",
+    "slot_taken",
+    "slot_opened",
+    "slot_freed",
+    "slot_extended",
+    "slot_queued",
+    "slot_reserved",
+    "slot_reservation_lapsed",
+    "slot_place_left",
+    "slot_handed_over",
+    "slot_shared",
 ];
 
 #[test]

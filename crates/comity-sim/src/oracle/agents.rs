@@ -96,6 +96,7 @@ impl Oracle {
         }
         self.agents.remove(&id);
         self.seekers.remove(&id);
+        self.shelves.forget(id);
         self.gone.insert(id);
         self.left.push(id);
         let who = Principal::Agent(id);

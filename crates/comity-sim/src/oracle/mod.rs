@@ -8,6 +8,8 @@ mod expected;
 mod kin;
 mod locks;
 mod permissions;
+pub(crate) mod pools;
+mod pools_settled;
 mod post;
 mod post_settled;
 mod queue;
@@ -48,6 +50,7 @@ pub(crate) struct Oracle {
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
     pub(crate) permissions: permissions::Asked,
+    pub(crate) shelves: pools::Shelves,
     /// All tasks, in the order in which they were declared.
     pub(crate) jobs: Vec<tasks::Job>,
     /// Who waits for work, and until when.
@@ -129,6 +132,7 @@ impl Oracle {
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
             permissions: permissions::Asked::default(),
+            shelves: pools::Shelves::default(),
             jobs: Vec::new(),
             seekers: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -152,6 +156,7 @@ impl Oracle {
         self.post.touched.clear();
         self.post.turn += 1;
         self.overtaken = None;
+        self.shelves.touched.clear();
     }
 
     /// Reads one record; says what is wrong with it.
@@ -200,7 +205,7 @@ impl Oracle {
             Event::Team(event) => self.observe_team(record, event),
             Event::Permission(event) => self.observe_permission(record, event),
             Event::Task(event) => self.observe_task(stage, record, event),
-            Event::Pool(_) => Ok(()),
+            Event::Pool(event) => self.observe_pool(record, event),
             Event::LockAcquired { .. }
             | Event::LockRenewed { .. }
             | Event::LockReleased { .. }
@@ -211,6 +216,13 @@ impl Oracle {
             | Event::LockHandedOver { .. } => self.observe_lock(stage, record),
             Event::WaitStarted { .. } | Event::WaitEnded { .. } => self.observe_wait(stage, record),
         }
+    }
+
+    /// Whether an ask waits at this place, for locks or for a slot.
+    pub(crate) fn is_waiting(&self, ticket: Ticket) -> bool {
+        let mut lines = self.shelves.by_name.values().map(|shelf| &shelf.line);
+        self.waits.contains_key(&ticket)
+            || lines.any(|line| line.get(&ticket).is_some_and(|stand| stand.is_blocking))
     }
 
     pub(crate) fn is_alive(&self, who: Principal) -> bool {

@@ -20,6 +20,7 @@ impl Oracle {
         if news.tasks || self.post.turn.is_multiple_of(TASKS_EVERY) {
             self.agrees_on_tasks(world)?;
         }
+        self.agrees_on_pools(world, now)?;
         self.agrees_on_mail(world)?;
         self.agrees_on_rule(world)?;
         self.nothing_overdue(now)?;

@@ -2,13 +2,14 @@
 
 mod locks;
 mod mail;
+mod pools;
 mod tasks;
 
 use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
 use comity_sim::{Failure, LIFE_STEPS, RealRules, Rules, Simulation};
 
 /// Lives within which each fault must be found; most are found in the first.
-const LIVES_MAX: u64 = 10;
+const LIVES_MAX: u64 = 20;
 
 /// Real rules whose records a fault changes before they are applied.
 struct Faulty<F: FnMut(&World, &mut Vec<Record>)> {
