@@ -10,7 +10,7 @@ use crate::operation::{
 };
 use crate::operations::{
     agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, permissions::*,
-    server::*, tabs::*, tasks::*, teams::*, worktrees::*,
+    pools::*, server::*, tabs::*, tasks::*, teams::*, worktrees::*,
 };
 
 /// All operations, in the order in which people read them.
@@ -22,6 +22,14 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Extend>(),
     Entry::of::<HandOver>(),
     Entry::of::<Release>(),
+    Entry::of::<Lease>(),
+    Entry::of::<LeaseFree>(),
+    Entry::of::<ListLeases>(),
+    Entry::of::<LeaseExtend>(),
+    Entry::of::<LeaseGive>(),
+    Entry::of::<LeaseRequest>(),
+    Entry::of::<LeaseCancel>(),
+    Entry::of::<LeaseGrant>(),
     Entry::of::<Commit>(),
     Entry::of::<WorktreeAdd>(),
     Entry::of::<ListWorktrees>(),

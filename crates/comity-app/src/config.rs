@@ -20,6 +20,8 @@ pub struct Config {
     pub roles: BTreeMap<String, Role>,
     /// About locks.
     pub lock: LockConfig,
+    /// Scarce things that are leased, by name.
+    pub pools: BTreeMap<String, PoolConfig>,
     /// About the log.
     pub log: LogConfig,
     /// About guards.
@@ -54,6 +56,14 @@ pub struct AgentConfig {
 pub struct LockConfig {
     /// How long a lock lasts without a sign of life, unless asked otherwise.
     pub ttl: Option<Span>,
+}
+
+/// About one pool.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolConfig {
+    /// How many may have a lease of it at a time.
+    pub capacity: usize,
 }
 
 /// About the log.
@@ -189,6 +199,7 @@ impl Config {
         }
         let config: Config =
             merged.try_into().map_err(|error: toml::de::Error| format!("settings: {}", error.message()))?;
+        crate::pools::check(&config.pools)?;
         match config.agent.max {
             Some(max) if !(1..=limits::AGENT_LIMIT_MAX).contains(&max) => Err(format!(
                 "settings: agent.max is {max}; give a limit from 1 to {}",
@@ -305,5 +316,25 @@ mod tests {
         std::fs::write(&project, "[lock]\ntll = 60\n").expect("written");
         let problem = Config::read(&[&project], |_| None).expect_err("a misspelled setting");
         assert!(problem.contains("tll"), "{problem}");
+        let pools = |text: &str| {
+            std::fs::write(&project, text).expect("written");
+            Config::read(&[&project], |_| None).map(|config| config.pools.len())
+        };
+        assert_eq!(pools("[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n"), Ok(2));
+        for (text, problem) in [
+            ("[pools.build]\ncapacity = 0\n", "from 1 to"),
+            ("[pools.build]\ncapacity = 1001\n", "from 1 to"),
+            ("[pools.build]\ncapacity = -1\n", "invalid value"),
+            ("[pools.build]\ncapacity = \"many\"\n", "invalid type"),
+            ("[pools.build]\n", "missing field"),
+            ("[pools.build]\ncapacity = 1\nsize = 2\n", "unknown field"),
+            ("[pools.\"the build\"]\ncapacity = 1\n", "the build"),
+            ("[pools.7]\ncapacity = 1\n", "number"),
+            ("[pools.run]\ncapacity = 1\n", "run"),
+            ("[pools.tabs]\ncapacity = 1\n", "tabs"),
+        ] {
+            let found = pools(text).expect_err(text);
+            assert!(found.contains(problem) && found.starts_with("settings: "), "{text}: {found}");
+        }
     }
 }

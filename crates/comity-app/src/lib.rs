@@ -19,6 +19,7 @@ mod mail_desk;
 pub mod metrics;
 pub mod operation;
 pub mod operations;
+pub mod pools;
 pub mod processes;
 pub mod projects;
 mod removal;

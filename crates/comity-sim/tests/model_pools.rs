@@ -23,7 +23,7 @@ const TICK: Millis = SLOT_RESERVATION_TTL;
 const WAIT: Millis = Millis(2 * TICK.0);
 const TICKS_MAX: u8 = 2;
 /// Slots given in one life.
-const GIVEN_MAX: u8 = 4;
+const GIVEN_MAX: u8 = 3;
 const THREADS: usize = 2;
 
 /// A fault that is planted in the rules.

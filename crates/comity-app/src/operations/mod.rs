@@ -9,6 +9,7 @@ pub mod ledger;
 pub mod locks;
 pub mod mail;
 pub mod permissions;
+pub mod pools;
 pub mod server;
 pub mod tabs;
 pub mod tasks;

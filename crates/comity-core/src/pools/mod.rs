@@ -37,6 +37,9 @@ pub use rights::{check_owner, check_viewer};
 pub use table::{Pool, Pools};
 pub(crate) use take::decide;
 
+/// The name of the pool of browser tabs.
+pub const TABS: &str = "tabs";
+
 /// A slot's number. It is never given again, in no pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -3,6 +3,7 @@
 mod docs;
 mod doctor;
 mod follow;
+mod lease_run;
 pub(crate) mod output;
 mod server;
 mod spool;
@@ -83,6 +84,10 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             Some(("spooled", inner)) => spool::spooled(&home, inner, form),
             _ => operation(&matches, home, form),
         },
+        "lease" => match inner.subcommand() {
+            Some(("run", inner)) => lease_run::run(home, inner, form),
+            _ => operation(&matches, home, form),
+        },
         "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
         _ => operation(&matches, home, form),
     }
@@ -105,7 +110,7 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }
-    root = root.mut_subcommand("mail", spool::commands);
+    root = root.mut_subcommand("mail", spool::commands).mut_subcommand("lease", lease_run::commands);
     root.subcommand(Command::new("token").about("Prints your secret for the HTTP door, and its address"))
         .subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(

@@ -1,4 +1,4 @@
-//! Watches the processes of agents: the end of a process is the end of its agent.
+//! Watches processes: the end of a process is the end of its agent, and of the leases that were taken for it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -9,21 +9,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use comity_app::engine::{Engine, Job, Nobody};
 use comity_app::processes;
 use comity_core::agents::{Ending, Process};
-use comity_core::{AgentId, Ask, Principal};
+use comity_core::pools::{Loss, PoolAsk, SlotId};
+use comity_core::{AgentId, Ask, Principal, World};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// The net below the watch: processes that could not be watched are looked for this often.
 const SWEEP_MS: i64 = 60_000;
 
-/// Runs until the engine stops. It sleeps until a process ends or an agent comes.
+/// What ends with a process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    Agent(AgentId),
+    Lease(SlotId),
+}
+
+/// Runs until the engine stops. It sleeps until a process ends, or an agent or a lease comes.
 pub(super) fn run(engine: &Engine) -> io::Result<()> {
     let engine = engine.clone();
     let (reader, writer) = io::pipe()?;
     let known = AtomicUsize::new(0);
     let watched = engine.clone();
     engine.feed().wake(Arc::new(move |_| {
-        let changes = watched.world().agents.changes();
+        let changes = changes(&watched.world());
         if known.swap(changes, Ordering::Relaxed) != changes {
             // A full pipe means that the thread is to wake anyway.
             let _ = (&writer).write(&[1]);
@@ -32,15 +40,20 @@ pub(super) fn run(engine: &Engine) -> io::Result<()> {
     std::thread::Builder::new().name("liveness".into()).spawn(move || watch(&engine, &reader)).map(drop)
 }
 
+/// A number that moves when there may be another process to watch.
+fn changes(world: &World) -> usize {
+    world.agents.changes().wrapping_add(world.pools.last_slot().0 as usize)
+}
+
 fn watch(engine: &Engine, wakes: &io::PipeReader) {
-    let mut watched: BTreeMap<(AgentId, Process), Option<OwnedFd>> = BTreeMap::new();
+    let mut watched: BTreeMap<(Owner, Process), Option<OwnedFd>> = BTreeMap::new();
     while !engine.feed().is_stopped() {
         refresh(engine, &mut watched);
-        let (mut fds, mut agents) = (vec![PollFd::new(wakes, PollFlags::IN)], Vec::new());
+        let (mut fds, mut owners) = (vec![PollFd::new(wakes, PollFlags::IN)], Vec::new());
         for (key, fd) in &watched {
             if let Some(fd) = fd {
                 fds.push(PollFd::new(fd, PollFlags::IN));
-                agents.push(*key);
+                owners.push(*key);
             }
         }
         let timeout = rustix::event::Timespec { tv_sec: SWEEP_MS / 1_000, tv_nsec: 0 };
@@ -49,7 +62,7 @@ fn watch(engine: &Engine, wakes: &io::PipeReader) {
         let woken = !fds[0].revents().is_empty();
         let ended: Vec<_> = fds[1..]
             .iter()
-            .zip(&agents)
+            .zip(&owners)
             .filter(|(fd, _)| !fd.revents().is_empty())
             .map(|(_, key)| *key)
             .collect();
@@ -57,16 +70,20 @@ fn watch(engine: &Engine, wakes: &io::PipeReader) {
         if woken {
             let _ = (&mut &*wakes).read(&mut [0; 64]);
         }
-        for (agent, _) in ended {
-            end(engine, agent);
+        for (owner, _) in ended {
+            end(engine, owner);
         }
     }
 }
 
-/// Opens what is new, lets go of what has ended, and ends agents whose process is gone already.
-fn refresh(engine: &Engine, watched: &mut BTreeMap<(AgentId, Process), Option<OwnedFd>>) {
-    let wanted: Vec<(AgentId, Process)> =
-        engine.world().agents.live().filter_map(|agent| Some((agent.id, agent.profile.process?))).collect();
+/// Opens what is new, lets go of what has ended, and ends what belongs to a process that is gone already.
+fn refresh(engine: &Engine, watched: &mut BTreeMap<(Owner, Process), Option<OwnedFd>>) {
+    let wanted: Vec<(Owner, Process)> = {
+        let world = engine.world();
+        let agents = world.agents.live();
+        let agents = agents.filter_map(|agent| Some((Owner::Agent(agent.id), agent.profile.process?)));
+        agents.chain(world.pools.processes().map(|(slot, process)| (Owner::Lease(slot), process))).collect()
+    };
     watched.retain(|key, _| wanted.contains(key));
     for key in wanted {
         let fd = watched.entry(key).or_insert_with(|| open(key.1));
@@ -83,8 +100,11 @@ fn open(process: Process) -> Option<OwnedFd> {
     processes::is_alive(process).then_some(fd)
 }
 
-fn end(engine: &Engine, agent: AgentId) {
-    let ask = Ask::End { agent, ending: Ending::Exited, cause: "its process ended".into() };
+fn end(engine: &Engine, owner: Owner) {
+    let ask = match owner {
+        Owner::Agent(agent) => Ask::End { agent, ending: Ending::Exited, cause: "its process ended".into() },
+        Owner::Lease(slot) => Ask::Pool(PoolAsk::Lose { slot, loss: Loss::ProcessEnded }),
+    };
     engine.submit(Job { who: Principal::System, asks: vec![ask], key: None, asker: Box::new(Nobody) });
     engine.kick();
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use comity_app::application::ServerFacts;
 use comity_app::clock::{self, Clock};
 use comity_app::config::Config;
-use comity_app::engine::Engine;
+use comity_app::engine::{Engine, Failed};
 use comity_app::log::{SqliteLog, StartPoint};
 use comity_app::{Application, caretaker, inspector, watch};
 use comity_core::{Ask, Fence, Principal, World};
@@ -83,6 +83,8 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let begun = engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into() });
     begun.map_err(|failed| format!("the log cannot be written: {failed:?}"))?;
 
+    configure_pools(&engine, &config)?;
+
     let listener = listen(home)?;
     let web = open_web(home, &config)?;
     let url = web.as_ref().map(|(_, url)| url.clone()).unwrap_or_default();
@@ -118,6 +120,19 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     // It closes Firefox; whoever waits for the server to be gone waits for that, too.
     let _ = browser.join();
     let _ = std::fs::remove_file(home.socket());
+    Ok(())
+}
+
+/// Gives the world the pools of the settings; those that are there no more are closed.
+fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
+    let asks = comity_app::pools::configure(&engine.world(), &config.pools);
+    for ask in asks {
+        match engine.ask(Principal::System, ask) {
+            Ok(_) => {}
+            Err(Failed::Refused(refusal)) => return Err(format!("settings: {refusal}; {}", refusal.hint())),
+            Err(Failed::Fault(fault)) => return Err(format!("the log cannot be written: {fault}")),
+        }
+    }
     Ok(())
 }
 

@@ -79,6 +79,13 @@ impl Place {
         place
     }
 
+    /// Writes the settings of the state directory, for the next server.
+    pub(crate) fn set(&self, settings: &str) {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.home).expect("a state directory");
+        std::fs::write(self.home.join("comity.toml"), settings).expect("written");
+    }
+
     /// The temporary directory that holds everything.
     pub(crate) fn dir(&self) -> &Path {
         self.dir.path()

@@ -1,0 +1,70 @@
+//! Gives up a lease for who waits.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PoolAsk, PoolEvent, why_not_granted};
+use comity_core::{Ask, Event, Principal, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Gives up your oldest lease for who waits, if you have more than two or more than your share.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseGrant {
+    /// The pool
+    #[arg(value_name = "POOL")]
+    pub pool: String,
+}
+
+/// Whether one was given up.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Granted {
+    /// Whether it was.
+    pub granted: bool,
+    /// Which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Operation for LeaseGrant {
+    const NAME: &'static str = "lease_grant";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/leases/grant" };
+    const COMMAND: &'static [&'static str] = &["lease", "grant"];
+    type Output = Granted;
+
+    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Granted>, Failure> {
+        let (who, pool) = (caller.who, self.pool);
+        let asks = vec![Ask::Pool(PoolAsk::Grant { pool: pool.as_str().into() })];
+        let finish = Box::new(move |events: &[_], world: &World, _| granted(events, world, who, &pool));
+        Ok(Plan::Change { asks, finish })
+    }
+}
+
+fn granted(events: &[Event], world: &World, who: Principal, pool: &str) -> Granted {
+    let id = events.iter().find_map(|event| match event {
+        Event::Pool(PoolEvent::Freed { slot, .. }) => Some(slot.0),
+        _ => None,
+    });
+    let why_not = || world.pools.get(pool).and_then(|pool| why_not_granted(pool, who));
+    let reason = if id.is_none() { why_not() } else { None };
+    Granted { granted: id.is_some(), id, reason }
+}
+
+impl fmt::Display for Granted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.id, &self.reason) {
+            (Some(id), _) => write!(f, "gave up lease {id}"),
+            (None, Some(reason)) => write!(f, "nothing was given up: {reason}"),
+            (None, None) => f.write_str("nothing was given up"),
+        }
+    }
+}

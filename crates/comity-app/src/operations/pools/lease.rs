@@ -1,0 +1,92 @@
+//! Takes a lease.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PoolAsk, PoolEvent, Take};
+use comity_core::{Ask, Event, Millis, Refusal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LeaseView, stored_reason};
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::processes;
+use crate::span::Span;
+
+/// Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free it or its time is up.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Lease {
+    /// The pool, as the settings name it: [pools.build] capacity = 1
+    #[arg(value_name = "POOL", required = true)]
+    pub pool: String,
+    /// Wait in line so long, such as 30s
+    #[arg(long, value_name = "SPAN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+    /// What for, for the others
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How long it lasts at most (1h)
+    #[arg(long, value_name = "SPAN")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Span>,
+    /// It ends with the process that asks
+    #[arg(long, hide = true)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub while_running: bool,
+}
+
+/// The lease that was taken.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Leased {
+    /// It.
+    pub lease: Option<LeaseView>,
+}
+
+impl Operation for Lease {
+    const NAME: &'static str = "lease";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::Agents;
+    const ROUTE: Route = Route { method: "POST", path: "/api/leases" };
+    const COMMAND: &'static [&'static str] = &["lease"];
+    type Output = Leased;
+
+    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Leased>, Failure> {
+        let asked_by = caller.process.filter(|_| self.while_running);
+        let process = asked_by.and_then(|process| processes::identify(process.pid));
+        if self.while_running && process.is_none() {
+            let problem = "nobody knows which process asks";
+            return Err(Refusal::bad_input(problem, "ask through the local socket, or give a ttl").into());
+        }
+        let take = Take {
+            pool: self.pool.as_str().into(),
+            label: stored_reason(self.reason),
+            wait: self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0)),
+            evict_oldest: false,
+            ttl: self.ttl.map(|span| span.0),
+            process,
+        };
+        let asks = vec![Ask::Pool(PoolAsk::Take(Box::new(take)))];
+        Ok(Plan::Change { asks, finish: Box::new(leased) })
+    }
+}
+
+fn leased(events: &[Event], world: &World, now: Timestamp) -> Leased {
+    let taken = events.iter().find_map(|event| match event {
+        Event::Pool(PoolEvent::Taken { slot, .. }) => world.pools.slot(*slot),
+        _ => None,
+    });
+    Leased { lease: taken.map(|(pool, slot)| LeaseView::of(pool, slot, world, now)) }
+}
+
+impl fmt::Display for Leased {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.lease {
+            Some(lease) => write!(f, "leased {} (lease {}){}", lease.pool, lease.id, lease.rest()),
+            None => f.write_str("the lease is over already"),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Shows pools.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PlaceState, Pool, PoolKind};
+use comity_core::{Millis, Refusal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LeaseView;
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Shows the pools: how many there are, who has which lease since when and why, and who waits.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListLeases {
+    /// Only this pool
+    #[arg(value_name = "POOL")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
+}
+
+/// The pools.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PoolList {
+    /// By name.
+    pub pools: Vec<PoolView>,
+}
+
+/// One pool.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PoolView {
+    /// Its name.
+    pub name: String,
+    /// What its slots are: tabs or lease.
+    pub kind: &'static str,
+    /// How many there are.
+    pub capacity: usize,
+    /// How many are held or reserved.
+    pub used: usize,
+    /// How many each would have if all had the same.
+    pub share: usize,
+    /// Who has one, the oldest first.
+    pub leases: Vec<LeaseView>,
+    /// Who waits or has one reserved, the first in line first.
+    pub queue: Vec<PlaceView>,
+}
+
+/// Somebody who waits.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PlaceView {
+    /// Who.
+    pub who: String,
+    /// How: waiting, requested or reserved.
+    pub state: &'static str,
+    /// For how long already.
+    pub age_ms: u64,
+    /// When the wait or the reservation ends, if it does by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends_in_ms: Option<u64>,
+}
+
+impl Operation for ListLeases {
+    const NAME: &'static str = "leases";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/leases" };
+    const COMMAND: &'static [&'static str] = &["leases"];
+    type Output = PoolList;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<PoolList>, Failure> {
+        let (world, now) = (app.engine().world(), app.engine().now());
+        let is_meant = |pool: &&Pool| self.pool.as_deref().is_none_or(|name| name == &*pool.name);
+        let pools: Vec<PoolView> =
+            world.pools.iter().filter(is_meant).map(|pool| PoolView::of(pool, &world, now)).collect();
+        if let Some(name) = self.pool.filter(|_| pools.is_empty()) {
+            let names: Vec<&str> = world.pools.iter().map(|pool| &*pool.name).collect();
+            let hint = match names.is_empty() {
+                true => "no pool is configured; see: comity lease --help".to_owned(),
+                false => format!("there are: {}", names.join(", ")),
+            };
+            return Err(Refusal::NotFound { problem: format!("there is no pool {name:?}"), hint }.into());
+        }
+        Ok(Plan::Answer(PoolList { pools }))
+    }
+}
+
+impl PoolView {
+    fn of(pool: &Pool, world: &World, now: Timestamp) -> PoolView {
+        let queue = pool.places().map(|place| {
+            let (state, ends) = match &place.state {
+                PlaceState::Waiting { deadline, .. } => ("waiting", Some(*deadline)),
+                PlaceState::Requested => ("requested", None),
+                PlaceState::Reserved { until } => ("reserved", Some(*until)),
+            };
+            PlaceView {
+                who: world.name_of(place.who),
+                state,
+                age_ms: now.since(place.since).0,
+                ends_in_ms: ends.map(|at| at.since(now).0),
+            }
+        });
+        PoolView {
+            name: pool.name.to_string(),
+            kind: match pool.kind {
+                PoolKind::Tabs => "tabs",
+                PoolKind::Lease => "lease",
+            },
+            capacity: pool.capacity,
+            used: pool.used(),
+            share: pool.fair_share(),
+            leases: pool.slots().map(|slot| LeaseView::of(pool, slot, world, now)).collect(),
+            queue: queue.collect(),
+        }
+    }
+}
+
+impl fmt::Display for PoolList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pools.is_empty() {
+            return f.write_str(
+                "no pool is configured: add one to the settings, such as [pools.build] capacity = 1",
+            );
+        }
+        let pools: Vec<String> = self.pools.iter().map(ToString::to_string).collect();
+        f.write_str(&pools.join("\n"))
+    }
+}
+
+impl fmt::Display for PoolView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PoolView { name, used, capacity, .. } = self;
+        write!(f, "{name}: {used} of {capacity} taken")?;
+        for lease in &self.leases {
+            write!(f, "\n  {lease}")?;
+        }
+        for place in &self.queue {
+            let left = place.ends_in_ms.map(|left| format!(", {} left", Millis(left))).unwrap_or_default();
+            write!(f, "\n  {} is {} since {}{left}", place.who, place.state, Millis(place.age_ms))?;
+        }
+        Ok(())
+    }
+}

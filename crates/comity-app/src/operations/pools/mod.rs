@@ -1,0 +1,152 @@
+//! Operations on pools of leases.
+
+mod cancel;
+mod extend;
+mod free;
+mod give;
+mod grant;
+mod lease;
+mod list;
+mod request;
+
+use std::fmt;
+
+use comity_core::display::visible;
+use comity_core::pools::{Pool, PoolEvent, Slot, SlotId};
+use comity_core::{Event, Millis, Principal, Refusal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use cancel::LeaseCancel;
+pub use extend::LeaseExtend;
+pub use free::LeaseFree;
+pub use give::LeaseGive;
+pub use grant::LeaseGrant;
+pub use lease::Lease;
+pub use list::ListLeases;
+pub use request::LeaseRequest;
+
+use super::locks::stored_reason;
+
+/// A lease as everybody sees it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LeaseView {
+    /// Its number.
+    pub id: u64,
+    /// Of which pool.
+    pub pool: String,
+    /// Who has it.
+    pub holder: String,
+    /// The holder's id, if it is an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// For how long already.
+    pub age_ms: u64,
+    /// When its time runs out, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<u64>,
+    /// The process that it ends with, if it was taken for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+}
+
+/// What was done with leases.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LeaseChange {
+    /// The word for it.
+    pub done: &'static str,
+    /// With which.
+    pub id: Option<u64>,
+    /// Of which pool.
+    pub pool: Option<String>,
+}
+
+impl LeaseView {
+    fn of(pool: &Pool, slot: &Slot, world: &World, now: Timestamp) -> LeaseView {
+        LeaseView {
+            id: slot.id.0,
+            pool: pool.name.to_string(),
+            holder: world.name_of(slot.owner),
+            agent: slot.owner.agent().map(|agent| agent.to_string()),
+            reason: slot.label.as_deref().map(str::to_owned),
+            age_ms: now.since(slot.since).0,
+            expires_in_ms: slot.expires_at().map(|at| at.since(now).0),
+            pid: slot.process.map(|process| process.pid),
+        }
+    }
+
+    /// Why, in brackets, and until when.
+    fn rest(&self) -> String {
+        let reason =
+            self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
+        let until = match (self.expires_in_ms, self.pid) {
+            (Some(left), _) => format!(" for {} more", Millis(left)),
+            (None, Some(pid)) => format!(" as long as process {pid} runs"),
+            (None, None) => String::new(),
+        };
+        format!("{reason}{until}")
+    }
+}
+
+impl fmt::Display for LeaseView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let age = Millis(self.age_ms);
+        write!(f, "lease {}: {} has {}{} ({age} so far)", self.id, self.holder, self.pool, self.rest())
+    }
+}
+
+impl fmt::Display for LeaseChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.id, &self.pool) {
+            (Some(id), Some(pool)) => write!(f, "{} lease {id} of {pool}", self.done),
+            _ => f.write_str("nothing changed"),
+        }
+    }
+}
+
+/// The first lease in the events of an ask, with what was done with it.
+fn changed(done: &'static str, events: &[Event]) -> LeaseChange {
+    let found = events.iter().find_map(|event| match event {
+        Event::Pool(
+            PoolEvent::Freed { pool, slot, .. }
+            | PoolEvent::Extended { pool, slot, .. }
+            | PoolEvent::HandedOver { pool, slot, .. },
+        ) => Some((slot.0, pool.to_string())),
+        _ => None,
+    });
+    let (id, pool) = found.map_or((None, None), |(id, pool)| (Some(id), Some(pool)));
+    LeaseChange { done, id, pool }
+}
+
+/// The lease that is meant by a number, or the only one that the caller has of a pool.
+fn meant(world: &World, who: Principal, name: &str) -> Result<SlotId, Refusal> {
+    if let Ok(number) = name.parse() {
+        return Ok(SlotId(number));
+    }
+    let own: Vec<String> = world
+        .pools
+        .get(name)
+        .map(|pool| pool.slots_of(who).map(|slot| slot.id.to_string()).collect())
+        .unwrap_or_default();
+    match &own[..] {
+        [one] => one.parse().map(SlotId).map_err(|_| nothing_of(world, name)),
+        [] => Err(nothing_of(world, name)),
+        several => Err(Refusal::bad_input(
+            format!("you have {} leases of {name}", several.len()),
+            format!("name one by its number: {}", several.join(", ")),
+        )),
+    }
+}
+
+fn nothing_of(world: &World, name: &str) -> Refusal {
+    let names: Vec<&str> = world.pools.iter().map(|pool| &*pool.name).collect();
+    let hint = match world.pools.get(name) {
+        Some(_) => "see who has it with: comity leases".to_owned(),
+        None if names.is_empty() => "no pool is configured; see: comity lease --help".to_owned(),
+        None => format!("there are: {}", names.join(", ")),
+    };
+    Refusal::NotFound { problem: format!("you have no lease of {name:?}"), hint }
+}

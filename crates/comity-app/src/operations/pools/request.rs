@@ -1,0 +1,70 @@
+//! Asks for space in a full pool.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::pools::{PlaceState, PoolAsk};
+use comity_core::{Ask, Millis, Principal, Timestamp, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Asks for space in a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseRequest {
+    /// The pool
+    #[arg(value_name = "POOL")]
+    pub pool: String,
+}
+
+/// Where the caller stands.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InLine {
+    /// In which pool.
+    pub pool: String,
+    /// Its place among those who wait, from 1; 0, if one is reserved for it.
+    pub position: usize,
+    /// How long the reservation lasts, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_for_ms: Option<u64>,
+}
+
+impl Operation for LeaseRequest {
+    const NAME: &'static str = "lease_request";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/leases/request" };
+    const COMMAND: &'static [&'static str] = &["lease", "request"];
+    type Output = InLine;
+
+    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<InLine>, Failure> {
+        let (who, pool) = (caller.who, self.pool);
+        let asks = vec![Ask::Pool(PoolAsk::Request { pool: pool.as_str().into() })];
+        let finish = Box::new(move |_: &[_], world: &World, now| in_line(world, who, pool, now));
+        Ok(Plan::Change { asks, finish })
+    }
+}
+
+fn in_line(world: &World, who: Principal, name: String, now: Timestamp) -> InLine {
+    let found = world.pools.get(&name).and_then(|pool| Some((pool, pool.place_of(who)?)));
+    let (position, reserved_for_ms) = match found {
+        Some((pool, place)) => match place.state {
+            PlaceState::Reserved { until } => (0, Some(until.since(now).0)),
+            PlaceState::Requested | PlaceState::Waiting { .. } => (pool.position(place.ticket), None),
+        },
+        None => (0, None),
+    };
+    InLine { pool: name, position, reserved_for_ms }
+}
+
+impl fmt::Display for InLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reserved_for_ms {
+            Some(left) => write!(f, "one of {} is reserved for you for {}", self.pool, Millis(left)),
+            None => write!(f, "you are number {} in line for {}", self.position, self.pool),
+        }
+    }
+}
