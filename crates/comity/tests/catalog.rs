@@ -62,7 +62,6 @@ fn scenario() -> Vec<Step> {
         step("lease_extend", json!({ "lease": "build", "ttl": "45m" }), &["build", "--ttl", "45m"]),
         step("lease_request", json!({ "pool": "build" }), &["build"]),
         step("lease_request", json!({ "pool": "gpu" }), &["gpu"]),
-        step("lease_grant", json!({ "pool": "build" }), &["build"]),
         step("leases", json!({ "pool": "build" }), &["build"]),
         step("lease_cancel", json!({ "pool": "build" }), &["build"]),
         step("lease_give", json!({ "lease": "build", "to": "ann" }), &["build", "--to", "ann"]),
@@ -210,6 +209,8 @@ fn scenario() -> Vec<Step> {
         step("summary", json!({}), &[]),
         step("alerts", json!({}), &[]),
         step("status", json!({}), &[]),
+        // Somebody waits for a port; from here on time would tell.
+        step("lease_grant", json!({ "pool": "port" }), &["port"]),
         // Comity's own programs ask these; they are no tools, so they come last.
         step(
             "guard",

@@ -9,7 +9,7 @@ use serde_json::Value;
 const ALWAYS_LOADED: [&str; 3] = ["lock", "unlock", "check"];
 
 /// Inputs that are taken but not shown to models: they rarely need them, and all agents read all of the list.
-const UNLISTED: [(&str, &str); 10] = [
+const UNLISTED: [(&str, &str); 8] = [
     ("ask_permission", "by_mail"),
     ("SendMessage", "client_id"),
     ("SendMessage", "importance"),
@@ -18,8 +18,6 @@ const UNLISTED: [(&str, &str); 10] = [
     ("worktree_add", "branch"),
     ("TaskCreate", "team"),
     ("lease", "while_running"),
-    ("lease", "ttl"),
-    ("lease_free", "reason"),
 ];
 
 /// How to use the tools together.

@@ -37,12 +37,15 @@ impl Stage {
     pub(crate) fn new() -> Stage {
         // A worktree that is made ready meanwhile would make the answers differ.
         let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_GUARD_WATCH", "false")]);
-        place.set("[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n");
+        place.set("[pools.build]\ncapacity = 1\n[pools.gpu]\ncapacity = 2\n[pools.port]\ncapacity = 3\n");
         let lead = place.join(&["lead", "--role", "lead"]);
         let stranger = place.join(&["stranger"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         place.json_as(&ann, &["lock", "src/b.rs", "--reason", "adding tests"]);
         place.json_as(&lead, &["lock", "src/c.rs"]);
+        // All ports are taken, and somebody asks for one.
+        (0..3).for_each(|_| drop(place.json_as(&lead, &["lease", "port"])));
+        place.json_as(&ann, &["lease", "request", "port"]);
         // Work of somebody else, to be reviewed.
         for id in ["review-1", "review-2"] {
             place.json_as(&stranger, &["task", "add", "it", "--id", id, "--review"]);

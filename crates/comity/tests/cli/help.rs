@@ -31,6 +31,10 @@ fn help() {
                            or anybody's if you are the human
               release      Takes locks away from whoever holds them: for people, and for agents over those they
                            lead. The holder is told
+              lease        Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free
+                           it or its time is up
+              leases       Shows the pools: how many there are, who has which lease since when and why, and who
+                           waits
               commit       Commits exactly what you have locked and changed, nothing else
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
               task         What there is to do: add, claim, start, done, and how it goes on

@@ -26,7 +26,7 @@ pub struct LeaseFree {
 impl Operation for LeaseFree {
     const NAME: &'static str = "lease_free";
     const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
+    const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/leases/free" };
     const COMMAND: &'static [&'static str] = &["lease", "free"];
     type Output = LeaseChange;

@@ -49,7 +49,7 @@ pub struct Leased {
 impl Operation for Lease {
     const NAME: &'static str = "lease";
     const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
+    const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/leases" };
     const COMMAND: &'static [&'static str] = &["lease"];
     type Output = Leased;
