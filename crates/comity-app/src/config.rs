@@ -200,6 +200,7 @@ impl Config {
         let config: Config =
             merged.try_into().map_err(|error: toml::de::Error| format!("settings: {}", error.message()))?;
         crate::pools::check(&config.pools)?;
+        crate::browser::check(&config.browser)?;
         match config.agent.max {
             Some(max) if !(1..=limits::AGENT_LIMIT_MAX).contains(&max) => Err(format!(
                 "settings: agent.max is {max}; give a limit from 1 to {}",

@@ -7,7 +7,8 @@ use comity_core::limits::{POOL_CAPACITY_MAX, POOLS_MAX};
 use comity_core::pools::{Pool, PoolAsk, PoolKind, TABS};
 use comity_core::{Ask, World};
 
-use crate::config::PoolConfig;
+use crate::browser::TABS_MAX;
+use crate::config::{Config, PoolConfig};
 
 /// Words of the command line, which would be taken for something else than a pool.
 const RESERVED_NAMES: [&str; 7] = ["run", "free", "extend", "give", "request", "cancel", "grant"];
@@ -40,13 +41,15 @@ pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
     Ok(())
 }
 
-/// What makes the world's pools those of the settings. What is held of a pool that is there no more lasts until it is freed.
-pub fn configure(world: &World, pools: &BTreeMap<String, PoolConfig>) -> Vec<Ask> {
-    let kind = PoolKind::Lease;
+/// What makes the world's pools those of the settings, and the browser's one. What is held of a pool that is there no more lasts until it is freed.
+pub fn configure(world: &World, config: &Config) -> Vec<Ask> {
+    let (kind, pools) = (PoolKind::Lease, &config.pools);
     let is_gone = |pool: &&Pool| pool.kind == kind && !pools.contains_key(&*pool.name);
-    let gone = world.pools.iter().filter(is_gone).map(|pool| (pool.name.clone(), 0));
-    let wanted = pools.iter().map(|(name, pool)| (name.as_str().into(), pool.capacity));
+    let gone = world.pools.iter().filter(is_gone).map(|pool| (pool.name.clone(), kind, 0));
+    let wanted = pools.iter().map(|(name, pool)| (name.as_str().into(), kind, pool.capacity));
+    let tabs = (TABS.into(), PoolKind::Tabs, config.browser.tabs.unwrap_or(TABS_MAX));
     gone.chain(wanted)
-        .map(|(pool, capacity)| Ask::Pool(PoolAsk::Configure { pool, kind, capacity }))
+        .chain([tabs])
+        .map(|(pool, kind, capacity)| Ask::Pool(PoolAsk::Configure { pool, kind, capacity }))
         .collect()
 }

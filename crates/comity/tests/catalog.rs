@@ -17,6 +17,10 @@ use support::mcp::Mcp;
 /// After this one nobody is left to ask the rest; who agrees to end has a test of its own.
 const ENDS_THE_CALLER: &str = "shutdown_approve";
 
+/// A page that needs no server.
+const PAGE: &str =
+    "data:text/html,<title>Login</title><body onload=console.log(1)><h1>Hi</h1><input id=q aria-label=Name>";
+
 /// One question, as programs ask it and as people type it.
 struct Step {
     op: &'static str,
@@ -209,6 +213,39 @@ fn scenario() -> Vec<Step> {
         step("summary", json!({}), &[]),
         step("alerts", json!({}), &[]),
         step("status", json!({}), &[]),
+        // A browser takes its time, and what it tells comes in any order: the log has been read by now.
+        step("tab_list", json!({}), &[]),
+        step("tab_open", json!({ "url": PAGE }), &[PAGE]),
+        step("tab_open", json!({ "url": "file:///etc/passwd" }), &["file:///etc/passwd"]),
+        step("tab_wait", json!({ "tabId": 6, "text": "Hi" }), &["6", "--text", "Hi"]),
+        step("tab_read", json!({ "tabId": 6 }), &["6"]),
+        step("tab_state", json!({ "tabId": 6, "interactive": true }), &["6", "--interactive"]),
+        step("tab_click", json!({ "tabId": 6, "selector": "e1" }), &["6", "e1"]),
+        step("tab_click", json!({ "tabId": 6, "selector": "e99" }), &["6", "e99"]),
+        step("tab_type", json!({ "tabId": 6, "text": "Zoë", "clear": true }), &["6", "Zoë", "--clear"]),
+        step("tab_press", json!({ "tabId": 6, "key": "Tab" }), &["6", "Tab"]),
+        step("tab_element", json!({ "tabId": 6, "selector": "#q" }), &["6", "#q"]),
+        step("tab_scroll", json!({ "tabId": 6, "end": "bottom" }), &["6", "--end", "bottom"]),
+        step("tab_screenshot", json!({ "tabId": 6, "save": true }), &["6", "--save"]),
+        step("tab_evaluate", json!({ "tabId": 6, "script": "document.title" }), &["6", "document.title"]),
+        step("tab_console", json!({ "tabId": 6 }), &["6"]),
+        step("tab_network", json!({ "tabId": 6, "failed": true }), &["6", "--failed"]),
+        step("tab_evaluate", json!({ "tabId": 6, "script": "alert('hi')" }), &["6", "alert('hi')"]),
+        step("tab_dialog", json!({ "tabId": 6, "accept": true }), &["6", "--accept"]),
+        step("tab_navigate", json!({ "tabId": 6, "go": "reload" }), &["6", "--go", "reload"]),
+        step("tab_request", json!({}), &[]),
+        step("tab_open", json!({}), &[]),
+        step("tab_open", json!({}), &[]),
+        step("tab_request", json!({}), &[]),
+        step("tab_requests", json!({}), &[]),
+        step("tab_grant", json!({}), &[]),
+        step("tab_request", json!({ "cancel": true }), &["--cancel"]),
+        step("tab_share", json!({ "tabId": 7, "with": "ann" }), &["7", "--with", "ann"]),
+        step("tab_unshare", json!({ "tabId": 7, "with": "ann" }), &["7", "--with", "ann"]),
+        step("tab_handover", json!({ "tabId": 7, "to": "ann" }), &["7", "--to", "ann"]),
+        step("tab_close", json!({ "tabId": 7 }), &["7"]),
+        step("tab_close", json!({ "tabId": 6 }), &["6"]),
+        step("tab_list", json!({}), &[]),
         // Somebody waits for a port; from here on time would tell.
         step("lease_grant", json!({ "pool": "port" }), &["port"]),
         // Comity's own programs ask these; they are no tools, so they come last.

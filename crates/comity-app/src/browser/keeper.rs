@@ -9,14 +9,13 @@ use std::time::{Duration, Instant};
 
 use comity_browser::Notice;
 use comity_core::limits::{RECLAIM_AFTER, RECLAIM_IDLE};
-use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId};
+use comity_core::pools::{Loss, PoolAsk, SlotId};
 use comity_core::{Ask, Millis, Principal, World};
 
 use super::running::{PATIENCE, wanted};
 use super::start::was_left;
-use super::{Desk, Heard, Phase, TABS, TABS_MAX, lock};
+use super::{Desk, Heard, Phase, TABS, lock};
 use crate::application::Application;
-use crate::engine::Failed;
 
 /// A browser without tabs is ended after this long.
 const UNUSED: Duration = Duration::from_secs(300);
@@ -29,7 +28,6 @@ const STARTS_MAX: u32 = 3;
 pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
     let app = app.clone();
     std::thread::Builder::new().name("browser".into()).spawn(move || {
-        configure(&app);
         let (sender, heard) = mpsc::channel();
         *lock(&app.browser().keeper) = Some(sender);
         let (watched, woken, known) = (app.engine().clone(), app.clone(), AtomicU64::new(0));
@@ -61,16 +59,6 @@ fn state(world: &World) -> u64 {
         pool.in_line().for_each(|place| place.ticket.hash(&mut hasher));
     }
     hasher.finish()
-}
-
-fn configure(app: &Application) {
-    let capacity = app.config().browser.tabs.unwrap_or(TABS_MAX);
-    let ask = PoolAsk::Configure { pool: TABS.into(), kind: PoolKind::Tabs, capacity };
-    match app.engine().ask(Principal::System, Ask::Pool(ask)) {
-        Ok(_) => {}
-        Err(Failed::Refused(refusal)) => eprintln!("comity: the tabs are not set up: {refusal}"),
-        Err(Failed::Fault(problem)) => eprintln!("comity: the tabs are not set up: {problem}"),
-    }
 }
 
 struct Keeper {

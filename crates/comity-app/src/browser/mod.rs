@@ -24,9 +24,9 @@ pub(crate) use captures::Capturing;
 pub(crate) use errors::failure;
 pub use keeper::run;
 use running::Running;
+pub(crate) use start::check;
 
-/// The name of the pool of tabs.
-pub(crate) const TABS: &str = "tabs";
+pub(crate) use comity_core::pools::TABS;
 /// Tabs at a time, unless it is set.
 pub(crate) const TABS_MAX: usize = 12;
 /// Remarks that wait for the next command on a tab.

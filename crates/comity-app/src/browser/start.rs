@@ -11,6 +11,8 @@ use super::{Desk, Heard, Phase, lock};
 use crate::application::Application;
 use crate::config::BrowserConfig;
 
+/// Tabs at a time, whatever is set.
+const TABS_LIMIT: usize = 100;
 /// The profile's directory, below the state directory.
 const PROFILE: &str = "firefox";
 
@@ -75,6 +77,14 @@ fn options(app: &Application, config: &BrowserConfig) -> Result<Options, Browser
         policy,
         ..Options::new(app.home().join(PROFILE))
     })
+}
+
+/// Says what is wrong with the settings of the browser.
+pub(crate) fn check(config: &BrowserConfig) -> Result<(), String> {
+    if let Some(tabs) = config.tabs.filter(|tabs| !(1..=TABS_LIMIT).contains(tabs)) {
+        return Err(format!("settings: browser.tabs is {tabs}; give a number from 1 to {TABS_LIMIT}"));
+    }
+    policy(config).map(drop).map_err(|error| format!("settings: browser: {error}"))
 }
 
 /// What may be loaded.

@@ -1,7 +1,7 @@
 //! What somebody does about pools, chosen by chance.
 
 use comity_core::agents::Process;
-use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId, Take};
+use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId, Take, Whereabouts};
 use comity_core::{AgentId, Ask, Millis, Principal};
 
 use super::Scene;
@@ -35,7 +35,13 @@ impl Scene<'_> {
             54..56 => (who, PoolAsk::CancelRequest { pool }),
             56..69 => (own, PoolAsk::Free { slot, reason: None }),
             69..74 => (own, PoolAsk::Grant { pool }),
-            74..80 => (Principal::System, PoolAsk::MarkOpened { slot }),
+            74..78 => (Principal::System, PoolAsk::MarkOpened { slot }),
+            78..80 => {
+                let (url, reopened) =
+                    (Box::from(*self.rng.pick(&["a", "b"]).unwrap_or(&"a")), self.rng.below(2) == 0);
+                let at = Whereabouts { container: "c".into(), context: None, url };
+                (Principal::System, PoolAsk::Note { slot, at: Box::new(at), reopened })
+            }
             80..84 => (Principal::System, PoolAsk::Lose { slot, loss: self.loss() }),
             84..87 => (own, PoolAsk::HandOver { slot, to: other, reason: None }),
             87..89 => (own, PoolAsk::Share { slot, with: other }),

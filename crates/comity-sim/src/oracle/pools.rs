@@ -108,6 +108,18 @@ impl Oracle {
                 slot.is_open = true;
                 Ok(())
             }
+            PoolEvent::Noted { slot, reopened, .. } => {
+                let owner = shelf.slots.get(slot).ok_or("what was noted is not there")?.owner;
+                if *reopened {
+                    self.tell(owner, record.seq);
+                }
+                match record.by {
+                    Principal::System => Ok(()),
+                    Principal::Human | Principal::Agent(_) => {
+                        Err(format!("{} noted where a slot is", record.by))
+                    }
+                }
+            }
             PoolEvent::Freed { slot, owner, cause, .. } => self.freed(record, &name, *slot, *owner, cause),
             PoolEvent::Extended { slot, ttl, .. } => {
                 let slot = shelf.slots.get_mut(slot).ok_or("what was given time is not there")?;

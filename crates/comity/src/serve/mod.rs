@@ -125,7 +125,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
 
 /// Gives the world the pools of the settings; those that are there no more are closed.
 fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
-    let asks = comity_app::pools::configure(&engine.world(), &config.pools);
+    let asks = comity_app::pools::configure(&engine.world(), config);
     for ask in asks {
         match engine.ask(Principal::System, ask) {
             Ok(_) => {}

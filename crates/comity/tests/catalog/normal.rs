@@ -18,7 +18,7 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
         Value::Object(fields) => {
             let normal = |(name, value): (&String, &Value)| {
                 let name = name.as_str();
-                let is_time = name.ends_with("_ms") || NUMBERS.contains(&name);
+                let is_time = name.ends_with("_ms") || name.ends_with("Ms") || NUMBERS.contains(&name);
                 let value = match value {
                     Value::Number(_) if is_time => "NUMBER".into(),
                     Value::String(_) if TEXTS.contains(&name) => "TEXT".into(),
@@ -38,6 +38,7 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
 pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
     let text = text.replace(&dir.display().to_string(), "DIR");
     let mut before = "";
+    let text = without_marks(&text);
     let words = text.split_inclusive([' ', '\n', '(', ')', ',', ';']).map(|word| {
         let end = word.trim_end_matches([' ', '\n', '(', ')', ',', ';', ':']);
         // The number of a process may be a small one.
@@ -46,6 +47,13 @@ pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
         format!("{normal}{}", &word[end.len()..])
     });
     words.collect::<String>().replace("SPAN SPAN", "SPAN")
+}
+
+/// The text of pages stands between marks that nobody can guess.
+fn without_marks(text: &str) -> String {
+    let Some((_, rest)) = text.split_once("<page ") else { return text.to_owned() };
+    let mark = rest.split(' ').next().unwrap_or_default();
+    text.replace(mark, "MARK")
 }
 
 fn normal_word(word: &str) -> &str {

@@ -171,8 +171,8 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "--type", "agent_joined"]),
         &expect![[r#"
-             2  TIME  agent_joined      ann joined as developer
-        [exit 0]"#]],
+                 3  TIME  agent_joined      ann joined as developer
+            [exit 0]"#]],
     );
     check(
         &place,
@@ -185,19 +185,20 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "verify"]),
         &expect![[r#"
-        3 records are as they were written
-        hash HASH
-        [exit 0]"#]],
+            4 records are as they were written
+            hash HASH
+            [exit 0]"#]],
     );
     check(
         &place,
         &place.run(&["summary"]),
         &expect![[r#"
-        0 agents, 0 locks (0 orphaned), 0 waiting, 3 entries
-               1  agent_joined
-               1  agent_terminated
-               1  server_started
-        [exit 0]"#]],
+            0 agents, 0 locks (0 orphaned), 0 waiting, 4 entries
+                   1  agent_joined
+                   1  agent_terminated
+                   1  pool_configured
+                   1  server_started
+            [exit 0]"#]],
     );
 }
 

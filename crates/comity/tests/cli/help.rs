@@ -37,6 +37,7 @@ fn help() {
                            waits
               commit       Commits exactly what you have locked and changed, nothing else
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
+              tab          
               task         What there is to do: add, claim, start, done, and how it goes on
               next         What to do now, what matters most first: requests, answers, letters, a task. Call it
                            when idle

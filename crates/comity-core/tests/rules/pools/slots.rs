@@ -322,3 +322,32 @@ fn a_closed_pool_lets_nobody_wait() {
             no pool tabs"#]],
     );
 }
+
+#[test]
+fn the_driver_tells_where_a_tab_is_and_its_owner_hears_when_it_was_opened_again() {
+    check(
+        "
+        pool tabs has 2 tabs
+        ann takes tabs as docs
+        comity opens 1
+        comity notes 1 at a.example
+        comity notes 1 at a.example
+        comity notes 1 at b.example
+        ann notes 1 at evil.example
+        comity notes 7 at a.example
+        comity notes 1 at b.example again
+        ann reads",
+        expect![[r#"
+            tabs has 2
+            ann got tabs 1
+            1 is open
+            1 is at a.example
+            comity: nothing changes
+            1 is at b.example
+            ann: refused (not_allowed): only comity itself can tell that; free the slot instead
+            comity: refused (not_found): nobody has a slot 7; see what is held with: comity leases
+            1 is at b.example again
+            notice: the browser ended and was started again: your tab 1 ("docs") was loaded again (b.example); what was typed there is lost, and references to its elements are stale
+            ann was told"#]],
+    );
+}

@@ -2,16 +2,17 @@
 
 use comity_core::agents::Process;
 use comity_core::pools::{
-    FreeCause, Loss, PlaceEnding, PlaceState, PoolAsk, PoolEvent, PoolKind, SlotId, Take,
+    FreeCause, Loss, PlaceEnding, PlaceState, PoolAsk, PoolEvent, PoolKind, SlotId, Take, Whereabouts,
 };
 use comity_core::{Ask, Key, Millis, Principal, World};
 
 use crate::script::{Stage, span};
 
 /// What can be done with pools.
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "takes",
     "opens",
+    "notes",
     "frees",
     "loses",
     "prolongs",
@@ -76,6 +77,15 @@ pub(super) fn play(stage: &mut Stage, line: &str) {
             process: words.after("process").map(|pid| Process { pid: pid.parse().expect("a pid"), start: 1 }),
         })),
         "opens" => PoolAsk::MarkOpened { slot: words.slot() },
+        "notes" => PoolAsk::Note {
+            slot: words.slot(),
+            at: Box::new(Whereabouts {
+                container: "c1".into(),
+                context: None,
+                url: words.after("at").expect("at").into(),
+            }),
+            reopened: words.has("again"),
+        },
         "frees" => PoolAsk::Free { slot: words.slot(), reason: words.after("because").map(Into::into) },
         "loses" => PoolAsk::Lose { slot: words.slot(), loss: loss(words.0[1]) },
         "prolongs" => PoolAsk::Extend { slot: words.slot(), ttl: words.span("for").expect("a span") },
@@ -151,6 +161,10 @@ pub(crate) fn told(world: &World, event: &PoolEvent) -> String {
             format!("{} got {pool} {slot}{waited}", name(owner))
         }
         PoolEvent::Opened { slot, .. } => format!("{slot} is open"),
+        PoolEvent::Noted { slot, at, reopened, .. } => {
+            let again = if *reopened { " again" } else { "" };
+            format!("{slot} is at {}{again}", at.url)
+        }
         PoolEvent::Freed { pool, slot, owner, cause, .. } => {
             let how = match cause {
                 FreeCause::GivenBack => "back".to_owned(),
