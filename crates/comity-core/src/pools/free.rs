@@ -95,6 +95,9 @@ pub fn why_not_granted(pool: &Pool, who: Principal) -> Option<String> {
         return Some("you are first in line yourself".into());
     }
     let own = pool.slots_of(who).count();
+    if own > 0 && pool.oldest_of(who).is_none() {
+        return Some("the commands that you took them for still run".into());
+    }
     let can_spare = own > SLOTS_KEPT_MIN || pool.is_over_share(who) && pool.without_slot().next().is_some();
     (!can_spare).then(|| match own {
         0 => "you have none".into(),
@@ -123,6 +126,9 @@ pub(super) fn reclaim(
     };
     if slot.owner.agent().is_none() {
         return no("it is the human's");
+    }
+    if slot.process.is_some() {
+        return no("it was taken for a process, which runs");
     }
     if !pool.is_over_share(slot.owner) {
         return no("its owner has no more than its share");

@@ -106,9 +106,10 @@ impl Pool {
         self.slots.values().filter(move |slot| slot.owner == who)
     }
 
-    /// The slot that its owner has for longest.
+    /// The slot that its owner has for longest and can give up; one that was taken for a process is in use as long as
+    /// that runs.
     pub fn oldest_of(&self, who: Principal) -> Option<&Slot> {
-        self.slots_of(who).min_by_key(|slot| (slot.since, slot.id))
+        self.slots_of(who).filter(|slot| slot.process.is_none()).min_by_key(|slot| (slot.since, slot.id))
     }
 
     /// Everybody in the queue, the first in line first, those with a reservation included.

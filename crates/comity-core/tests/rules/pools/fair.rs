@@ -159,3 +159,35 @@ fn nothing_is_taken_back_from_who_was_not_asked() {
             tabs 4/4, share 1: [2 ann, 3 bob, 4 bob] [cid may take, dan asked]"#]],
     );
 }
+
+#[test]
+fn what_was_taken_for_a_process_is_in_use_as_long_as_it_runs() {
+    check(
+        "
+        pool build has 3
+        ann takes build process 1
+        ann takes build process 2
+        ann takes build process 3
+        bob takes build waiting 5m
+        ann grants build
+        ann takes build evicting
+        61s pass
+        comity reclaims 1 idle 10m
+        comity loses 2 process
+        show pool build",
+        expect![[r#"
+            build has 3
+            ann got build 1
+            ann got build 2
+            ann got build 3
+            bob waits 5m for build (ticket 1), asking [ann]
+            ann grants nothing: the commands that you took them for still run
+            ann: nothing changes
+            ann: refused (pool_full): POOL_FULL: Pool "build" is full (3/3); you have 3, others 0, 1 waiting; wait in line, free one of yours, or ask for space
+            comity: refused (not_allowed): lease 1 of build stays: it was taken for a process, which runs; look again later
+            build 2 of ann: is free: the process that it was taken for ended
+            bob got build 4 by ticket 1
+            bob has waited (slot 4)
+            build 3/3, share 1: [1 ann, 3 ann, 4 bob] []"#]],
+    );
+}

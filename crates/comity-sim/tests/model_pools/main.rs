@@ -3,17 +3,18 @@
 //! The real rules decide. Beside them stands a list of who waits, in the order in which they came: nobody is served
 //! before who came first, nobody is lost, and whatever becomes free is given to who waits.
 
-use std::hash::{Hash, Hasher};
+mod life;
 
 use comity_core::agents::{Ending, Process, Profile};
 use comity_core::limits::SLOT_RESERVATION_TTL;
-use comity_core::pools::{PlaceEnding, PlaceState, Pool, PoolAsk, PoolEvent, PoolKind, SlotState, Take};
+use comity_core::pools::{PlaceEnding, PoolAsk, PoolEvent, PoolKind, SlotState, Take};
 use comity_core::world::Patience;
 use comity_core::{
-    AgentId, Ask, Event, Millis, Principal, Record, Ticket, Timestamp, TokenHash, World, expire, invariants,
-    run,
+    AgentId, Ask, Event, Millis, Principal, Record, Ticket, Timestamp, TokenHash, Verdict, World, expire, run,
 };
 use stateright::{Checker, Model, Property};
+
+use life::{Life, is_served_in_the_end};
 
 const CAPACITY: usize = 2;
 const AGENTS: u64 = 3;
@@ -54,65 +55,6 @@ enum Act {
     Opens,
     Ends(u64),
     TimePasses,
-}
-
-/// The world, and who waits in the order in which they came.
-#[derive(Clone, Debug)]
-struct Life {
-    world: World,
-    tick: u8,
-    given: u8,
-    line: Vec<u64>,
-    wrong: Option<&'static str>,
-}
-
-/// Slots with their owners, places with theirs, and who lives.
-type Facts = (Vec<(u64, bool)>, Vec<(u64, u8, u64, u32)>, Vec<bool>);
-/// What the model knows besides the world.
-type Known<'a> = (u8, u8, &'a [u64], Option<&'static str>);
-
-impl Life {
-    fn known(&self) -> Known<'_> {
-        (self.tick, self.given, &self.line, self.wrong)
-    }
-
-    fn pool(&self) -> &Pool {
-        self.world.pools.get("tabs").expect("a pool")
-    }
-
-    fn lives(&self, number: u64) -> bool {
-        self.world.agents.living(AgentId::from_bits(number)).is_ok()
-    }
-
-    fn waiting(&self) -> Vec<u64> {
-        self.pool().in_line().map(|place| number(place.who)).collect()
-    }
-
-    /// What can matter for what comes: not the numbers of slots and places, but their order.
-    fn facts(&self) -> Facts {
-        let slots = self.pool().slots().map(|slot| (number(slot.owner), slot.state == SlotState::Open));
-        let places = self.pool().places().map(|place| {
-            let (kind, until) = match place.state {
-                PlaceState::Waiting { deadline, .. } => (0, deadline.0),
-                PlaceState::Requested => (1, 0),
-                PlaceState::Reserved { until } => (2, until.0),
-            };
-            (number(place.who), kind, until, place.lapses)
-        });
-        (slots.collect(), places.collect(), (1..=AGENTS).map(|one| self.lives(one)).collect())
-    }
-}
-
-impl PartialEq for Life {
-    fn eq(&self, other: &Life) -> bool {
-        self.known() == other.known() && self.facts() == other.facts()
-    }
-}
-
-impl Hash for Life {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (self.known(), self.facts()).hash(hasher);
-    }
 }
 
 fn agent(number: u64) -> Principal {
@@ -197,6 +139,19 @@ impl Pools {
     }
 }
 
+/// Whether the rules refuse this, or nothing comes of it: then no copy of the world is needed to see it.
+fn is_in_vain(life: &Life, act: &Act) -> bool {
+    if *act == Act::TimePasses {
+        return false;
+    }
+    let Some((who, ask)) = asked(life, act) else { return true };
+    match comity_core::decide(&life.world, who, &ask) {
+        Err(_) => true,
+        Ok(Verdict::Done(events)) => events.is_empty(),
+        Ok(Verdict::Parked(..)) => false,
+    }
+}
+
 fn asked(life: &Life, act: &Act) -> Option<(Principal, Ask)> {
     let pool = || Box::from("tabs");
     let (who, ask) = match act {
@@ -219,79 +174,6 @@ fn asked(life: &Life, act: &Act) -> Option<(Principal, Ask)> {
         Act::TimePasses => return None,
     };
     Some((who, Ask::Pool(ask)))
-}
-
-impl Life {
-    /// Follows the records with the list of who waits, and says what must not be.
-    fn follow(&mut self, records: &[Record]) {
-        let mut slow = None;
-        for record in records {
-            let Event::Pool(event) = &record.event else { continue };
-            let overtook = slow.take();
-            match event {
-                PoolEvent::Queued { who, .. } if !self.line.contains(&number(*who)) => {
-                    self.line.push(number(*who));
-                }
-                PoolEvent::Taken { owner, ticket, .. } => {
-                    self.given += 1;
-                    let is_turn = ticket.is_some() || self.waiting_before(None, overtook).is_empty();
-                    let is_first = self.waiting_before(Some(number(*owner)), overtook).is_empty();
-                    if !(record_is_promised(records, *ticket) || is_turn && is_first) {
-                        self.wrong = Some("somebody was overtaken");
-                    }
-                    self.line.retain(|one| ticket.is_none() || agent(*one) != *owner);
-                }
-                PoolEvent::Reserved { who, .. } => {
-                    if !self.waiting_before(Some(number(*who)), overtook).is_empty() {
-                        self.wrong = Some("somebody was overtaken");
-                    }
-                    // It stands aside while it has a reservation.
-                    self.line.retain(|one| agent(*one) != *who);
-                }
-                PoolEvent::ReservationLapsed { who, .. } => {
-                    // Back to the head, but the next one goes before it.
-                    let at = self.line.iter().take_while(|one| self.came_before(**one, *who)).count();
-                    self.line.insert(at, number(*who));
-                    slow = Some(number(*who));
-                }
-                PoolEvent::PlaceLeft { who, .. } => self.line.retain(|one| agent(*one) != *who),
-                _ => {}
-            }
-        }
-        if self.wrong.is_some() {
-            return;
-        }
-        if invariants::check_pools(&self.world).is_err() {
-            self.wrong = Some("an invariant does not hold");
-        } else if self.waiting() != self.line {
-            self.wrong = Some("a waiter was lost");
-        } else if !self.line.is_empty() && self.pool().used() < CAPACITY {
-            self.wrong = Some("a slot is free, and somebody waits");
-        }
-    }
-
-    /// Who stands before this one; all, if it does not stand in line.
-    fn waiting_before(&self, who: Option<u64>, slow: Option<u64>) -> Vec<u64> {
-        let before = self.line.iter().copied().take_while(|one| Some(*one) != who);
-        match who.is_some_and(|who| !self.line.contains(&who)) {
-            true => vec![],
-            false => before.filter(|one| Some(*one) != slow).collect(),
-        }
-    }
-
-    /// Whether `one` came to the queue before `who`, as their tickets say.
-    fn came_before(&self, one: u64, who: Principal) -> bool {
-        let ticket = |who: Principal| self.pool().place_of(who).map(|place| place.ticket);
-        ticket(agent(one)) < ticket(who)
-    }
-}
-
-/// Whether the slot was promised before: by a reservation that is used with it.
-fn record_is_promised(records: &[Record], ticket: Option<Ticket>) -> bool {
-    records.iter().any(|record| {
-        matches!(&record.event, Event::Pool(PoolEvent::PlaceLeft { ticket: left, ending: PlaceEnding::Granted { .. }, .. })
-            if Some(*left) == ticket)
-    })
 }
 
 impl Model for Pools {
@@ -329,6 +211,9 @@ impl Model for Pools {
     }
 
     fn next_state(&self, last: &Life, act: Act) -> Option<Life> {
+        if self.fault == Fault::None && is_in_vain(last, &act) {
+            return None;
+        }
         let mut life = last.clone();
         let records = self.done(&mut life, &act)?;
         life.follow(&records);
@@ -352,32 +237,6 @@ impl Model for Pools {
             Property::sometimes("all are dead", |_, life: &Life| (1..=AGENTS).all(|one| !life.lives(one))),
         ]
     }
-}
-
-/// Frees everything that those who do not wait have, again and again: each who waits gets a slot or a reservation.
-fn is_served_in_the_end(life: &Life) -> bool {
-    if life.line.is_empty() {
-        return true;
-    }
-    let mut world = life.world.clone();
-    let mut left = life.line.clone();
-    for _ in 0..=AGENTS as usize * CAPACITY {
-        let pool = world.pools.get("tabs").expect("a pool");
-        left.retain(|one| pool.in_line().any(|place| place.who == agent(*one)));
-        if left.is_empty() {
-            return true;
-        }
-        let Some((slot, owner)) = pool.slots().next().map(|slot| (slot.id, slot.owner)) else {
-            // What is left is reserved, and used.
-            let who = pool.places().find(|place| place.is_reserved()).map(|place| place.who);
-            let Some(who) = who else { return false };
-            let _ = run(&mut world, who, &Ask::Pool(take(None)), None, life.world.now, 0);
-            continue;
-        };
-        let free = Ask::Pool(PoolAsk::Free { slot, reason: None });
-        let _ = run(&mut world, owner, &free, None, life.world.now, 0);
-    }
-    false
 }
 
 #[test]
