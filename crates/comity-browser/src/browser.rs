@@ -149,7 +149,7 @@ impl Browser {
         }
     }
 
-    /// Ends Firefox with everything in it, for good.
+    /// Ends Firefox with everything in it, for good. The listener hears that it died.
     pub fn close(&self) {
         let agreed: Result<Value> = self.call("browser.close", json!({}), &Deadline::after(CLOSE));
         if agreed.is_err() {

@@ -26,6 +26,8 @@ pub(crate) struct About {
     pub(crate) until_dialog_in: Option<String>,
     /// Whether a new document in the context ends the call.
     pub(crate) until_navigated: bool,
+    /// Whether a crash of the context's process ends the call.
+    pub(crate) until_crashed: bool,
 }
 
 /// A message from Firefox that nobody asked for.
@@ -183,7 +185,7 @@ impl Pending<'_> {
     pub(crate) fn wait<T: DeserializeOwned>(self, deadline: &Deadline) -> Result<T> {
         let text = match self.answers.recv_timeout(deadline.left()) {
             Ok(answer) => answer?,
-            Err(RecvTimeoutError::Timeout) => return Err(deadline.missed(&self.method)),
+            Err(RecvTimeoutError::Timeout) => return Err(deadline.missed(in_words(&self.method))),
             Err(RecvTimeoutError::Disconnected) => return Err(BrowserError::Died),
         };
         serde_json::from_str(&text).map_err(|error| BrowserError::Refused {
@@ -191,6 +193,20 @@ impl Pending<'_> {
             code: "unexpected answer".into(),
             message: error.to_string(),
         })
+    }
+}
+
+/// What a command is about, for those who waited for it in vain.
+fn in_words(method: &str) -> &str {
+    match method {
+        "script.callFunction" => "an answer of the page",
+        "script.evaluate" => "the script",
+        "input.performActions" => "the input",
+        "browsingContext.captureScreenshot" => "the screenshot",
+        "browsingContext.create" => "opening a tab",
+        "browsingContext.close" => "closing the tab",
+        "browsingContext.navigate" | "browsingContext.reload" => "loading the page",
+        other => other,
     }
 }
 

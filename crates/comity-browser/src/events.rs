@@ -31,9 +31,7 @@ impl Shared {
         match event.method.as_str() {
             "browsingContext.contextCreated" => self.context_created(params),
             "browsingContext.contextDestroyed" => self.context_destroyed(params),
-            "browsingContext.navigationStarted" => self.in_tab(params, |live| {
-                live.navigation_began = Instant::now();
-            }),
+            "browsingContext.navigationStarted" => self.navigation_started(params),
             "browsingContext.navigationCommitted" => self.document_came(params),
             "browsingContext.fragmentNavigated" | "browsingContext.historyUpdated" => {
                 self.in_tab(params, |live| {
@@ -71,9 +69,7 @@ impl Shared {
     /// Takes in the tabs and frames that were there before anybody listened.
     pub(crate) fn contexts_found(&self, nodes: &Value, parent: Option<&str>, depth: usize) {
         for node in nodes.as_array().into_iter().flatten().filter(|_| depth > 0) {
-            let mut params = node.clone();
-            params["parent"] = json!(parent);
-            self.context_created(&params);
+            self.context_found(node, parent);
             self.contexts_found(&node["children"], node["context"].as_str(), depth - 1);
         }
     }
@@ -95,8 +91,12 @@ impl Shared {
     }
 
     fn context_created(&self, params: &Value) {
+        self.context_found(params, params["parent"].as_str());
+    }
+
+    fn context_found(&self, params: &Value, parent: Option<&str>) {
         let id = text(params, "context").to_owned();
-        if let Some(parent) = params["parent"].as_str() {
+        if let Some(parent) = parent {
             let tab = self.tab_of(parent).map(|tab| tab.id.clone());
             self.contexts().frames.extend(tab.map(|tab| (id, tab)));
             return;
@@ -146,6 +146,18 @@ impl Shared {
                 self.tell(Notice::TabClosed { tab: tab.id.clone() });
             }
             None => self.connection.interrupt(|about| is_here(about).then_some(BrowserError::PageGone)),
+        }
+    }
+
+    fn navigation_started(&self, params: &Value) {
+        self.in_tab(params, |live| live.navigation_began = Instant::now());
+        // Of a page whose process has crashed this is all that is heard: the empty page that takes its place.
+        if text(params, "url") == "about:blank" {
+            let context = text(params, "context");
+            self.connection.interrupt(|about| {
+                let is_over = about.until_crashed && about.context.as_deref() == Some(context);
+                is_over.then_some(BrowserError::PageGone)
+            });
         }
     }
 

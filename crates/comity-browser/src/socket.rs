@@ -19,7 +19,7 @@ const WRITE_MAX: Duration = Duration::from_secs(20);
 /// Writes, one message at a time.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    socket: Mutex<WebSocket<TcpStream>>,
+    socket: Mutex<WebSocket<Patient>>,
     stream: TcpStream,
 }
 
@@ -52,8 +52,8 @@ pub(crate) fn connect(url: &str, deadline: &Deadline) -> Result<(Sender, Receive
                 .max_frame_size(Some(MESSAGE_BYTES_MAX)),
         )
     };
-    let (writer, _) =
-        tungstenite::client::client_with_config(url, writes, config()).map_err(|error| failed(&error))?;
+    let (writer, _) = tungstenite::client::client_with_config(url, Patient(writes), config())
+        .map_err(|error| failed(&error))?;
     // Firefox says nothing before it is asked, so the handshake has left no bytes behind.
     let reader = WebSocket::from_raw_socket(OnlyReads(reads), Role::Client, config());
     stream.set_read_timeout(None).map_err(|error| failed(&error))?;
@@ -79,7 +79,7 @@ impl Sender {
         })
     }
 
-    fn locked(&self) -> MutexGuard<'_, WebSocket<TcpStream>> {
+    fn locked(&self) -> MutexGuard<'_, WebSocket<Patient>> {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,6 +98,35 @@ impl Receiver {
     }
 }
 
+/// A stream whose calls go on after an interruption: a process that is stopped and continued has done nothing wrong.
+#[derive(Debug)]
+struct Patient(TcpStream);
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        patiently(|| self.0.read(buffer))
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        patiently(|| self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn patiently(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
 /// The reading half of the stream. What the protocol wants to answer by itself is answered by the sender, so that
 /// nothing gets between the parts of a message.
 #[derive(Debug)]
@@ -105,7 +134,7 @@ struct OnlyReads(TcpStream);
 
 impl Read for OnlyReads {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
+        patiently(|| self.0.read(buffer))
     }
 }
 

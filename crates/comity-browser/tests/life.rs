@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use comity_browser::adopt::{Observed, Wanted, adopt};
 use comity_browser::{
-    Browser, BrowserError, Condition, Container, Notice, Options, TabId, Target, Typing, Until,
+    Browser, BrowserError, Condition, Container, Notice, Options, Process, Realm, TabId, Target, Typing,
+    Until,
 };
 use support::server::{Answer, Server};
 use support::{LONG, Stage, kill, start};
@@ -20,8 +21,9 @@ use support::{LONG, Stage, kill, start};
 const PROFILE: &str = "COMITY_TEST_PROFILE";
 const PAGE: &str = "COMITY_TEST_PAGE";
 
-fn page(_path: &str) -> Answer {
-    Answer::Page("<title>Page</title><input id=field><p>still here</p>".into())
+fn page(path: &str) -> Answer {
+    let words = path.replace("%20", " ");
+    Answer::Page(format!("<title>Page</title><input id=field><p>{words}</p>"))
 }
 
 #[test]
@@ -44,6 +46,42 @@ fn the_end_of_firefox_is_told_at_once() {
     stage.again();
     assert!(!stage.browser().is_attached() && stage.browser().process() != process);
     stage.browser().open(&Container::common(), LONG).unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_page_that_crashes_takes_nothing_with_it() {
+    let stage = Stage::new();
+    let server = Server::start(page);
+    let tab = stage.browser().open(&Container::common(), LONG).unwrap();
+    tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
+    std::thread::scope(|threads| {
+        let waiting =
+            threads.spawn(|| tab.wait_for(&Condition::Text("crashed and loaded again".into()), LONG));
+        let stopped = threads
+            .spawn(|| tab.evaluate("document.title = 'waits'; new Promise(() => {})", Realm::Page, 99, LONG));
+        while tab.evaluate("document.title", Realm::Page, 99, LONG).unwrap().value != "waits" {}
+        content_processes(stage.browser().process().pid).iter().for_each(kill);
+        assert_eq!(stopped.join().unwrap().unwrap_err(), BrowserError::PageGone);
+        tab.navigate(&server.url("/crashed and loaded again"), Until::Complete, LONG).unwrap();
+        waiting.join().unwrap().unwrap();
+    });
+}
+
+/// The processes in which a Firefox runs pages.
+#[cfg(target_os = "linux")]
+fn content_processes(firefox: u32) -> Vec<Process> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_content = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat.rsplit(')').next().and_then(|fields| fields.split(' ').nth(2)?.parse().ok());
+        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        parent == Some(firefox) && String::from_utf8_lossy(&arguments).trim_end_matches('\0').ends_with("tab")
+    };
+    let found: Vec<Process> = pids.filter(is_content).filter_map(Process::identify).collect();
+    assert!(!found.is_empty(), "pages have processes of their own");
+    found
 }
 
 /// The client that is killed: no test by itself.

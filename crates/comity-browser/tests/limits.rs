@@ -31,6 +31,7 @@ fn timeouts_and_waits() {
     let stage = Stage::new();
     let server = Server::start(|path| match path {
         "/never" => Answer::Never,
+        "/locked" => Answer::Locked,
         "/moves" => Answer::Page(
             "<title>One</title>one<script>setTimeout(() => location = '/two', 50)</script>".into(),
         ),
@@ -98,6 +99,9 @@ fn failures(tab: &Tab, server: &Server) {
         assert!(failed(url).contains("not among the schemes"), "{url}");
     }
     tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
+    // Nobody is there to type a password; the page says that it wants one, and nothing hangs.
+    tab.navigate(&server.url("/locked"), Until::Complete, LONG).unwrap();
+    assert_eq!(tab.content(None, 99, LONG).unwrap().text.trim(), "no entry");
     let thrown = tab.evaluate("null.x", Realm::Sandbox, 9, LONG).unwrap_err().to_string();
     assert!(thrown.contains("null"), "{thrown}");
     let cut = tab.evaluate("'x'.repeat(100)", Realm::Sandbox, 10, LONG).unwrap();

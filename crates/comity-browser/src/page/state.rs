@@ -9,7 +9,6 @@ use super::diff::{Changes, diff};
 use super::memory::Frame;
 use super::outline::{Node, Told, fit, number, reference};
 use super::script::{self, target_json};
-use crate::connection::About;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::tab::{Tab, Target};
@@ -225,7 +224,7 @@ impl Tab {
             args["after"] = json!(after);
             args["target"] = target_json(&Target::Ref(reference(after)), Some(after));
         }
-        let about = About { context: Some(context.to_owned()), until_navigated: true, ..About::default() };
+        let about = self.about_reading(context);
         let limit = if frames_above > 0 { collecting.deadline.at_most(FRAME) } else { collecting.deadline };
         let answer = script::call(&self.shared, context, "outline", &args, &about, &limit)?;
         let told: Told = serde_json::from_value(answer.value)

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::read::unreadable;
 use super::{Tab, Target};
+use crate::connection::About;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::keys::{self, Modifier};
@@ -127,8 +128,7 @@ impl Tab {
 
     fn perform(&self, context: &str, actions: Value, deadline: &Deadline) -> Result<Acted> {
         let params = json!({ "context": context, "actions": actions });
-        let mut about = self.about_page();
-        about.context = Some(context.to_owned());
+        let about = About { context: Some(context.to_owned()), until_crashed: true, ..self.about_page() };
         let done: Result<Value> = self.call("input.performActions", params, about, deadline);
         match done {
             // The page, or the tab, went away as a consequence, which many clicks are for.
@@ -141,6 +141,11 @@ impl Tab {
             }
             Err(BrowserError::Refused { code, message, .. }) if code == "move target out of bounds" => {
                 Err(BrowserError::NotClickable { why: message })
+            }
+            Err(late @ BrowserError::Timeout { .. }) => {
+                // Keys and buttons that are still down must not change what is done next.
+                self.shared.connection.tell("input.releaseActions", json!({ "context": context }));
+                Err(late)
             }
             Err(other) => Err(other),
         }

@@ -168,12 +168,14 @@ impl Tab {
             context: Some(self.state.id.0.clone()),
             until_dialog_in: Some(self.state.id.0.clone()),
             until_navigated: false,
+            until_crashed: false,
         }
     }
 
     /// A call that in addition makes no sense any more once the document is another.
     pub(crate) fn about_document(&self, context: &str) -> About {
-        About { context: Some(context.to_owned()), until_navigated: true, ..self.about_page() }
+        let context = Some(context.to_owned());
+        About { context, until_navigated: true, until_crashed: true, ..self.about_page() }
     }
 
     /// A call that only reads: a dialog does not hinder it.

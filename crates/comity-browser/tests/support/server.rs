@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 pub(crate) enum Answer {
     Page(String),
     Redirect(String),
+    /// A page that wants a password first.
+    Locked,
     /// Nothing, for ever.
     Never,
 }
@@ -60,6 +62,10 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> Answer, log: &Mutex<Vec<Str
     let (head, body) = match answer(&path) {
         Answer::Page(page) => ("200 OK\r\nContent-Type: text/html; charset=utf-8".to_owned(), page),
         Answer::Redirect(to) => (format!("302 Found\r\nLocation: {to}"), String::new()),
+        Answer::Locked => (
+            "401 Unauthorized\r\nContent-Type: text/html\r\nWWW-Authenticate: Basic realm=\"x\"".to_owned(),
+            "<title>Locked</title>no entry".to_owned(),
+        ),
         Answer::Never => {
             // The connection stays open until the browser gives up.
             let _gave_up = BufReader::new(&stream).lines().next();
