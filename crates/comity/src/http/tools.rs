@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn the_team_tools_are_always_there_and_no_tool_twice() {
-        for all in [false, true] {
-            let names: Vec<_> = mcp_tools(all).into_iter().map(|tool| tool.name).collect();
+        for offer in [Offer::Usual, Offer::Browser, Offer::All] {
+            let names: Vec<_> = mcp_tools(offer).into_iter().map(|tool| tool.name).collect();
             for tool in ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"] {
                 assert!(names.iter().any(|name| *name == tool), "{tool} is not in {names:?}");
             }
@@ -162,13 +162,13 @@ mod tests {
 
     #[test]
     fn agents_see_their_tools_and_nobody_the_internal_ones() {
-        let names = |all| mcp_tools(all).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+        let names = |offer| mcp_tools(offer).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
         let of = |audience| CATALOG.iter().filter(move |entry| entry.audience == audience);
-        assert!(of(Audience::Agents).all(|entry| names(false).iter().any(|name| name == entry.tool)));
-        assert!(of(Audience::People).all(|entry| !names(false).iter().any(|name| name == entry.tool)));
-        assert!(of(Audience::People).all(|entry| names(true).iter().any(|name| name == entry.tool)));
-        assert!(of(Audience::Internal).all(|entry| !names(true).iter().any(|name| name == entry.tool)));
-        let loaded = mcp_tools(false).into_iter().filter(|tool| tool.always_load).count();
+        assert!(of(Audience::Agents).all(|entry| names(Offer::Usual).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::People).all(|entry| !names(Offer::Usual).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::People).all(|entry| names(Offer::All).iter().any(|name| name == entry.tool)));
+        assert!(of(Audience::Internal).all(|entry| !names(Offer::All).iter().any(|name| name == entry.tool)));
+        let loaded = mcp_tools(Offer::Usual).into_iter().filter(|tool| tool.always_load).count();
         assert_eq!(loaded, ALWAYS_LOADED.len());
     }
 }
