@@ -37,10 +37,9 @@ impl Scene<'_> {
             69..74 => (own, PoolAsk::Grant { pool }),
             74..78 => (Principal::System, PoolAsk::MarkOpened { slot }),
             78..80 => {
-                let (url, reopened) =
-                    (Box::from(*self.rng.pick(&["a", "b"]).unwrap_or(&"a")), self.rng.below(2) == 0);
-                let at = Whereabouts { container: "c".into(), context: None, url };
-                (Principal::System, PoolAsk::Note { slot, at: Box::new(at), reopened })
+                let url = format!("http://localhost/{}", self.rng.below(3)).into();
+                let at = Box::new(Whereabouts { container: "1".into(), context: None, url });
+                (Principal::System, PoolAsk::Note { slot, at, reopened: self.rng.happens(30) })
             }
             80..84 => (Principal::System, PoolAsk::Lose { slot, loss: self.loss() }),
             84..87 => (own, PoolAsk::HandOver { slot, to: other, reason: None }),

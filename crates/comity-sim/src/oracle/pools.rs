@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use comity_core::agents::Process;
 use comity_core::limits::RECLAIM_AFTER;
-use comity_core::pools::{FreeCause, PlaceEnding, PoolEvent, PoolKind, SlotId};
+use comity_core::pools::{FreeCause, PlaceEnding, PoolEvent, PoolKind, SlotId, Whereabouts};
 use comity_core::{AgentId, Key, Principal, Record, Ticket, Timestamp};
 
 use super::{Found, Oracle};
@@ -42,6 +42,7 @@ pub(crate) struct Kept {
     pub(crate) is_open: bool,
     pub(crate) process: Option<Process>,
     pub(crate) viewers: Vec<Principal>,
+    pub(crate) at: Option<Box<Whereabouts>>,
 }
 
 /// Somebody in line as the model sees it.
@@ -100,7 +101,8 @@ impl Oracle {
             PoolEvent::Taken { slot, owner, ttl, process, ticket, .. } => {
                 let until = ttl.map(|ttl| record.now.plus(ttl));
                 let is_open = shelf.kind == PoolKind::Lease;
-                let kept = Kept { owner: *owner, until, is_open, process: *process, viewers: vec![] };
+                let kept =
+                    Kept { owner: *owner, until, is_open, process: *process, viewers: vec![], at: None };
                 self.taken(record, &name, *slot, kept, *ticket, slow)
             }
             PoolEvent::Opened { slot, .. } => {
@@ -108,16 +110,16 @@ impl Oracle {
                 slot.is_open = true;
                 Ok(())
             }
-            PoolEvent::Noted { slot, reopened, .. } => {
-                let owner = shelf.slots.get(slot).ok_or("what was noted is not there")?.owner;
+            PoolEvent::Noted { slot, at, reopened, .. } => {
+                let slot = shelf.slots.get_mut(slot).ok_or("what was noted is not there")?;
+                slot.at = Some(at.clone());
+                let owner = slot.owner;
                 if *reopened {
                     self.tell(owner, record.seq);
                 }
                 match record.by {
                     Principal::System => Ok(()),
-                    Principal::Human | Principal::Agent(_) => {
-                        Err(format!("{} noted where a slot is", record.by))
-                    }
+                    other => Err(format!("{other} told where a slot of {owner} is")),
                 }
             }
             PoolEvent::Freed { slot, owner, cause, .. } => self.freed(record, &name, *slot, *owner, cause),

@@ -51,6 +51,7 @@ fn same(pool: &Pool, shelf: &Shelf) -> Result<(), &'static str> {
             && slot.owner == kept.owner
             && (slot.state == SlotState::Open) == kept.is_open
             && slot.process == kept.process
+            && slot.at == kept.at
             && slot.expires_at().is_some() == kept.until.is_some()
             && viewers
     });
