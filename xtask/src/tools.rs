@@ -50,6 +50,13 @@ const TOOLS: &[Tool] = &[
         install: "apt-get install strace (Debian, Ubuntu; Linux only)",
     },
     Tool {
+        program: "firefox-esr",
+        version: &["--version"],
+        need: Need::Optional,
+        used_for: "end-to-end tests of the browser driver (firefox will do, too)",
+        install: "apt-get install firefox-esr (Debian), the package firefox elsewhere",
+    },
+    Tool {
         program: "node",
         version: &["--version"],
         need: Need::Optional,

@@ -99,6 +99,18 @@ fn client_that_is_killed() {
     std::io::stdin().lines().for_each(drop);
 }
 
+/// The Firefox that is written down in a profile; it ends with the test, whoever started it.
+struct Leftover(tempfile::TempDir);
+
+impl Drop for Leftover {
+    fn drop(&mut self) {
+        let record = std::fs::read(self.0.path().join("comity-firefox.json")).unwrap_or_default();
+        if let Ok(process) = serde_json::from_slice(&record) {
+            kill(&process);
+        }
+    }
+}
+
 /// Ends with the test.
 struct Client(Child);
 
@@ -112,7 +124,8 @@ impl Drop for Client {
 #[test]
 fn a_client_that_dies_leaves_a_firefox_for_the_next() {
     let server = Server::start(page);
-    let profile = tempfile::tempdir().unwrap();
+    let leftover = Leftover(tempfile::tempdir().unwrap());
+    let profile = &leftover.0;
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "client_that_is_killed", "--ignored", "--nocapture"])
@@ -132,8 +145,6 @@ fn a_client_that_dies_leaves_a_firefox_for_the_next() {
     println!("attached after {:?}", begun.elapsed());
     assert!(browser.is_attached(), "the same Firefox");
     assert_eq!(browser.process().pid.to_string(), pid);
-    let guard = Closing(Some(browser));
-    let browser = guard.0.as_ref().unwrap();
     assert!(browser.containers(LONG).unwrap().contains(&Container(container.into())));
     let observed: Vec<Observed<TabId>> = browser
         .tabs(LONG)
@@ -150,28 +161,11 @@ fn a_client_that_dies_leaves_a_firefox_for_the_next() {
     found.navigate(&server.url("/again"), Until::Complete, LONG).unwrap();
     // Nothing is in the way of a third one either.
     let process = browser.process();
-    drop(guard.let_go());
+    drop(browser);
     let (browser, _notices) = start(profile.path());
     assert_eq!((browser.is_attached(), browser.process()), (true, process));
     browser.close();
     assert!(!process.is_alive());
-}
-
-/// A browser that is closed when the test fails.
-struct Closing(Option<Browser>);
-
-impl Closing {
-    fn let_go(mut self) -> Option<Browser> {
-        self.0.take()
-    }
-}
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        if let Some(browser) = self.0.take() {
-            browser.close();
-        }
-    }
 }
 
 #[test]

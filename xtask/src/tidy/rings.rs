@@ -52,6 +52,12 @@ const RINGS: &[Ring] = &[
         next: "a driver knows the core only; the app calls it through a trait",
     },
     Ring {
+        manifest: "crates/comity-browser/Cargo.toml",
+        only: Some(&["rustix", "serde", "serde_json", "tungstenite", "unicode-normalization"]),
+        never: &["tokio", "comity-core", "comity-app", "comity"],
+        next: "the browser driver works with nothing else of ours; the app calls it",
+    },
+    Ring {
         manifest: "crates/comity-mailbox/Cargo.toml",
         only: Some(&["rustix", "serde", "serde_json"]),
         never: &["comity-core", "comity-app", "comity"],
