@@ -50,6 +50,8 @@ pub(crate) struct Live {
     pub(crate) network_moved: Instant,
     /// When the document that is loading was asked for.
     pub(crate) navigation_began: Instant,
+    /// The frame that was clicked or typed into last, if it was one: keys go there.
+    pub(crate) focused_frame: Option<String>,
     /// The last page that the policy refused, and the rule.
     pub(crate) blocked: Option<(String, String)>,
 }
@@ -69,6 +71,7 @@ impl TabState {
             running: HashMap::new(),
             network_moved: Instant::now(),
             navigation_began: Instant::now(),
+            focused_frame: None,
             blocked: None,
         };
         TabState {
@@ -116,6 +119,7 @@ impl Live {
 
     /// Requests of the document before this one are nobody's any more.
     pub(crate) fn document_came(&mut self) {
+        self.focused_frame = None;
         let began = self.navigation_began;
         self.running.retain(|_, since| *since >= began);
     }

@@ -189,12 +189,16 @@ fn act_inside(tab: &Tab) {
     for hit in &hits {
         tab.click(hit, LONG).unwrap();
     }
-    let field = target(&before, "Inside");
-    tab.type_text(Some(&field), "typed in a frame", Typing::default(), LONG).unwrap();
+    let fields = before.nodes.iter().filter(|node| node.name == "Inside");
+    for field in fields.map(|node| Target::Ref(node.reference.clone())) {
+        tab.type_text(Some(&field), "typed in a frame!", Typing::default(), LONG).unwrap();
+        tab.press_key("Backspace", &[], LONG).unwrap();
+    }
     let after = state(tab, &StateOptions::default());
     find(&after, "Pressed true");
     assert_eq!(after.nodes.iter().filter(|node| node.name == "Hit true").count(), 2);
-    assert_eq!(find(&after, "Inside").value, "typed in a frame");
+    let typed = |node: &&Node| node.name == "Inside" && node.value == "typed in a frame";
+    assert_eq!(after.nodes.iter().filter(typed).count(), 2, "keys go where the focus is\n{after}");
     assert_eq!(tab.element(&hits[1], LONG).unwrap().text, "Hit true");
     let area = Area::Element(hits[1].clone());
     let shot = tab.screenshot(&ScreenshotOptions { area, ..ScreenshotOptions::default() }, LONG).unwrap();

@@ -56,6 +56,7 @@ impl Tab {
         let _acting = self.begin_to_act(&deadline)?;
         let (context, answer) = self.prepare("aim", Some(target), json!({}), &deadline)?;
         let Point { x, y } = serde_json::from_value(answer).map_err(unreadable)?;
+        self.focus_is_in(&context);
         self.perform(&context, click_at(x, y), &deadline)
     }
 
@@ -63,6 +64,7 @@ impl Tab {
     pub fn click_at(&self, x: u32, y: u32, timeout: Duration) -> Result<Acted> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
+        self.focus_is_in(&self.state.id.0);
         self.perform(&self.state.id.0, click_at(i64::from(x), i64::from(y)), &deadline)
     }
 
@@ -82,6 +84,7 @@ impl Tab {
         let _acting = self.begin_to_act(&deadline)?;
         let (context, answer) = self.prepare("focus", target, json!({ "clear": typing.clear }), &deadline)?;
         let focused: Focused = serde_json::from_value(answer).map_err(unreadable)?;
+        self.focus_is_in(&context);
         let is_cleared = typing.clear && text.is_empty() && !focused.is_empty;
         let mut pressed = if is_cleared { vec![keys::BACKSPACE] } else { Vec::new() };
         if focused.is_set {
@@ -106,7 +109,16 @@ impl Tab {
         );
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
-        self.perform(&self.state.id.0, press(&held, &[key]), &deadline)
+        let frame = self.state.live().focused_frame.clone();
+        let frame = frame.filter(|frame| self.shared.tab_of(frame).is_some());
+        let context = frame.as_ref().unwrap_or(&self.state.id.0);
+        self.perform(context, press(&held, &[key]), &deadline)
+    }
+
+    /// Remembers where keys go from now on.
+    fn focus_is_in(&self, context: &str) {
+        let frame = (context != self.state.id.0).then(|| context.to_owned());
+        self.state.change(|live| live.focused_frame = frame);
     }
 
     /// Runs a command of the library that belongs to an act: it changes the page, so it is not tried again.
