@@ -7,7 +7,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use comity_browser::{Browser, BrowserError, Condition, Notice, Realm, Tab, Target, Typing, Until};
+use comity_browser::{Browser, BrowserError, Condition, Notice, Realm, Scroll, Tab, Target, Typing, Until};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
 
@@ -118,6 +118,11 @@ fn refuse_what_nobody_could_do(tab: &Tab, server: &Server) {
     assert!(far.area.y > 0.0 && far.area.width > 0.0);
     let again = tab.element(&Target::Ref(far.reference.clone()), LONG).unwrap();
     assert_eq!(again, far);
+    let bottom = tab.scroll(None, &Scroll::Bottom, LONG).unwrap();
+    assert!(bottom.y > 1000.0 && (bottom.y - bottom.y_max).abs() < 2.0, "{bottom:?}");
+    assert_eq!(tab.scroll(None, &Scroll::Top, LONG).unwrap().y, 0.0);
+    assert_eq!(tab.scroll(None, &Scroll::By { dx: 0, dy: 100 }, LONG).unwrap().y, 100.0);
+    assert!(tab.scroll(None, &Scroll::To(css("#far")), LONG).unwrap().y > 1000.0);
 }
 
 fn dialogs(stage: &Stage, tab: &Tab, other: &Tab, server: &Server) {
