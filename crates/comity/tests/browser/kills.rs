@@ -29,7 +29,11 @@ fn a_killed_agent_leaves_no_tab_and_whoever_waits_is_served() {
     let place = place(3);
     let bob = Asker::joins(&place, "bob");
     let mut log = place.follow_on();
-    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--browser", "--name", "ann"]));
+    // The program of the agent is a shell by another name.
+    let program = place.dir().join("robot");
+    place.copy_program("/bin/sh", &program);
+    let line = format!("'{}' mcp --browser; true", crate::support::BINARY);
+    let mut mcp = Mcp::start(place.program(program).arg("-c").arg(line));
     for _ in 0..3 {
         mcp.begin("firefox_create_window", &json!({ "url": page("hers", "white") }));
     }
