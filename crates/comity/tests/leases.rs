@@ -226,6 +226,15 @@ fn an_unknown_pool_names_those_that_exist() {
 }
 
 #[test]
+fn tabs_are_not_leased() {
+    let place = place();
+    let refused = place.run(&["lease", "tabs"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.err.contains("tabs are not leased"), "{refused:?}");
+    assert!(!place.run(&["leases"]).out.contains("tabs"));
+}
+
+#[test]
 fn settings_that_make_no_sense_are_said_so() {
     let place = Place::new();
     place.set("[pools.build]\ncapacity = 0\n");

@@ -8,6 +8,7 @@ use comity_core::{Ask, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -35,7 +36,8 @@ impl Operation for LeaseCancel {
     const COMMAND: &'static [&'static str] = &["lease", "cancel"];
     type Output = Cancelled;
 
-    fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Cancelled>, Failure> {
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Cancelled>, Failure> {
+        must_be_leased(&app.engine().world(), &self.pool)?;
         let asks = vec![Ask::Pool(PoolAsk::CancelRequest { pool: self.pool.into() })];
         let finish = Box::new(|events: &[Event], _: &_, _| Cancelled {
             cancelled: events.iter().any(|event| matches!(event, Event::Pool(_))),

@@ -8,6 +8,7 @@ use comity_core::{Ask, Event, Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -41,7 +42,8 @@ impl Operation for LeaseGrant {
     const COMMAND: &'static [&'static str] = &["lease", "grant"];
     type Output = Granted;
 
-    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Granted>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Granted>, Failure> {
+        must_be_leased(&app.engine().world(), &self.pool)?;
         let (who, pool) = (caller.who, self.pool);
         let asks = vec![Ask::Pool(PoolAsk::Grant { pool: pool.as_str().into() })];
         let finish = Box::new(move |events: &[_], world: &World, _| granted(events, world, who, &pool));

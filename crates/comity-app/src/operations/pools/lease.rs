@@ -8,7 +8,7 @@ use comity_core::{Ask, Event, Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LeaseView, stored_reason};
+use super::{LeaseView, must_be_leased, stored_reason};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::processes;
@@ -54,7 +54,8 @@ impl Operation for Lease {
     const COMMAND: &'static [&'static str] = &["lease"];
     type Output = Leased;
 
-    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Leased>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Leased>, Failure> {
+        must_be_leased(&app.engine().world(), &self.pool)?;
         let asked_by = caller.process.filter(|_| self.while_running);
         let process = asked_by.and_then(|process| processes::identify(process.pid));
         if self.while_running && process.is_none() {

@@ -8,7 +8,7 @@ use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LeaseView;
+use super::{LeaseView, those_that_exist};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -72,15 +72,15 @@ impl Operation for ListLeases {
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<PoolList>, Failure> {
         let (world, now) = (app.engine().world(), app.engine().now());
-        let is_meant = |pool: &&Pool| self.pool.as_deref().is_none_or(|name| name == &*pool.name);
+        let is_meant = |pool: &&Pool| match self.pool.as_deref() {
+            Some(name) => name == &*pool.name,
+            // Tabs have a list of their own.
+            None => pool.kind == PoolKind::Lease,
+        };
         let pools: Vec<PoolView> =
             world.pools.iter().filter(is_meant).map(|pool| PoolView::of(pool, &world, now)).collect();
         if let Some(name) = self.pool.filter(|_| pools.is_empty()) {
-            let names: Vec<&str> = world.pools.iter().map(|pool| &*pool.name).collect();
-            let hint = match names.is_empty() {
-                true => "no pool is configured; see: comity lease --help".to_owned(),
-                false => format!("there are: {}", names.join(", ")),
-            };
+            let hint = those_that_exist(&world);
             return Err(Refusal::NotFound { problem: format!("there is no pool {name:?}"), hint }.into());
         }
         Ok(Plan::Answer(PoolList { pools }))

@@ -12,7 +12,7 @@ mod request;
 use std::fmt;
 
 use comity_core::display::visible;
-use comity_core::pools::{Pool, PoolEvent, Slot, SlotId};
+use comity_core::pools::{Pool, PoolEvent, PoolKind, Slot, SlotId};
 use comity_core::{Event, Millis, Principal, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,11 +121,28 @@ fn changed(done: &'static str, events: &[Event]) -> LeaseChange {
     LeaseChange { done, id, pool }
 }
 
+/// Tabs are slots of a pool, too, but a driver opens them: they have commands of their own.
+fn must_be_leased(world: &World, name: &str) -> Result<(), Refusal> {
+    match world.pools.get(name).map(|pool| pool.kind) {
+        Some(PoolKind::Tabs) => Err(no_lease(format!("{name} are not leased"))),
+        Some(PoolKind::Lease) | None => Ok(()),
+    }
+}
+
+fn no_lease(problem: String) -> Refusal {
+    Refusal::bad_input(problem, "tabs have commands of their own; see: comity --help")
+}
+
 /// The lease that is meant by a number, or the only one that the caller has of a pool.
 fn meant(world: &World, who: Principal, name: &str) -> Result<SlotId, Refusal> {
-    if let Ok(number) = name.parse() {
-        return Ok(SlotId(number));
+    if let Ok(number) = name.parse().map(SlotId) {
+        let is_tab = |(pool, _): (&Pool, &Slot)| pool.kind == PoolKind::Tabs;
+        return match world.pools.slot(number).is_some_and(is_tab) {
+            true => Err(no_lease(format!("{number} is a tab"))),
+            false => Ok(number),
+        };
     }
+    must_be_leased(world, name)?;
     let own: Vec<String> = world
         .pools
         .get(name)
@@ -142,11 +159,19 @@ fn meant(world: &World, who: Principal, name: &str) -> Result<SlotId, Refusal> {
 }
 
 fn nothing_of(world: &World, name: &str) -> Refusal {
-    let names: Vec<&str> = world.pools.iter().map(|pool| &*pool.name).collect();
     let hint = match world.pools.get(name) {
         Some(_) => "see who has it with: comity leases".to_owned(),
-        None if names.is_empty() => "no pool is configured; see: comity lease --help".to_owned(),
-        None => format!("there are: {}", names.join(", ")),
+        None => those_that_exist(world),
     };
     Refusal::NotFound { problem: format!("you have no lease of {name:?}"), hint }
+}
+
+/// The pools of leases, by name.
+fn those_that_exist(world: &World) -> String {
+    let leased = world.pools.iter().filter(|pool| pool.kind == PoolKind::Lease);
+    let names: Vec<&str> = leased.map(|pool| &*pool.name).collect();
+    match names.is_empty() {
+        true => "no pool is configured; see: comity lease --help".to_owned(),
+        false => format!("there are: {}", names.join(", ")),
+    }
 }

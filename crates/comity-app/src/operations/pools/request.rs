@@ -8,6 +8,7 @@ use comity_core::{Ask, Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::must_be_leased;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -40,7 +41,8 @@ impl Operation for LeaseRequest {
     const COMMAND: &'static [&'static str] = &["lease", "request"];
     type Output = InLine;
 
-    fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<InLine>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<InLine>, Failure> {
+        must_be_leased(&app.engine().world(), &self.pool)?;
         let (who, pool) = (caller.who, self.pool);
         let asks = vec![Ask::Pool(PoolAsk::Request { pool: pool.as_str().into() })];
         let finish = Box::new(move |_: &[_], world: &World, now| in_line(world, who, pool, now));
