@@ -31,7 +31,7 @@ pub(crate) struct Shelf {
     pub(crate) capacity: usize,
     pub(crate) slots: BTreeMap<SlotId, Kept>,
     pub(crate) line: BTreeMap<Ticket, Stand>,
-    asked: BTreeMap<Principal, Timestamp>,
+    pub(super) asked: BTreeMap<Principal, Timestamp>,
 }
 
 /// A slot as the model sees it.
@@ -377,27 +377,5 @@ impl Oracle {
             }
         };
         if is_right { Ok(()) } else { Err(format!("{ticket:?} left {name} wrongly: {ending:?}")) }
-    }
-}
-
-impl Shelves {
-    /// When nobody waits, nobody was asked; a closed pool is forgotten with its last slot.
-    fn settle(&mut self, name: &str) {
-        let Some(shelf) = self.by_name.get_mut(name) else { return };
-        if shelf.waiting().next().is_none() {
-            shelf.asked.clear();
-        }
-        if shelf.capacity == 0 && shelf.slots.is_empty() && shelf.line.is_empty() {
-            self.by_name.remove(name);
-        }
-    }
-
-    /// The agent looks at nothing any more, and nobody has to ask it.
-    pub(super) fn forget(&mut self, agent: AgentId) {
-        let who = Principal::Agent(agent);
-        for shelf in self.by_name.values_mut() {
-            shelf.asked.remove(&who);
-            shelf.slots.values_mut().for_each(|slot| slot.viewers.retain(|viewer| *viewer != who));
-        }
     }
 }

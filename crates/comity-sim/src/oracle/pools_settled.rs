@@ -1,9 +1,9 @@
 //! What must be true of pools when a step is over.
 
 use comity_core::pools::{PlaceState, Pool, SlotState};
-use comity_core::{Timestamp, World};
+use comity_core::{AgentId, Principal, Timestamp, World};
 
-use super::pools::Shelf;
+use super::pools::{Shelf, Shelves};
 use super::{Found, Oracle};
 
 impl Oracle {
@@ -68,4 +68,26 @@ fn same(pool: &Pool, shelf: &Shelf) -> Result<(), &'static str> {
             && (until, is_blocking, is_reserved) == (stand.until, stand.is_blocking, stand.is_reserved)
     });
     if places { Ok(()) } else { Err("the places") }
+}
+
+impl Shelves {
+    /// When nobody waits, nobody was asked; a closed pool is forgotten with its last slot.
+    pub(super) fn settle(&mut self, name: &str) {
+        let Some(shelf) = self.by_name.get_mut(name) else { return };
+        if shelf.waiting().next().is_none() {
+            shelf.asked.clear();
+        }
+        if shelf.capacity == 0 && shelf.slots.is_empty() && shelf.line.is_empty() {
+            self.by_name.remove(name);
+        }
+    }
+
+    /// The agent looks at nothing any more, and nobody has to ask it.
+    pub(super) fn forget(&mut self, agent: AgentId) {
+        let who = Principal::Agent(agent);
+        for shelf in self.by_name.values_mut() {
+            shelf.asked.remove(&who);
+            shelf.slots.values_mut().for_each(|slot| slot.viewers.retain(|viewer| *viewer != who));
+        }
+    }
 }
