@@ -80,6 +80,12 @@ fn seed_423_a_task_that_names_a_file_twice() {
     Simulation::new(423).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// A rule for a team is told to all of it in the order of their ids, in the world as in the log.
+#[test]
+fn seed_1322_a_rule_for_a_team() {
+    Simulation::new(1322).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 #[test]
 fn a_seed_is_one_story() {
     let told = |seed| {

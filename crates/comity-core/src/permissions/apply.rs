@@ -161,8 +161,9 @@ fn show_plan(world: &mut World, id: RequestId, to: Principal) {
 /// What is said to a whole team is told to each of it.
 fn tell_team(world: &mut World, rule: &Rule) {
     let Scope::Team(team) = &rule.scope else { return };
-    let members: Vec<AgentId> =
+    let mut members: Vec<AgentId> =
         world.agents.live().map(|agent| agent.id).filter(|agent| applies(world, rule, *agent)).collect();
+    members.sort_unstable();
     for agent in members {
         let update = Control::TeamPermissionUpdate { team: team.clone(), rule: rule.to_string().into() };
         control::tell(world, Principal::Agent(agent), rule.owner, update);
