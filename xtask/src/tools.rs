@@ -53,7 +53,7 @@ const TOOLS: &[Tool] = &[
         program: "firefox-esr",
         version: &["--version"],
         need: Need::Optional,
-        used_for: "end-to-end tests of the browser driver (firefox will do, too)",
+        used_for: "end-to-end tests of the shared browser (firefox will do, too)",
         install: "apt-get install firefox-esr (Debian), the package firefox elsewhere",
     },
     Tool {

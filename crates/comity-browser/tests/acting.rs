@@ -43,6 +43,9 @@ fn page_of(tab: &Tab, script: &str) -> serde_json::Value {
 
 #[test]
 fn forms_dialogs_and_popups_in_the_background() {
+    if support::lacks_firefox("forms_dialogs_and_popups_in_the_background") {
+        return;
+    }
     let stage = Stage::new();
     let browser = stage.browser();
     let server = Server::start(|path| match path.split('?').next().unwrap_or_default() {

@@ -28,6 +28,9 @@ fn page(path: &str) -> Answer {
 
 #[test]
 fn the_end_of_firefox_is_told_at_once() {
+    if support::lacks_firefox("the_end_of_firefox_is_told_at_once") {
+        return;
+    }
     let mut stage = Stage::new();
     let tab = stage.browser().open(&Container::common(), LONG).unwrap();
     let process = stage.browser().process();
@@ -123,6 +126,9 @@ impl Drop for Client {
 
 #[test]
 fn a_client_that_dies_leaves_a_firefox_for_the_next() {
+    if support::lacks_firefox("a_client_that_dies_leaves_a_firefox_for_the_next") {
+        return;
+    }
     let server = Server::start(page);
     let leftover = Leftover(tempfile::tempdir().unwrap());
     let profile = &leftover.0;

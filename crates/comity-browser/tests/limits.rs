@@ -28,6 +28,9 @@ fn ends_in_time<T: std::fmt::Debug>(what: &str, call: impl FnOnce() -> Result<T,
 
 #[test]
 fn timeouts_and_waits() {
+    if support::lacks_firefox("timeouts_and_waits") {
+        return;
+    }
     let stage = Stage::new();
     let server = Server::start(|path| match path {
         "/never" => Answer::Never,
@@ -113,6 +116,9 @@ fn failures(tab: &Tab, server: &Server) {
 
 #[test]
 fn the_policy_is_enforced_in_the_browser() {
+    if support::lacks_firefox("the_policy_is_enforced_in_the_browser") {
+        return;
+    }
     let stage = Stage::new();
     let browser = stage.browser();
     let port = std::sync::Arc::new(std::sync::OnceLock::new());

@@ -61,6 +61,9 @@ fn use_tab(tab: &Tab, server: &Server, number: usize, round: usize) {
 
 #[test]
 fn twelve_tabs_in_four_containers_at_once() {
+    if support::lacks_firefox("twelve_tabs_in_four_containers_at_once") {
+        return;
+    }
     let stage = Stage::new();
     let browser = stage.browser();
     let server = Server::start(page);

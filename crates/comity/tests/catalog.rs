@@ -34,6 +34,14 @@ fn step(op: &'static str, input: Value, typed: &'static [&'static str]) -> Step 
 
 /// The scenario, asked by an agent that leads another. Every operation has to be in it.
 fn scenario() -> Vec<Step> {
+    let mut steps = all_steps();
+    if support::lacks_firefox("the steps with tabs") {
+        steps.retain(|step| !step.op.starts_with("tab_"));
+    }
+    steps
+}
+
+fn all_steps() -> Vec<Step> {
     let reason = "fixing login";
     vec![
         step(
@@ -299,7 +307,7 @@ fn agree(one: Door, others: &[Door]) {
 
 #[test]
 fn the_scenario_has_every_operation() {
-    let steps = scenario();
+    let steps = all_steps();
     for entry in CATALOG {
         let is_there = steps.iter().any(|step| step.op == entry.name);
         assert!(is_there, "{}: add a step for it to the scenario of this test", entry.name);
@@ -323,7 +331,12 @@ fn every_operation_works_and_some_are_refused() {
         let steps = scenario();
         let mut of_entry = steps.iter().zip(&answers).filter(|(step, _)| step.op == entry.name);
         let worked = of_entry.any(|(_, answer)| answer.as_ref().is_some_and(|answer| !answer.is_error));
-        assert!(worked || entry.name == ENDS_THE_CALLER, "{} was only ever refused", entry.name);
+        let was_asked = steps.iter().any(|step| step.op == entry.name);
+        assert!(
+            worked || !was_asked || entry.name == ENDS_THE_CALLER,
+            "{} was only ever refused",
+            entry.name
+        );
     }
     assert!(answers.iter().flatten().filter(|answer| answer.is_error).count() >= 7);
 }

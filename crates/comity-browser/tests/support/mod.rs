@@ -76,3 +76,15 @@ pub(crate) fn start(profile: &std::path::Path) -> (Browser, mpsc::Receiver<Notic
     let browser = Browser::attach_or_start(Options::new(profile), told);
     (browser.unwrap_or_else(|error| panic!("{error}")), notices)
 }
+
+/// Whether a test has to be left out because there is no Firefox. Where the landing check runs there has to be one.
+pub(crate) fn lacks_firefox(test: &str) -> bool {
+    let has =
+        |dir: std::path::PathBuf| ["firefox-esr", "firefox"].iter().any(|name| dir.join(name).is_file());
+    let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(has));
+    let is_there = on_path || std::env::var_os("CI").is_some();
+    if !is_there {
+        eprintln!("SKIPPED {test}: there is no Firefox; on Debian: apt-get install firefox-esr");
+    }
+    !is_there
+}

@@ -27,6 +27,9 @@ fn middle(path: &str) -> [u8; 3] {
 
 #[test]
 fn everything_at_once_and_every_picture_is_of_the_right_page() {
+    if crate::support::lacks_firefox("everything_at_once_and_every_picture_is_of_the_right_page") {
+        return;
+    }
     let place = place(12);
     let agents: Vec<Asker<'_>> = AGENTS.iter().map(|name| Asker::joins(&place, name)).collect();
     std::thread::scope(|scope| {

@@ -26,6 +26,9 @@ fn while_opening(agents: &[&Asker<'_>], each: usize, then: impl FnOnce()) {
 
 #[test]
 fn a_killed_agent_leaves_no_tab_and_whoever_waits_is_served() {
+    if crate::support::lacks_firefox("a_killed_agent_leaves_no_tab_and_whoever_waits_is_served") {
+        return;
+    }
     let place = place(3);
     let bob = Asker::joins(&place, "bob");
     let mut log = place.follow_on();
@@ -51,6 +54,9 @@ fn a_killed_agent_leaves_no_tab_and_whoever_waits_is_served() {
 
 #[test]
 fn a_killed_server_is_followed_by_one_that_takes_the_browser_over() {
+    if crate::support::lacks_firefox("a_killed_server_is_followed_by_one_that_takes_the_browser_over") {
+        return;
+    }
     let place = place(6);
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let known = ann.opens(&page("known", "white"));
@@ -71,6 +77,9 @@ fn a_killed_server_is_followed_by_one_that_takes_the_browser_over() {
 
 #[test]
 fn a_killed_firefox_is_started_again_with_everybodys_pages() {
+    if crate::support::lacks_firefox("a_killed_firefox_is_started_again_with_everybodys_pages") {
+        return;
+    }
     let place = place(6);
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let known = ann.opens(&page("known", "white"));

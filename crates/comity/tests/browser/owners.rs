@@ -40,6 +40,9 @@ const LOOKS: [&str; 7] =
 
 #[test]
 fn every_command_is_the_owners_alone() {
+    if crate::support::lacks_firefox("every_command_is_the_owners_alone") {
+        return;
+    }
     let place = place(4);
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let ended = Asker::joins(&place, "cid");
@@ -86,6 +89,9 @@ fn every_command_is_the_owners_alone() {
 
 #[test]
 fn a_tab_goes_to_another_agent_with_its_page() {
+    if crate::support::lacks_firefox("a_tab_goes_to_another_agent_with_its_page") {
+        return;
+    }
     let place = place(4);
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let tab = ann.opens(&page("draft", "white"));
@@ -105,6 +111,9 @@ fn a_tab_goes_to_another_agent_with_its_page() {
 
 #[test]
 fn cookies_are_ones_own_unless_a_context_is_shared_on_purpose() {
+    if crate::support::lacks_firefox("cookies_are_ones_own_unless_a_context_is_shared_on_purpose") {
+        return;
+    }
     let place = place(4);
     let site = crate::support::site::Site::start();
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));

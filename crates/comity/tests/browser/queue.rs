@@ -8,6 +8,9 @@ use crate::{Asker, page, place, tabs};
 
 #[test]
 fn every_way_of_freeing_serves_the_line() {
+    if crate::support::lacks_firefox("every_way_of_freeing_serves_the_line") {
+        return;
+    }
     let place = place(2);
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let mut log = place.follow_on();
@@ -49,6 +52,9 @@ fn every_way_of_freeing_serves_the_line() {
 
 #[test]
 fn ones_own_oldest_goes_only_when_it_is_asked_for() {
+    if crate::support::lacks_firefox("ones_own_oldest_goes_only_when_it_is_asked_for") {
+        return;
+    }
     let place = place(2);
     let ann = Asker::joins(&place, "ann");
     let oldest = ann.opens(&page("one", "white"));
@@ -62,6 +68,9 @@ fn ones_own_oldest_goes_only_when_it_is_asked_for() {
 
 #[test]
 fn what_the_settings_forbid_is_refused_and_takes_no_tab() {
+    if crate::support::lacks_firefox("what_the_settings_forbid_is_refused_and_takes_no_tab") {
+        return;
+    }
     let place = place(2);
     place.set("[browser]\ntabs = 2\ndeny = [\"*.example.com\", \"example.com\"]\nevaluate = false\n");
     let ann = Asker::joins(&place, "ann");

@@ -32,6 +32,9 @@ impl Browsing {
 
 #[test]
 fn refusals_have_their_words_and_their_numbers() {
+    if crate::support::lacks_firefox("refusals_have_their_words_and_their_numbers") {
+        return;
+    }
     let place = place(3);
     let (mut ann, mut bob) = (Browsing::starts(&place, "ann"), Browsing::starts(&place, "bob"));
     for colour in ["red", "green"] {
@@ -61,6 +64,9 @@ fn refusals_have_their_words_and_their_numbers() {
 
 #[test]
 fn pictures_and_pages_come_as_what_they_are() {
+    if crate::support::lacks_firefox("pictures_and_pages_come_as_what_they_are") {
+        return;
+    }
     let place = place(2);
     let mut ann = Browsing::starts(&place, "ann");
     ann.call("firefox_create_window", json!({ "url": page("Login", "white") }));
