@@ -63,7 +63,7 @@ fn attach(profile: &Path, process: Process, deadline: &Deadline) -> Result<Launc
 }
 
 fn start(options: &Options, deadline: &Deadline) -> Result<Launched> {
-    let program = program::find(options)?;
+    let program = program::find_firefox(options.path.as_deref())?;
     profile::prepare(&options.profile)?;
     profile::forget(&options.profile);
     port::forget(&options.profile);

@@ -32,6 +32,7 @@ pub use activity::{ConsoleLine, Outcome, Request};
 pub use browser::{Browser, TabInfo};
 pub use error::{BrowserError, Result};
 pub use firefox::process::Process;
+pub use firefox::program::find_firefox;
 pub use ids::{Container, TabId};
 pub use keys::Modifier;
 pub use notice::{Dialog, Notice};

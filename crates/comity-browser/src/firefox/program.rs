@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::error::{BrowserError, Result};
-use crate::options::{Display, Options};
+use crate::options::Display;
 
 /// The names that Firefox goes by, in the order in which they are looked for.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
-/// The program to start.
-pub(crate) fn find(options: &Options) -> Result<PathBuf> {
-    if let Some(path) = &options.path {
+/// Finds Firefox: the program that is named, else `firefox-esr` or `firefox` on the PATH.
+pub fn find_firefox(path: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = path {
         let looked_for = format!("{} is no program that can be run", path.display());
-        return if is_program(path) { Ok(path.clone()) } else { Err(BrowserError::NoBrowser { looked_for }) };
+        return if is_program(path) { Ok(path.into()) } else { Err(BrowserError::NoBrowser { looked_for }) };
     }
     let search = std::env::var_os("PATH").unwrap_or_default();
     find_on(&search).ok_or_else(|| BrowserError::NoBrowser {
@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_told_with_a_remedy() {
-        let options = Options { path: Some("nowhere/firefox".into()), ..Options::new("profile") };
-        let told = find(&options).unwrap_err().to_string();
+        let nowhere = Path::new("nowhere/firefox");
+        let told = find_firefox(Some(nowhere)).unwrap_err().to_string();
         assert!(told.contains("nowhere/firefox") && told.contains("apt-get install firefox-esr"), "{told}");
     }
 }

@@ -19,7 +19,8 @@ struct Finding {
 
 /// Looks at everything and shows what it found; the exit code says whether all is well.
 pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
-    let findings = [directory(home), server(home), ledger(home), watcher(home), git(), terminal()];
+    let findings =
+        [directory(home), server(home), ledger(home), watcher(home), settings(home), git(), terminal()];
     let all_good = findings.iter().all(|finding| finding.is_good);
     match form {
         Form::Json => {
@@ -95,6 +96,21 @@ fn ledger(home: &Home) -> Finding {
             ),
         },
         Err(error) => bad("ledger", error.to_string(), "try again"),
+    }
+}
+
+/// The settings, and the browser that they name: only who uses tabs needs one.
+fn settings(home: &Home) -> Finding {
+    let config = match crate::serve::read_config(home) {
+        Ok(config) => config,
+        Err(problem) => return bad("settings", problem, "mend the file that it names"),
+    };
+    match comity_browser::find_firefox(config.browser.path.as_deref()) {
+        Ok(path) => good("settings", format!("in order; tabs are opened with {}", path.display())),
+        Err(error) if config.browser.path.is_some() => {
+            bad("settings", error.to_string(), "mend browser.path")
+        }
+        Err(_) => good("settings", "in order; there is no Firefox, so that tabs cannot be opened"),
     }
 }
 

@@ -142,7 +142,8 @@ fn fence_floor(world: &World, wall_ms: i64) -> Fence {
     world.fence.max(Fence(since << FENCE_BITS))
 }
 
-fn read_config(home: &Home) -> Result<Config, String> {
+/// The settings of this user and of the state directory.
+pub(crate) fn read_config(home: &Home) -> Result<Config, String> {
     let user = comity_wire::user_settings();
     let own = home.path().join("comity.toml");
     let files: Vec<&std::path::Path> =
