@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{Running, kill};
-use crate::{Asker, page, place, tabs};
+use crate::{Asker, page, place, really_open, tabs};
 
 #[test]
 fn every_way_of_freeing_serves_the_line() {
@@ -64,6 +64,8 @@ fn ones_own_oldest_goes_only_when_it_is_asked_for() {
     let opened = ann.get("tab_open", json!({ "evictOldest": true }));
     assert_eq!(opened["closedOldestTab"]["tabId"], oldest, "{opened}");
     assert_eq!(ann.ask("tab_read", json!({ "tabId": oldest })).expect_err("closed")["code"], "not_found");
+    place.kill_server();
+    assert_eq!(really_open(&place), 2, "it is closed in Firefox, too");
 }
 
 #[test]
