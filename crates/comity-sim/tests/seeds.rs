@@ -86,6 +86,12 @@ fn seed_1322_a_rule_for_a_team() {
     Simulation::new(1322).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// A command that waits for a slot already does not wait a second time in the place of its owner's request.
+#[test]
+fn seed_11042_a_request_beside_a_command_that_waits() {
+    Simulation::new(11_042).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 #[test]
 fn a_seed_is_one_story() {
     let told = |seed| {

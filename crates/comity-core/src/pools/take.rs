@@ -176,15 +176,16 @@ fn check_ttl(ttl: Millis) -> Result<(), Refusal> {
 
 /// Where the ask waits: where its owner's request was, else at the end.
 fn place_to_wait_at(world: &World, who: Principal, pool: &Pool, wanted: &Take) -> Result<Ticket, Refusal> {
-    if let Some(request) = pool.place_of(who).filter(|place| !place.is_blocking()) {
-        return Ok(request.ticket);
-    }
     let own: Vec<&Place> = pool.places().filter(|place| place.who == who).collect();
-    if own.iter().any(|place| place.process == wanted.process) {
+    let request = own.iter().find(|place| !place.is_blocking());
+    if own.iter().any(|place| place.is_blocking() && place.process == wanted.process) {
         return Err(Refusal::LimitReached {
             problem: format!("you wait for {} already", pool.name),
             hint: "one ask for each of you waits; let it be served, or end it".into(),
         });
+    }
+    if let Some(request) = request {
+        return Ok(request.ticket);
     }
     if own.len() >= WAITS_PER_HOLDER_MAX {
         return Err(Refusal::LimitReached {

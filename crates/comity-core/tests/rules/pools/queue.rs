@@ -309,3 +309,25 @@ fn waits_and_reservations_survive_a_restart() {
             build 2/2, share 1: [3 cid] [bob may take]"#]],
     );
 }
+
+#[test]
+fn a_command_waits_once_also_beside_a_request() {
+    check(
+        "
+        pool build has 1
+        bob takes build
+        ann takes build waiting 30s process 9
+        ann requests build
+        ann takes build waiting 30s process 9
+        ann takes build waiting 30s process 8
+        show pool build",
+        expect![[r#"
+            build has 1
+            bob got build 1
+            ann waits 30s for build (ticket 1), asking []
+            ann asks for build (ticket 2), asking []
+            ann: refused (limit_reached): you wait for build already; one ask for each of you waits; let it be served, or end it
+            ann waits 30s for build (ticket 2), asking []
+            build 1/1, share 1: [1 bob] [ann waits, ann waits]"#]],
+    );
+}
