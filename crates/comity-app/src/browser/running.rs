@@ -17,6 +17,8 @@ use crate::operation::Failure;
 
 /// How long the browser may take for what nobody waits for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a page that is opened again is waited for.
+const RELOAD: Duration = Duration::from_secs(10);
 /// Bytes of an address in the log.
 const URL_BYTES_MAX: usize = 2_048;
 /// What a tab shows before it was sent anywhere.
@@ -94,8 +96,9 @@ impl Running {
         let tab = self.browser.open(&container, timeout.saturating_sub(begun.elapsed())).map_err(failure)?;
         if let Some(before) = before {
             let url = app.browser().whole_url(slot.id).unwrap_or_else(|| before.url.to_string());
-            // It is told where it is; whether the page could be loaded shows when it is read.
-            let _ = tab.navigate(&url, Until::Begun, timeout.saturating_sub(begun.elapsed()));
+            // Whoever uses it next finds the page, not the way to it; if it cannot be loaded that shows when it is read.
+            let left = timeout.saturating_sub(begun.elapsed()).min(RELOAD);
+            let _ = tab.navigate(&url, Until::Interactive, left);
         }
         let at = whereabouts(&tab, context, before.map_or(EMPTY, |before| &before.url));
         let note = PoolAsk::Note { slot: slot.id, at: Box::new(at), reopened: before.is_some() };
@@ -165,18 +168,20 @@ impl Running {
         !unwanted.is_empty()
     }
 
-    /// Removes the containers of agents that have ended.
+    /// Removes the containers of agents that have ended, and those that were shared and nobody is in any more.
     pub(super) fn remove_empty(&self, app: &Application) {
         let ended: Vec<Container> = {
+            // Nothing is taken while the world is looked at: who takes a slot afterwards finds the container gone.
             let world = app.engine().world();
-            let in_use: HashSet<String> = wanted(&world)
-                .iter()
-                .filter_map(|slot| Some(slot.at.as_ref()?.container.to_string()))
-                .collect();
+            let slots = wanted(&world);
+            let is_opening = slots.iter().any(|slot| slot.at.is_none());
+            let in_use: HashSet<String> =
+                slots.iter().filter_map(|slot| Some(slot.at.as_ref()?.container.to_string())).collect();
             let has_ended = |jar: &Jar| match jar {
                 Jar::Of(Principal::Agent(agent)) => world.agents.living(*agent).is_err(),
                 Jar::Of(_) => false,
-                Jar::Named(_) => true,
+                // A tab that is being opened may be meant for it.
+                Jar::Named(_) => !is_opening,
             };
             let mut jars = lock(&self.jars);
             let gone: Vec<Jar> = jars
