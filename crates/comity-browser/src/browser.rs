@@ -12,7 +12,7 @@ use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::events::WANTED;
 use crate::firefox::process::Process;
-use crate::firefox::profile;
+use crate::firefox::{profile, program};
 use crate::ids::{Container, TabId};
 use crate::launch::{self, Launched};
 use crate::marionette::Lease;
@@ -119,6 +119,11 @@ impl Browser {
         };
         browser.begin(deadline)?;
         Ok(browser)
+    }
+
+    /// The program that would be started; the error says how to get one.
+    pub fn program(options: &Options) -> Result<PathBuf> {
+        program::find(options)
     }
 
     /// Whether Firefox ran already, with whatever tabs and containers are in it.

@@ -11,6 +11,8 @@ use std::rc::Rc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use super::firefox;
+
 /// How long a killed process may take to end.
 const END_MAX: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
@@ -108,6 +110,7 @@ pub(super) fn keep(dir: &Path) -> Result<(), String> {
         // It may still be writing into the directory.
         let _ = poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&END_MAX));
     }
+    firefox::end_all(dir);
     // A file that goes by itself meanwhile ends a removal early.
     for _ in 0..REMOVALS_MAX {
         let _ = std::fs::remove_dir_all(dir);

@@ -5,6 +5,7 @@
 
 mod cases;
 mod compare;
+mod firefox;
 mod git;
 mod keeper;
 mod machine;

@@ -1,5 +1,6 @@
 //! The cases, one file each.
 
+mod browser;
 mod check;
 mod commit;
 mod hook;
@@ -46,6 +47,11 @@ pub(super) const ALL: &[Case] = &[
         name: "task",
         about: "from the end of a task to the agent that waits for the next",
         run: task::run,
+    },
+    Case {
+        name: "browser",
+        about: "commands, pictures and page states of the shared browser",
+        run: browser::run,
     },
     Case { name: "start", about: "start, idle memory and time, sizes", run: start::run },
     Case { name: "restart", about: "start with 1,000,000 events in the log", run: restart::run },

@@ -2,6 +2,7 @@
 
 pub(super) mod commit;
 pub(super) mod echo;
+pub(super) mod pages;
 pub(super) mod relay;
 pub(super) mod wire;
 pub(super) mod worker;
