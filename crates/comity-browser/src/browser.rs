@@ -123,7 +123,7 @@ impl Browser {
 
     /// The program that would be started; the error says how to get one.
     pub fn program(options: &Options) -> Result<PathBuf> {
-        program::find(options)
+        program::find_firefox(options.path.as_deref())
     }
 
     /// Whether Firefox ran already, with whatever tabs and containers are in it.

@@ -6,10 +6,14 @@ mod crowd;
 mod kills;
 #[path = "browser/owners.rs"]
 mod owners;
+#[path = "browser/pages.rs"]
+mod pages;
 #[path = "browser/queue.rs"]
 mod queue;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
+#[path = "browser/trouble.rs"]
+mod trouble;
 #[path = "browser/words.rs"]
 mod words;
 

@@ -87,7 +87,7 @@ impl Keeper {
             self.unused_since = None;
             return IDLE;
         };
-        running.close_unwanted(&self.app);
+        running.close_unwanted(&self.app, PATIENCE);
         running.remove_empty(&self.app);
         if !slots.is_empty() {
             self.unused_since = None;

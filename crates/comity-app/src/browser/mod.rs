@@ -5,6 +5,7 @@
 //! again.
 
 mod captures;
+mod cell;
 mod errors;
 mod keeper;
 mod popups;
@@ -100,7 +101,7 @@ impl Desk {
     /// Closes the tabs that nobody has any more, so that who freed one sees it gone.
     pub(crate) fn close_freed(&self, app: &Application) {
         if let Some(running) = self.if_running() {
-            running.close_unwanted(app);
+            running.close_unwanted(app, running::PATIENCE);
         }
     }
 

@@ -10,6 +10,7 @@ use comity_core::pools::{Loss, PoolAsk, Slot, SlotId, Whereabouts};
 use comity_core::redact::redact;
 use comity_core::{Ask, Principal, Refusal, World};
 
+use super::cell::{Cell, Found};
 use super::{TABS, failure, lock};
 use crate::application::Application;
 use crate::engine::Failed;
@@ -27,9 +28,10 @@ const EMPTY: &str = "about:blank";
 /// A browser that runs.
 pub(super) struct Running {
     pub(super) browser: Browser,
-    /// One for each slot; whoever holds it may open its tab, so that none is opened twice.
-    cells: Mutex<HashMap<SlotId, Arc<Mutex<Option<Tab>>>>>,
-    jars: Mutex<HashMap<Jar, Container>>,
+    /// One for each slot; one caller opens its tab, so that none is opened twice.
+    cells: Mutex<HashMap<SlotId, Arc<Cell<Tab>>>>,
+    /// Who opens a tab in a container has a clone meanwhile, so that it is not removed as empty.
+    jars: Mutex<HashMap<Jar, Arc<Cell<Container>>>>,
 }
 
 /// Whose cookies.
@@ -65,19 +67,26 @@ impl Running {
         context: Option<&str>,
         timeout: Duration,
     ) -> Result<Tab, Failure> {
+        let begun = Instant::now();
         let cell = lock(&self.cells).entry(id).or_default().clone();
-        let mut held = lock(&cell);
-        if let Some(tab) = held.as_ref().filter(|tab| !tab.is_closed()) {
-            return Ok(tab.clone());
-        }
+        let opening = match cell.find(timeout, |tab| !tab.is_closed()) {
+            Found::There(tab) => return Ok(tab),
+            Found::Missing(opening) => opening,
+            Found::Busy => return Err(failure(busy("opening the tab", timeout))),
+            Found::Over => return Err(gone(id)),
+        };
         let slot = {
             let world = app.engine().world();
             world.pools.slot(id).map(|(_, slot)| slot.clone())
         };
         let slot = slot.ok_or_else(|| gone(id))?;
-        let tab = self.open(app, &slot, context, timeout)?;
-        *held = Some(tab.clone());
-        Ok(tab)
+        let tab = self.open(app, &slot, context, timeout.saturating_sub(begun.elapsed()))?;
+        let kept = opening.made(tab.clone());
+        if kept.as_ref().is_none_or(|kept| kept.id() != tab.id()) {
+            // Its slot was freed meanwhile, or has a tab from elsewhere.
+            let _ = tab.close(PATIENCE);
+        }
+        kept.ok_or_else(|| gone(id))
     }
 
     /// Opens the tab of a slot. If it was open before it is sent to where it was, and its owner is told.
@@ -89,10 +98,12 @@ impl Running {
         timeout: Duration,
     ) -> Result<Tab, Failure> {
         let begun = Instant::now();
-        self.close_unwanted(app);
+        self.close_unwanted(app, timeout.min(PATIENCE));
         let before = slot.at.as_deref();
         let context = context.or(before.and_then(|at| at.context.as_deref()));
-        let container = self.container(Jar::of(slot.owner, context), timeout).map_err(failure)?;
+        let jar = self.jar(Jar::of(slot.owner, context));
+        let left = timeout.saturating_sub(begun.elapsed());
+        let container = self.container(&jar, left).map_err(failure)?;
         let tab = self.browser.open(&container, timeout.saturating_sub(begun.elapsed())).map_err(failure)?;
         if let Some(before) = before {
             let url = app.browser().whole_url(slot.id).unwrap_or_else(|| before.url.to_string());
@@ -130,23 +141,27 @@ impl Running {
         }
     }
 
+    fn jar(&self, jar: Jar) -> Arc<Cell<Container>> {
+        lock(&self.jars).entry(jar).or_default().clone()
+    }
+
     /// The container of somebody's cookies.
-    fn container(&self, jar: Jar, timeout: Duration) -> Result<Container, BrowserError> {
-        let mut jars = lock(&self.jars);
-        if let Some(container) = jars.get(&jar) {
-            return Ok(container.clone());
-        }
+    fn container(&self, jar: &Cell<Container>, timeout: Duration) -> Result<Container, BrowserError> {
+        let making = match jar.find(timeout, |_| true) {
+            Found::There(container) => return Ok(container),
+            Found::Missing(making) => making,
+            Found::Busy | Found::Over => return Err(busy("making a container", timeout)),
+        };
         let container = self.browser.create_container(timeout)?;
-        jars.insert(jar, container.clone());
-        Ok(container)
+        Ok(making.made(container.clone()).unwrap_or(container))
     }
 
     pub(super) fn remember_jar(&self, jar: Jar, container: &str) {
-        lock(&self.jars).entry(jar).or_insert_with(|| Container(container.to_owned()));
+        self.jar(jar).put(Container(container.to_owned()));
     }
 
-    /// Closes the tabs of slots that are free; says whether there were any.
-    pub(super) fn close_unwanted(&self, app: &Application) -> bool {
+    /// Closes the tabs of slots that are free.
+    pub(super) fn close_unwanted(&self, app: &Application, patience: Duration) {
         let wanted: HashSet<SlotId> = {
             let world = app.engine().world();
             world.pools.get(TABS).into_iter().flat_map(|pool| pool.slots().map(|slot| slot.id)).collect()
@@ -156,40 +171,33 @@ impl Running {
             let ids: Vec<SlotId> = cells.keys().filter(|id| !wanted.contains(id)).copied().collect();
             ids.into_iter().filter_map(|id| cells.remove(&id)).collect()
         };
-        for cell in &unwanted {
-            // Whoever is opening it finds that it is not wanted, and closes it.
-            if let Ok(mut held) = cell.try_lock()
-                && let Some(tab) = held.take()
-            {
-                // Closed already, or the browser is going.
-                let _ = tab.close(PATIENCE);
-            }
+        // Whoever is opening one finds that it is not wanted, and closes it.
+        for tab in unwanted.iter().filter_map(|cell| cell.end()) {
+            // Closed already, or the browser is going.
+            let _ = tab.close(patience);
         }
-        !unwanted.is_empty()
     }
 
     /// Removes the containers of agents that have ended, and those that were shared and nobody is in any more.
     pub(super) fn remove_empty(&self, app: &Application) {
         let ended: Vec<Container> = {
-            // Nothing is taken while the world is looked at: who takes a slot afterwards finds the container gone.
+            let mut jars = lock(&self.jars);
             let world = app.engine().world();
-            let slots = wanted(&world);
-            let is_opening = slots.iter().any(|slot| slot.at.is_none());
-            let in_use: HashSet<String> =
-                slots.iter().filter_map(|slot| Some(slot.at.as_ref()?.container.to_string())).collect();
+            let in_use: HashSet<String> = wanted(&world)
+                .iter()
+                .filter_map(|slot| Some(slot.at.as_ref()?.container.to_string()))
+                .collect();
             let has_ended = |jar: &Jar| match jar {
                 Jar::Of(Principal::Agent(agent)) => world.agents.living(*agent).is_err(),
                 Jar::Of(_) => false,
-                // A tab that is being opened may be meant for it.
-                Jar::Named(_) => !is_opening,
+                Jar::Named(_) => true,
             };
-            let mut jars = lock(&self.jars);
-            let gone: Vec<Jar> = jars
-                .iter()
-                .filter(|(jar, container)| has_ended(jar) && !in_use.contains(&container.0))
-                .map(|(jar, _)| jar.clone())
-                .collect();
-            gone.iter().filter_map(|jar| jars.remove(jar)).collect()
+            let is_used = |cell: &Arc<Cell<Container>>| {
+                Arc::strong_count(cell) > 1
+                    || cell.get().is_some_and(|container| in_use.contains(&container.0))
+            };
+            let gone = jars.extract_if(|jar, cell| has_ended(jar) && !is_used(cell));
+            gone.filter_map(|(_, cell)| cell.get()).collect()
         };
         for container in ended {
             // It goes with the browser at the latest.
@@ -206,12 +214,8 @@ impl Running {
     }
 
     fn slots(&self) -> HashMap<TabId, SlotId> {
-        let cells: Vec<_> = lock(&self.cells).iter().map(|(slot, cell)| (*slot, cell.clone())).collect();
-        // One that is being opened has no tab yet.
-        let tab = |cell: &Mutex<Option<Tab>>| {
-            cell.try_lock().ok().and_then(|held| Some(held.as_ref()?.id().clone()))
-        };
-        cells.iter().filter_map(|(slot, cell)| Some((tab(cell)?, *slot))).collect()
+        let cells = lock(&self.cells);
+        cells.iter().filter_map(|(slot, cell)| Some((cell.get()?.id().clone(), *slot))).collect()
     }
 
     /// Which slot a tab is.
@@ -221,7 +225,10 @@ impl Running {
 
     /// A tab that is there already is the one of this slot from now on.
     pub(super) fn put(&self, slot: SlotId, tab: Tab) {
-        *lock(lock(&self.cells).entry(slot).or_default()) = Some(tab);
+        let cell = lock(&self.cells).entry(slot).or_default().clone();
+        if let Some(surplus) = cell.put(tab) {
+            let _ = surplus.close(PATIENCE);
+        }
     }
 
     /// Finds the tabs of slots after a new session, when all ids have changed.
@@ -257,6 +264,10 @@ impl Running {
         }
         Ok(())
     }
+}
+
+fn busy(what: &str, after: Duration) -> BrowserError {
+    BrowserError::Timeout { what: what.to_owned(), after }
 }
 
 fn gone(id: SlotId) -> Failure {

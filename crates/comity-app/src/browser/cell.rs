@@ -1,0 +1,168 @@
+//! Something that one caller makes while the others wait, each as long as it wants to.
+//!
+//! Its lock is held for moments only, never while Firefox is asked.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::lock;
+
+/// A place for one thing.
+pub(super) struct Cell<T> {
+    held: Mutex<Held<T>>,
+    moved: Condvar,
+}
+
+enum Held<T> {
+    /// There is nothing yet.
+    Empty,
+    /// Somebody makes it.
+    Making,
+    /// It is there.
+    There(T),
+    /// Nobody wants it any more.
+    Over,
+}
+
+/// What is found in a cell.
+pub(super) enum Found<'a, T> {
+    /// It is there.
+    There(T),
+    /// It is not there: whoever has this makes it.
+    Missing(Making<'a, T>),
+    /// Somebody else was making it all the time.
+    Busy,
+    /// Nobody wants it any more.
+    Over,
+}
+
+/// The right to make it; others may try when this goes.
+pub(super) struct Making<'a, T>(&'a Cell<T>);
+
+impl<T> Default for Cell<T> {
+    fn default() -> Cell<T> {
+        Cell { held: Mutex::new(Held::Empty), moved: Condvar::new() }
+    }
+}
+
+impl<T: Clone> Cell<T> {
+    /// What is there; waits for who is making it. What is not good any more is made anew.
+    pub(super) fn find(&self, timeout: Duration, is_good: impl Fn(&T) -> bool) -> Found<'_, T> {
+        let is_being_made = |held: &mut Held<T>| matches!(held, Held::Making);
+        let waited = self.moved.wait_timeout_while(lock(&self.held), timeout, is_being_made);
+        let (mut held, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match &*held {
+            Held::Making => return Found::Busy,
+            Held::Over => return Found::Over,
+            Held::There(thing) if is_good(thing) => return Found::There(thing.clone()),
+            Held::There(_) | Held::Empty => {}
+        }
+        *held = Held::Making;
+        Found::Missing(Making(self))
+    }
+
+    /// It, if it is there.
+    pub(super) fn get(&self) -> Option<T> {
+        match &*lock(&self.held) {
+            Held::There(thing) => Some(thing.clone()),
+            Held::Empty | Held::Making | Held::Over => None,
+        }
+    }
+
+    /// Puts something there that was made elsewhere; gives what is too much.
+    pub(super) fn put(&self, thing: T) -> Option<T> {
+        let mut held = lock(&self.held);
+        let before = match &*held {
+            Held::Over => return Some(thing),
+            Held::There(before) => Some(before.clone()),
+            Held::Empty | Held::Making => None,
+        };
+        *held = Held::There(thing);
+        self.moved.notify_all();
+        before
+    }
+
+    /// Nobody wants it any more; gives it, if it is there. Whoever is making it is told at the end.
+    pub(super) fn end(&self) -> Option<T> {
+        let before = std::mem::replace(&mut *lock(&self.held), Held::Over);
+        self.moved.notify_all();
+        match before {
+            Held::There(thing) => Some(thing),
+            Held::Empty | Held::Making | Held::Over => None,
+        }
+    }
+}
+
+impl<T: Clone> Making<'_, T> {
+    /// It is made; gives what is there now, if anybody wants it still.
+    pub(super) fn made(self, thing: T) -> Option<T> {
+        let mut held = lock(&self.0.held);
+        match &*held {
+            Held::Over => return None,
+            Held::There(other) => return Some(other.clone()),
+            Held::Making | Held::Empty => {}
+        }
+        *held = Held::There(thing.clone());
+        Some(thing)
+    }
+}
+
+impl<T> Drop for Making<'_, T> {
+    fn drop(&mut self) {
+        let mut held = lock(&self.0.held);
+        if matches!(*held, Held::Making) {
+            *held = Held::Empty;
+        }
+        drop(held);
+        self.0.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT_ONCE: Duration = Duration::ZERO;
+
+    fn making(cell: &Cell<u32>) -> Making<'_, u32> {
+        match cell.find(AT_ONCE, |_| true) {
+            Found::Missing(making) => making,
+            Found::There(_) | Found::Busy | Found::Over => panic!("it is there"),
+        }
+    }
+
+    #[test]
+    fn one_makes_it_and_nobody_waits_longer_than_wanted() {
+        let cell = Cell::default();
+        let first = making(&cell);
+        assert!(matches!(cell.find(AT_ONCE, |_| true), Found::Busy));
+        assert_eq!(first.made(7), Some(7));
+        assert!(matches!(cell.find(AT_ONCE, |_| true), Found::There(7)));
+        // What is not good any more is made anew, and who fails leaves the place to others.
+        assert!(matches!(cell.find(AT_ONCE, |_| false), Found::Missing(_)));
+        assert_eq!(making(&cell).made(8), Some(8));
+    }
+
+    #[test]
+    fn what_nobody_wants_any_more_is_given_to_who_ends_it_or_to_who_made_it() {
+        let cell = Cell::default();
+        let late = making(&cell);
+        assert_eq!(cell.end(), None, "it is not there yet");
+        assert_eq!(late.made(7), None, "its maker has to put it away");
+        assert!(matches!(cell.find(AT_ONCE, |_| true), Found::Over));
+        assert_eq!(cell.put(8), Some(8));
+        let cell = Cell::default();
+        assert_eq!(making(&cell).made(7), Some(7));
+        assert_eq!(cell.end(), Some(7));
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_goes_before_what_is_being_made() {
+        let cell = Cell::default();
+        let late = making(&cell);
+        assert_eq!(cell.put(7), None);
+        assert_eq!(late.made(8), Some(7));
+        assert_eq!(cell.get(), Some(7));
+        assert_eq!(cell.put(9), Some(7), "the one before is too much");
+    }
+}
