@@ -41,6 +41,8 @@ pub(super) enum Jar {
     Of(Principal),
     /// Those that several share on purpose.
     Named(Box<str>),
+    /// Those of a container that an earlier server left with tabs of several owners: nothing more is opened in it.
+    Left(Box<str>),
 }
 
 impl Jar {
@@ -190,7 +192,7 @@ impl Running {
             let has_ended = |jar: &Jar| match jar {
                 Jar::Of(Principal::Agent(agent)) => world.agents.living(*agent).is_err(),
                 Jar::Of(_) => false,
-                Jar::Named(_) => true,
+                Jar::Named(_) | Jar::Left(_) => true,
             };
             let is_used = |cell: &Arc<Cell<Container>>| {
                 Arc::strong_count(cell) > 1

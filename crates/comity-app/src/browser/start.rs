@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use comity_browser::policy::{Loopback, Policy};
 use comity_browser::{Browser, BrowserError, Display, Options};
+use comity_core::pools::{Slot, Whereabouts};
 
 use super::running::{Jar, Running, wanted};
 use super::{Desk, Heard, Phase, lock};
@@ -63,10 +64,24 @@ fn take_over(app: &Application, running: &Running) -> Result<(), BrowserError> {
     }
     for slot in &wanted {
         if let Some(at) = &slot.at {
-            running.remember_jar(Jar::of(slot.owner, at.context.as_deref()), &at.container);
+            running.remember_jar(jar(slot, at, &wanted), &at.container);
         }
     }
     Ok(())
+}
+
+/// Whose cookies are in the container of a slot. One that was handed over is in the container of who opened it: where
+/// that cannot be told nobody gets it, so that nobody's new tabs have somebody else's cookies.
+fn jar(slot: &Slot, at: &Whereabouts, wanted: &[Slot]) -> Jar {
+    let is_own = wanted.iter().all(|other| {
+        let there = other.at.as_ref().filter(|there| there.context.is_none());
+        there.is_none_or(|there| (other.owner == slot.owner) == (there.container == at.container))
+    });
+    match (&at.context, is_own) {
+        (Some(name), _) => Jar::Named(name.clone()),
+        (None, true) => Jar::Of(slot.owner),
+        (None, false) => Jar::Left(at.container.clone()),
+    }
 }
 
 fn options(app: &Application, config: &BrowserConfig) -> Result<Options, BrowserError> {

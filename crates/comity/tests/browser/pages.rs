@@ -26,3 +26,22 @@ fn contexts_with_names_are_opened_by_many_at_once() {
     }
     assert!(place.log_of("slot_noted").iter().all(|one| one["details"]["reopened"] != true), "none was lost");
 }
+
+#[test]
+fn cookies_stay_ones_own_after_a_tab_was_handed_over_and_the_server_was_killed() {
+    let place = place(6);
+    let site = crate::support::site::Site::start();
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    let cookie = |who: &Asker<'_>, tab: u64, script: &str| {
+        who.get("tab_evaluate", json!({ "tabId": tab, "script": script, "inPage": true }))["value"].clone()
+    };
+    let (given, kept) = (ann.opens(site.url()), ann.opens(site.url()));
+    cookie(&ann, kept, "document.cookie = 'who=ann'");
+    ann.get("tab_handover", json!({ "tabId": given, "to": "bob" }));
+    place.kill_server();
+    let new = bob.opens(site.url());
+    assert_eq!(cookie(&bob, new, "document.cookie"), "", "a new tab has none of somebody else's");
+    assert_eq!(cookie(&bob, given, "document.cookie"), "who=ann", "the one that was given has them");
+    let own = ann.opens(site.url());
+    assert!(["", "who=ann"].iter().any(|cookies| cookie(&ann, own, "document.cookie") == *cookies));
+}
