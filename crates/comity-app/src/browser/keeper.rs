@@ -2,9 +2,9 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use comity_browser::Notice;
@@ -21,6 +21,10 @@ use crate::application::Application;
 const UNUSED: Duration = Duration::from_secs(300);
 /// Without anything to do it sleeps this long; it is woken before.
 const IDLE: Duration = Duration::from_secs(3_600);
+/// While it runs it is looked after at least so often: who has ended leaves a container, who waits may be served.
+const AGAIN: Duration = Duration::from_secs(60);
+/// How long a start is waited for before the browser is ended.
+const START: Duration = Duration::from_secs(60);
 /// Starts that fail before tabs are given up.
 const STARTS_MAX: u32 = 3;
 
@@ -91,7 +95,7 @@ impl Keeper {
         running.remove_empty(&self.app);
         if !slots.is_empty() {
             self.unused_since = None;
-            return self.reclaim();
+            return self.reclaim().min(AGAIN);
         }
         let unused = self.unused_since.get_or_insert_with(Instant::now).elapsed();
         if unused < UNUSED {
@@ -152,34 +156,50 @@ impl Keeper {
                 }
             }
             Notice::Died => {
-                let is_ours = desk.if_running().is_some_and(|running| !running.browser.is_alive());
-                if is_ours && !self.app.engine().feed().is_stopped() {
-                    *lock(&desk.phase) = Phase::Off;
-                    self.open_again();
+                {
+                    let mut phase = lock(&desk.phase);
+                    // Unless whoever found it dead has started another one already.
+                    if matches!(&*phase, Phase::On(running) if !running.browser.is_alive()) {
+                        *phase = Phase::Off;
+                    }
                 }
+                self.open_again();
             }
         }
     }
 
-    /// Opens all tabs that the world has; if that fails over and over they are lost.
+    /// Opens all tabs that the world has; those for which that fails over and over are lost.
     fn open_again(&self) {
-        let desk = self.app.browser();
+        let mut failed = Vec::new();
         for _ in 0..STARTS_MAX {
-            let slots: Vec<SlotId> = wanted(&self.app.engine().world()).iter().map(|slot| slot.id).collect();
-            if slots.is_empty() {
-                return;
-            }
-            let opened = |slot: &SlotId| match desk.tab(&self.app, *slot, PATIENCE) {
-                Ok(_) => true,
-                // It was closed meanwhile.
-                Err(_) => self.app.engine().world().pools.slot(*slot).is_none(),
-            };
-            if slots.iter().all(opened) {
+            failed = self.open_all();
+            if failed.is_empty() {
                 return;
             }
         }
-        let slots = wanted(&self.app.engine().world());
-        slots.iter().for_each(|slot| self.lose(slot.id, Loss::BrowserDied));
+        failed.into_iter().for_each(|slot| self.lose(slot, Loss::BrowserDied));
+    }
+
+    /// Opens all tabs that the world has; gives those that could not be opened.
+    fn open_all(&self) -> Vec<SlotId> {
+        let desk = self.app.browser();
+        let slots: Vec<SlotId> = wanted(&self.app.engine().world()).iter().map(|slot| slot.id).collect();
+        let mut failed = Vec::new();
+        for (at, slot) in slots.iter().enumerate() {
+            if self.app.engine().feed().is_stopped() {
+                return Vec::new();
+            }
+            if desk.tab(&self.app, *slot, PATIENCE).is_ok() {
+                continue;
+            }
+            if desk.if_running().is_none() {
+                // It cannot be started: the others need not try.
+                failed.extend(&slots[at..]);
+                return failed;
+            }
+            failed.push(*slot);
+        }
+        failed
     }
 
     fn lose(&self, slot: SlotId, loss: Loss) {
@@ -189,11 +209,18 @@ impl Keeper {
 }
 
 impl Desk {
-    /// Ends the browser.
+    /// Ends the browser; one that is being started, once it is there.
     fn end(&self) {
-        let before = std::mem::replace(&mut *lock(&self.phase), Phase::Off);
-        if let Phase::On(running) = before {
-            running.browser.close();
-        }
+        let is_starting = |phase: &mut Phase| matches!(phase, Phase::Starting);
+        let waited = self.moved.wait_timeout_while(lock(&self.phase), START, is_starting);
+        let (mut phase, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let Phase::On(running) = &*phase else { return };
+        let running = running.clone();
+        // Nobody starts another one with the same profile meanwhile.
+        *phase = Phase::Ending;
+        drop(phase);
+        running.browser.close();
+        *lock(&self.phase) = Phase::Off;
+        self.moved.notify_all();
     }
 }

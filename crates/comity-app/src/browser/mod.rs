@@ -45,6 +45,8 @@ enum Phase {
     Failed(BrowserError),
     /// It runs.
     On(Arc<Running>),
+    /// It is being ended.
+    Ending,
 }
 
 /// What the keeper is woken by.
@@ -114,10 +116,10 @@ impl Desk {
             match &*phase {
                 Phase::On(running) if running.browser.is_alive() => return Ok(running.clone()),
                 Phase::Failed(error) if has_waited => return Err(error.clone()),
-                Phase::Starting => {}
+                Phase::Starting | Phase::Ending => {}
                 Phase::Off | Phase::Failed(_) | Phase::On(_) => {
+                    self.start(app)?;
                     *phase = Phase::Starting;
-                    self.start(app);
                 }
             }
             has_waited = true;
@@ -144,7 +146,7 @@ impl Desk {
     fn if_running(&self) -> Option<Arc<Running>> {
         match &*lock(&self.phase) {
             Phase::On(running) => Some(running.clone()),
-            Phase::Off | Phase::Starting | Phase::Failed(_) => None,
+            Phase::Off | Phase::Starting | Phase::Failed(_) | Phase::Ending => None,
         }
     }
 

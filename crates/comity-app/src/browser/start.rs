@@ -19,7 +19,11 @@ const PROFILE: &str = "firefox";
 
 impl Desk {
     /// Starts the browser on a thread of its own; whoever waits is told.
-    pub(super) fn start(&self, app: &Application) {
+    pub(super) fn start(&self, app: &Application) -> Result<(), BrowserError> {
+        if app.engine().feed().is_stopped() {
+            // Nobody would end it.
+            return Err(BrowserError::NotStarted { why: "the server stops".into() });
+        }
         let app = app.clone();
         let thread = std::thread::Builder::new().name("browser-start".into());
         let started = thread.spawn(move || {
@@ -31,10 +35,9 @@ impl Desk {
             };
             desk.moved.notify_all();
         });
-        if let Err(error) = started {
-            // Whoever waits is told when its time is up, and the next one tries again.
-            eprintln!("comity: no thread to start the browser: {error}");
-        }
+        started
+            .map(drop)
+            .map_err(|error| BrowserError::NotStarted { why: format!("no thread for it: {error}") })
     }
 }
 

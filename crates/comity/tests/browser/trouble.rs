@@ -1,12 +1,14 @@
 //! Firefox that hangs, ends or is not there, and who waits for it meanwhile.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::kill;
-use crate::{Asker, firefox, place, tabs};
+use crate::support::wire::{No, Wire};
+use crate::support::{eventually, has_ended, kill};
+use crate::{Asker, firefox, page, place, tabs};
 
 /// What a call may take beyond its own time.
 const SLACK: Duration = Duration::from_secs(5);
@@ -64,4 +66,63 @@ fn a_firefox_that_hangs_holds_up_nobody_longer_than_it_wants() {
         patient.join().expect("no panic").expect("it is opened in the end");
     });
     assert_eq!(tabs(&place).len(), 2, "what could not be opened is nobody's");
+}
+
+#[test]
+fn without_firefox_it_is_said_so_and_who_waits_is_served() {
+    let place = place(1);
+    place.set("[browser]\ntabs = 1\npath = \"/nowhere/firefox\"\n");
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    for who in [&ann, &bob] {
+        let no = who.ask("tab_open", json!({ "wait": "30s" })).expect_err("there is none");
+        assert_eq!(no["code"], "no_browser", "{no}");
+        assert!(no["hint"].as_str().is_some_and(|hint| hint.contains("browser.path")), "{no}");
+    }
+    assert!(tabs(&place).is_empty());
+}
+
+#[test]
+fn everybodys_pages_come_back_however_busy_one_of_them_is() {
+    let place = place(4);
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    let (busy, quiet) = (ann.opens(&page("busy", "white")), bob.opens(&page("quiet", "white")));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut wire = Wire::connect(&place).asking_as(&ann.agent);
+                while !is_over.load(Ordering::Relaxed) {
+                    match wire.ask("tab_evaluate", json!({ "tabId": busy, "script": "1" })) {
+                        Ok(_) | Err(No::Refused(_)) => {}
+                        Err(No::Broken(error)) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+        let again = |count: usize| {
+            let of_bob = |one: &&Value| one["details"]["slot"] == quiet && one["details"]["reopened"] == true;
+            place.log_of("slot_noted").iter().filter(of_bob).count() >= count
+        };
+        for round in 1..=3 {
+            kill(firefox(&place).expect("a browser"), Signal::KILL);
+            eventually("the page of who did nothing", || again(round));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_server_that_stops_while_firefox_starts_leaves_none() {
+    let place = place(2);
+    let ann = Asker::joins(&place, "ann");
+    let server = place.server().expect("a server");
+    let mut log = place.follow_on();
+    let opening = place.start(&mut place.comity_as(&ann.agent, &["tab", "open", "--json"]));
+    log.until_action("slot_taken");
+    eventually("Firefox starts", || firefox(&place).is_some());
+    let started = firefox(&place).expect("it was there");
+    drop(opening);
+    place.json(&["down"]);
+    assert!(has_ended(server, crate::support::PATIENCE), "the server stops");
+    assert!(has_ended(started, Duration::ZERO), "Firefox outlives a server that was told to stop");
 }
