@@ -20,6 +20,7 @@ use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
 use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
+use crate::repeats::Repeats;
 pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
@@ -44,6 +45,7 @@ struct Parts {
     mail_desk: MailDesk,
     watch: Watch,
     browser: Desk,
+    repeats: Repeats,
 }
 
 /// What the running server says of itself.
@@ -107,6 +109,7 @@ impl Application {
             mail_desk,
             watch: Watch::default(),
             browser: Desk::default(),
+            repeats: Repeats::default(),
         }))
     }
 
@@ -236,6 +239,12 @@ impl Application {
         };
         let entry = &catalog::CATALOG[place];
         if entry.pace == Pace::Long {
+            let act = key.as_ref().filter(|_| entry.is_act());
+            let responder = match act {
+                Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), responder),
+                None => Some(responder),
+            };
+            let Some(responder) = responder else { return heartbeat };
             self.run_beside(entry, caller.clone(), call, key, responder);
             return heartbeat;
         }

@@ -221,6 +221,11 @@ impl Entry {
         }
     }
 
+    /// Whether it does something in the browser, which the world does not remember.
+    pub(crate) fn is_act(&self) -> bool {
+        self.audience == Audience::Browsing && self.effect != Effect::Reads
+    }
+
     /// What it does, in a sentence: the doc comment of its struct.
     pub fn summary(&self) -> String {
         (self.input)()["description"].as_str().unwrap_or_default().to_owned()

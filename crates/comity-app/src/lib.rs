@@ -23,6 +23,7 @@ pub mod pools;
 pub mod processes;
 pub mod projects;
 mod removal;
+mod repeats;
 pub mod search;
 pub mod span;
 pub mod spool;

@@ -69,7 +69,7 @@ pub struct Caller {
 }
 
 /// Why there is no output.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Failure {
     /// The rules say no.
     Refused(Refusal),

@@ -126,3 +126,35 @@ fn a_server_that_stops_while_firefox_starts_leaves_none() {
     assert!(has_ended(server, crate::support::PATIENCE), "the server stops");
     assert!(has_ended(started, Duration::ZERO), "Firefox outlives a server that was told to stop");
 }
+
+#[test]
+fn a_repeated_act_is_answered_and_not_done_again() {
+    let place = place(2);
+    let ann = Asker::joins(&place, "ann");
+    let tab = ann.opens(&page("shop", "white"));
+    let pay = json!({ "tabId": tab, "script": "window.paid = (window.paid ?? 0) + 1", "inPage": true });
+    let slow = json!({
+        "tabId": tab, "inPage": true,
+        "script": "new Promise(done => { window.paid += 1; setTimeout(() => done(window.paid), 1000) })",
+    });
+    let ask = |input: &Value, key: &str| {
+        Wire::connect(&place).asking_as(&ann.agent).ask_with_key("tab_evaluate", input.clone(), Some(key))
+    };
+    let first = ask(&pay, "one").expect("paid");
+    assert_eq!((&first["value"], ask(&pay, "one").expect("answered")), (&json!(1), first.clone()));
+    assert_eq!(ask(&pay, "two").expect("another key is another act")["value"], 2);
+    // A repeat while the first one runs waits for it.
+    std::thread::scope(|scope| {
+        let asks: Vec<_> = (0..4).map(|_| scope.spawn(|| ask(&slow, "three").expect("answered"))).collect();
+        for asked in asks {
+            assert_eq!(asked.join().expect("no panic")["value"], 3);
+        }
+    });
+    // Opening is repeated with the same tab.
+    let open = |key| {
+        let mut wire = Wire::connect(&place).asking_as(&ann.agent);
+        wire.ask_with_key("tab_open", json!({}), Some(key)).expect("opened")["tabId"].clone()
+    };
+    assert_eq!(open("four"), open("four"));
+    assert_eq!(tabs(&place).len(), 2);
+}

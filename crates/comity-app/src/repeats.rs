@@ -1,0 +1,165 @@
+//! Acts that are asked for again with the same key: they are answered again, and done once.
+//!
+//! What changes the world is remembered with it; a click or a typed text is not, so this server remembers it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use comity_core::{Key, Principal};
+
+use crate::application::Responder;
+use crate::operation::{Failure, Rendered};
+
+/// Answers that are remembered; the oldest go first.
+const ANSWERS_MAX: usize = 256;
+
+/// Who asked for what, under which key.
+type Act = (Principal, &'static str, Key);
+type Output = (Result<Rendered, Failure>, Vec<String>);
+
+/// The acts that run, and the answers of those that are done.
+#[derive(Clone, Default)]
+pub(crate) struct Repeats(Arc<Mutex<Acts>>);
+
+#[derive(Default)]
+struct Acts {
+    by_key: BTreeMap<Act, State>,
+    done: VecDeque<Act>,
+}
+
+enum State {
+    /// It runs; these want to know, too.
+    Running(Vec<Box<dyn Responder>>),
+    /// It is done.
+    Done(Output),
+}
+
+/// Answers whoever asked first, and all who asked again meanwhile.
+struct First {
+    repeats: Repeats,
+    act: Option<Act>,
+    responder: Option<Box<dyn Responder>>,
+}
+
+impl Repeats {
+    /// Gives the responder for an act that is to be done; nothing if it runs, or was answered just now.
+    pub(crate) fn first(&self, act: Act, responder: Box<dyn Responder>) -> Option<Box<dyn Responder>> {
+        let mut acts = self.locked();
+        match acts.by_key.get_mut(&act) {
+            None => {
+                acts.by_key.insert(act.clone(), State::Running(Vec::new()));
+                let (repeats, act) = (self.clone(), Some(act));
+                Some(Box::new(First { repeats, act, responder: Some(responder) }))
+            }
+            Some(State::Running(waiting)) => {
+                waiting.push(responder);
+                None
+            }
+            Some(State::Done((output, notices))) => {
+                let (output, notices) = (output.clone(), notices.clone());
+                drop(acts);
+                responder.respond(output, notices);
+                None
+            }
+        }
+    }
+
+    /// Remembers an answer; gives those who wait for it.
+    fn done(&self, act: Act, output: Output) -> Vec<Box<dyn Responder>> {
+        let mut acts = self.locked();
+        acts.done.push_back(act.clone());
+        if acts.done.len() > ANSWERS_MAX
+            && let Some(oldest) = acts.done.pop_front()
+        {
+            acts.by_key.remove(&oldest);
+        }
+        match acts.by_key.insert(act, State::Done(output)) {
+            Some(State::Running(waiting)) => waiting,
+            Some(State::Done(_)) | None => Vec::new(),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Acts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Responder for First {
+    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        let waiting = match self.act.take() {
+            Some(act) => self.repeats.done(act, (output.clone(), notices.clone())),
+            None => Vec::new(),
+        };
+        for responder in self.responder.take().into_iter().chain(waiting) {
+            responder.respond(output.clone(), notices.clone());
+        }
+    }
+}
+
+impl Drop for First {
+    fn drop(&mut self) {
+        if let Some(act) = self.act.take() {
+            // It was never answered: those who wait see their connections close, and the next one does it.
+            let forgotten = self.repeats.locked().by_key.remove(&act);
+            drop(forgotten);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use comity_core::Refusal;
+
+    use super::*;
+
+    struct Heard(mpsc::Sender<String>);
+
+    impl Responder for Heard {
+        fn respond(self: Box<Self>, output: Result<Rendered, Failure>, _: Vec<String>) {
+            let said = output.map_or_else(|failure| failure.to_text(), |rendered| rendered.json);
+            self.0.send(said).expect("somebody listens");
+        }
+    }
+
+    fn act(number: usize) -> Act {
+        (Principal::Human, "tab_click", Key::new(&format!("key {number}")).expect("a key"))
+    }
+
+    fn said(json: &str) -> Result<Rendered, Failure> {
+        Ok(Rendered { json: json.into(), text: None, receipt: None })
+    }
+
+    #[test]
+    fn an_act_is_done_once_and_everybody_is_answered() {
+        let (repeats, (sender, heard)) = (Repeats::default(), mpsc::channel());
+        let ask = |number| repeats.first(act(number), Box::new(Heard(sender.clone())));
+        let first = ask(1).expect("it is to be done");
+        assert!(ask(1).is_none(), "it runs");
+        assert!(heard.try_recv().is_err(), "nobody is answered before it is done");
+        first.respond(said("1"), vec![]);
+        assert!(ask(1).is_none(), "it is done");
+        assert_eq!(heard.try_iter().collect::<Vec<_>>(), ["1", "1", "1"]);
+        // A refusal is an answer, too.
+        let refusal = Refusal::bad_input("no such page", "look");
+        ask(2).expect("another one").respond(Err(refusal.into()), vec![]);
+        assert!(ask(2).is_none());
+        assert_eq!(heard.try_iter().count(), 2);
+        // One that ended without an answer can be asked for again.
+        drop(ask(3).expect("it is to be done"));
+        assert!(ask(3).is_some());
+    }
+
+    #[test]
+    fn the_oldest_answers_go() {
+        let (repeats, (sender, heard)) = (Repeats::default(), mpsc::channel());
+        let ask = |number| repeats.first(act(number), Box::new(Heard(sender.clone())));
+        for number in 0..=ANSWERS_MAX {
+            ask(number).expect("it is to be done").respond(said("1"), vec![]);
+        }
+        assert_eq!(repeats.locked().by_key.len(), ANSWERS_MAX);
+        assert!(ask(0).is_some() && ask(1).is_none());
+        assert_eq!(heard.try_iter().count(), ANSWERS_MAX + 2);
+    }
+}
