@@ -25,6 +25,7 @@ pub(crate) use captures::Capturing;
 pub(crate) use errors::failure;
 pub use keeper::run;
 use running::Running;
+pub(crate) use running::label;
 pub(crate) use start::check;
 
 pub(crate) use comity_core::pools::TABS;

@@ -4,7 +4,7 @@ use comity_browser::{Container, TabId};
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
 use comity_core::{Ask, Event, Principal};
 
-use super::running::{PATIENCE, Running, stored_url};
+use super::running::{PATIENCE, Running, label, stored_url};
 use super::{Desk, TABS};
 use crate::application::Application;
 
@@ -71,7 +71,7 @@ fn take(app: &Application, from: SlotId, url: &str) -> Result<SlotId, String> {
         world.pools.slot(from).map(|(_, slot)| slot.owner)
     };
     let owner: Principal = owner.ok_or("its tab is closed")?;
-    let wanted = Take { pool: TABS.into(), label: Some(stored_url(url).into()), ..Take::default() };
+    let wanted = Take { pool: TABS.into(), label: Some(label(url)), ..Take::default() };
     let events = app.engine().ask(owner, Ask::Pool(PoolAsk::Take(Box::new(wanted))));
     let taken = |event: &Event| match event {
         Event::Pool(PoolEvent::Taken { slot, .. }) => Some(*slot),

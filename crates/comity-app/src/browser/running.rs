@@ -1,11 +1,13 @@
 //! A browser that runs: which of its tabs is which slot's, and whose cookies are in which container.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use comity_browser::adopt::{self, Observed, Wanted};
 use comity_browser::{Browser, BrowserError, Container, Tab, TabId, Until};
+use comity_core::limits::REASON_BYTES_MAX;
 use comity_core::pools::{Loss, PoolAsk, Slot, SlotId, Whereabouts};
 use comity_core::redact::redact;
 use comity_core::{Ask, Principal, Refusal, World};
@@ -284,7 +286,46 @@ fn whereabouts(tab: &Tab, context: Option<&str>, url: &str) -> Whereabouts {
 
 /// An address as the log has it.
 pub(super) fn stored_url(url: &str) -> String {
-    let mut url = redact(url).into_owned();
-    url.truncate(url.floor_char_boundary(URL_BYTES_MAX));
+    stored(url, URL_BYTES_MAX)
+}
+
+/// What a slot is taken for: an address, as the log has it.
+pub(crate) fn label(url: &str) -> Box<str> {
+    stored(url, REASON_BYTES_MAX).into()
+}
+
+fn stored(url: &str, bytes_max: usize) -> String {
+    let mut url = redact(&without_password(url)).into_owned();
+    url.truncate(url.floor_char_boundary(bytes_max));
     url
+}
+
+/// An address without the name and the password that may stand before its host.
+fn without_password(url: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
+    let host_ends = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    match rest[..host_ends].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]).into(),
+        None => url.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_down_without_secrets_and_with_an_end() {
+        for (url, expected) in [
+            ("https://ann:hunter2@example.com/a@b?c", "https://example.com/a@b?c"),
+            ("https://example.com?mail=ann@example.com", "https://example.com?mail=ann@example.com"),
+            ("https://a@b:c@example.com", "https://example.com"),
+            ("https://example.com/?token=hunter2", "https://example.com/?token=[redacted]"),
+            ("about:blank", "about:blank"),
+        ] {
+            assert_eq!(stored_url(url), expected);
+        }
+        let long = format!("https://example.com/{}", "ä".repeat(URL_BYTES_MAX));
+        assert!(stored_url(&long).len() <= URL_BYTES_MAX && label(&long).len() <= REASON_BYTES_MAX);
+    }
 }

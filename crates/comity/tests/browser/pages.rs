@@ -2,7 +2,55 @@
 
 use serde_json::json;
 
-use crate::{Asker, place};
+use crate::{Asker, place, tabs};
+
+#[test]
+fn long_addresses_are_opened_and_secrets_in_them_are_not_written_down() {
+    let place = place(2);
+    let site = crate::support::site::Site::start();
+    let ann = Asker::joins(&place, "ann");
+    let host = site.url().trim_start_matches("http://");
+    let url = format!("http://ann:hunter2hunter2@{host}?token=hunter3hunter3&long={}", "x".repeat(3_000));
+    let tab = ann.opens(&url);
+    assert_eq!(ann.title(tab), "site");
+    place.kill_server();
+    let log = json!(place.log()).to_string();
+    assert!(log.contains("slot_taken") && log.contains(host), "{log}");
+    assert!(!log.contains("hunter2") && !log.contains("hunter3"), "{log}");
+}
+
+#[test]
+fn what_a_page_opens_is_its_owners_or_closed_and_told() {
+    let place = place(2);
+    let site = crate::support::site::Site::start();
+    let ann = Asker::joins(&place, "ann");
+    let tab = ann.opens(site.url());
+    let long = format!("{}?{}", site.url(), "x".repeat(1_500));
+    let link = |url: &str| {
+        let script = format!("document.body.innerHTML = '<a href=\"{url}\" target=_blank>more</a>'");
+        ann.get("tab_evaluate", json!({ "tabId": tab, "script": script, "inPage": true }));
+        ann.get("tab_click", json!({ "tabId": tab, "selector": "a" }))["remarks"].to_string()
+    };
+    // What happens besides is told with the click, or with the next command.
+    let told = |mut all: String, part: &str| {
+        crate::support::eventually(part, || {
+            let said = ann.get("tab_evaluate", json!({ "tabId": tab, "script": "1" }));
+            all.push_str(&said["remarks"].to_string());
+            all.contains(part)
+        });
+    };
+    told(link(&long), "which is yours");
+    let own = tabs(&place);
+    assert_eq!(own.len(), 2, "{own:?}");
+    let popup = own.iter().map(|(id, _)| *id).find(|id| *id != tab).expect("another");
+    assert_eq!(ann.title(popup), "site");
+    // There is no room for another one.
+    told(link(site.url()), "which was closed");
+    assert_eq!(tabs(&place), own);
+    // Its page closes it: the slot is free again.
+    ann.ask("tab_evaluate", json!({ "tabId": popup, "script": "setTimeout(close)", "inPage": true })).ok();
+    crate::support::eventually("one tab is left", || tabs(&place).len() == 1);
+}
 
 #[test]
 fn contexts_with_names_are_opened_by_many_at_once() {

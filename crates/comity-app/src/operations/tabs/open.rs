@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::timeout;
 use crate::application::Application;
-use crate::browser::TABS;
+use crate::browser::{TABS, label};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
 
@@ -64,7 +64,7 @@ impl Operation for OpenTab {
         }
         let take = Take {
             pool: TABS.into(),
-            label: self.url.as_deref().map(|url| redact(url).into()),
+            label: self.url.as_deref().map(label),
             wait: self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0)),
             evict_oldest: self.evict_oldest,
             ..Take::default()
