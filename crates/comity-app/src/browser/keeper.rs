@@ -14,7 +14,7 @@ use comity_core::{Ask, Millis, Principal, World};
 
 use super::running::{PATIENCE, wanted};
 use super::start::was_left;
-use super::{Desk, Heard, Phase, TABS, lock};
+use super::{Desk, Heard, Phase, TABS, in_a_line, lock};
 use crate::application::Application;
 
 /// A browser without tabs is ended after this long.
@@ -149,10 +149,8 @@ impl Keeper {
             }
             Notice::DialogOpened { tab, dialog } => {
                 if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
-                    desk.remark(
-                        slot,
-                        format!("the page shows a dialog ({}: {:?})", dialog.kind, dialog.message),
-                    );
+                    let says = in_a_line(&dialog.message);
+                    desk.remark(slot, format!("the page shows a dialog ({}: {says:?})", dialog.kind));
                 }
             }
             Notice::Died => {

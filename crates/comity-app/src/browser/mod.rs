@@ -22,7 +22,7 @@ use comity_core::pools::SlotId;
 use crate::application::Application;
 use crate::operation::Failure;
 pub(crate) use captures::Capturing;
-pub(crate) use errors::failure;
+pub(crate) use errors::{failure, in_a_line, title};
 pub use keeper::run;
 use running::Running;
 pub(crate) use running::label;

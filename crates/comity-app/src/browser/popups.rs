@@ -5,7 +5,7 @@ use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
 use comity_core::{Ask, Event, Principal};
 
 use super::running::{PATIENCE, Running, label, stored_url};
-use super::{Desk, TABS};
+use super::{Desk, TABS, in_a_line};
 use crate::application::Application;
 
 impl Desk {
@@ -27,16 +27,17 @@ impl Desk {
             drop(opened.close(PATIENCE));
             return;
         };
+        let shown = in_a_line(url);
         match take(app, from, url) {
             Ok(slot) => {
                 running.put(slot, opened.clone());
                 app.tell_engine(Ask::Pool(PoolAsk::MarkOpened { slot }));
                 self.settle(app, &running, slot, from, &opened);
-                self.remark(from, format!("the page opened a new tab, which is yours: tab {slot} ({url})"));
+                self.remark(from, format!("the page opened a new tab, which is yours: tab {slot} ({shown})"));
             }
             Err(why) => {
                 drop(opened.close(PATIENCE));
-                self.remark(from, format!("the page opened a new tab ({url}), which was closed: {why}"));
+                self.remark(from, format!("the page opened a new tab ({shown}), which was closed: {why}"));
             }
         }
     }

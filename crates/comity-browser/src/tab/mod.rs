@@ -285,7 +285,7 @@ impl Tab {
     /// Asks the page for its title and remembers it.
     pub(crate) fn refresh_title(&self, deadline: &Deadline) {
         let params = json!({
-            "expression": "document.title",
+            "expression": "document.title.slice(0, 500)",
             "target": { "context": self.state.id.0, "sandbox": "comity-title" },
             "awaitPromise": false,
         });

@@ -99,7 +99,8 @@ impl Operation for CaptureTab {
         };
         let image = (!self.save).then(|| Image { data: picture.base64, mime_type: picture.mime.into() });
         let (width, height) = (picture.width, picture.height);
-        Ok(Plan::Answer(Picture { tab_id: self.tab_id, url: picture.url, width, height, path, image }))
+        let url = crate::browser::in_a_line(&picture.url);
+        Ok(Plan::Answer(Picture { tab_id: self.tab_id, url, width, height, path, image }))
     }
 }
 

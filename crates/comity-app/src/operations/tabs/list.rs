@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::browser::TABS;
+use crate::browser::{TABS, in_a_line, title};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Shows all tabs of the shared browser, whose they are and who waits for one.
@@ -37,13 +37,13 @@ impl Operation for ListTabs {
             let sees = slot.owner == caller.who
                 || caller.who == Principal::Human
                 || slot.viewers.contains(&caller.who);
-            let (url, title) = shown.get(&slot.id).cloned().unzip();
+            let (url, shown) = shown.get(&slot.id).cloned().unzip();
             let url = url.or_else(|| Some(slot.at.as_ref()?.url.to_string()));
             TabView {
                 tab_id: slot.id.0,
                 // What others look at is theirs.
-                url: url.filter(|_| sees),
-                title: title.filter(|_| sees),
+                url: url.filter(|_| sees).as_deref().map(in_a_line),
+                title: shown.filter(|_| sees).as_deref().map(title),
                 owner_id: match slot.owner {
                     Principal::Agent(agent) => agent.to_string(),
                     Principal::Human | Principal::System => "human".into(),
@@ -121,9 +121,12 @@ impl fmt::Display for TabList {
             let owner = if tab.is_yours { "yours" } else { owner };
             let age = Millis(tab.age_ms / 1_000 * 1_000);
             write!(f, "\n  {tab_id:>4}  {owner:<16} {state:<8} {age:<8}")?;
-            let texts = [&tab.title, &tab.url];
-            for text in texts.into_iter().flatten().filter(|text| !text.is_empty()) {
-                write!(f, "  {}", visible(text))?;
+            // What a page calls itself is quoted: it cannot pass for a part of the list.
+            if let Some(title) = tab.title.as_deref().filter(|title| !title.is_empty()) {
+                write!(f, "  {title:?}")?;
+            }
+            if let Some(url) = &tab.url {
+                write!(f, "  {}", visible(url))?;
             }
             if !tab.shared_with.is_empty() {
                 write!(f, "  (shared with {})", tab.shared_with.join(", "))?;

@@ -37,7 +37,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::application::Application;
-use crate::browser::failure;
+use crate::browser::{failure, in_a_line};
 use crate::operation::{Caller, Failure};
 
 pub use capture::CaptureTab;
@@ -148,7 +148,7 @@ impl Command<'_> {
         desk.settled(self.app, slot, &tab);
         let value = result.map_err(failure)?;
         let remarks = if how == Use::Acts { desk.take_remarks(slot) } else { Vec::new() };
-        Ok(Done { value, url: tab.url(), remarks })
+        Ok(Done { value, url: in_a_line(&tab.url()), remarks })
     }
 
     /// Runs an act, and tells what came of it.
@@ -159,7 +159,7 @@ impl Command<'_> {
         act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
     ) -> Result<TabActed, Failure> {
         let Done { value, url, remarks } = self.run(Use::Acts, verb, act)?;
-        let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, dialog.message));
+        let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, in_a_line(&dialog.message)));
         Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
     }
 
@@ -216,10 +216,9 @@ impl fmt::Display for TabActed {
         let url = comity_core::display::visible(&self.url);
         write!(f, "{} in tab {}, which is at {url}", self.done, self.tab_id)?;
         if let Some(dialog) = &self.dialog {
-            let dialog = comity_core::display::visible(dialog);
             write!(
                 f,
-                "\nthe page shows a dialog ({dialog}): answer it with comity tab dialog {}",
+                "\nthe page shows a dialog ({dialog:?}): answer it with comity tab dialog {}",
                 self.tab_id
             )?;
         }

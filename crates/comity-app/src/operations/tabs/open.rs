@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::timeout;
 use crate::application::Application;
-use crate::browser::{TABS, label};
+use crate::browser::{TABS, in_a_line, label};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
 
@@ -123,9 +123,10 @@ impl OpenTab {
         let world = app.engine().world();
         let (tab_count, max_tabs) =
             world.pools.get(TABS).map(|pool| (pool.used(), pool.capacity)).unwrap_or_default();
-        let problem = loaded.and_then(Result::err).map(|error| error.to_string());
+        let problem = loaded.and_then(Result::err).map(|error| in_a_line(&error.to_string()));
         let closed_oldest_tab = events.iter().find_map(evicted);
-        Ok(TabOpened { tab_id: slot.0, url: tab.url(), tab_count, max_tabs, problem, closed_oldest_tab })
+        let url = in_a_line(&tab.url());
+        Ok(TabOpened { tab_id: slot.0, url, tab_count, max_tabs, problem, closed_oldest_tab })
     }
 }
 

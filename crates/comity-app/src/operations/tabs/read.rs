@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::untrusted::write_page;
 use super::{Command, Use, target};
 use crate::application::Application;
+use crate::browser::{in_a_line, title};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Characters of a text, unless it is asked for more.
@@ -55,8 +56,8 @@ impl Operation for ReadTab {
         let is_cut = content.length > content.text.encode_utf16().count();
         Ok(Plan::Answer(PageText {
             tab_id: self.tab_id,
-            url: content.url,
-            title: content.title,
+            url: in_a_line(&content.url),
+            title: title(&content.title),
             text: content.text,
             is_cut,
             untrusted: true,
