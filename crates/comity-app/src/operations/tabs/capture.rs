@@ -158,7 +158,11 @@ fn kept(home: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<St
     files.sort_unstable();
     let next = files.last().map_or(1, |(last, _)| last + 1);
     for (_, old) in files.iter().take((files.len() + 1).saturating_sub(FILES_MAX)) {
-        std::fs::remove_file(old)?;
+        match std::fs::remove_file(old) {
+            // Another picture that is kept at the same time has removed it.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
     }
     let path = dir.join(format!("{next:06}-tab{tab}.{ending}"));
     std::fs::write(&path, bytes)?;
@@ -187,5 +191,17 @@ mod tests {
         }
         assert!(last.ends_with("000203-tab7.jpg"), "{last}");
         assert_eq!(std::fs::read_dir(home.path().join("screenshots")).expect("there").count(), FILES_MAX);
+    }
+
+    #[test]
+    fn pictures_of_several_tabs_are_kept_at_once() {
+        let home = tempfile::tempdir().expect("a directory");
+        (0..FILES_MAX).for_each(|_| drop(kept(home.path(), 1, "jpg", b"x").expect("kept")));
+        std::thread::scope(|scope| {
+            for tab in 0..8 {
+                let home = home.path();
+                scope.spawn(move || (0..50).for_each(|_| drop(kept(home, tab, "jpg", b"x").expect("kept"))));
+            }
+        });
     }
 }
