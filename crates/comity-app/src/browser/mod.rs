@@ -102,9 +102,9 @@ impl Desk {
     }
 
     /// Closes the tabs that nobody has any more, so that who freed one sees it gone.
-    pub(crate) fn close_freed(&self, app: &Application) {
+    pub(crate) fn close_freed(&self, app: &Application, timeout: Duration) {
         if let Some(running) = self.if_running() {
-            running.close_unwanted(app, running::PATIENCE);
+            running.close_unwanted(app, timeout.min(running::PATIENCE));
         }
     }
 
@@ -139,8 +139,8 @@ impl Desk {
     }
 
     /// What tabs show now, as far as they answer: their addresses and titles.
-    pub(crate) fn shown(&self) -> HashMap<SlotId, (String, String)> {
-        self.if_running().map(|running| running.shown()).unwrap_or_default()
+    pub(crate) fn shown(&self, timeout: Duration) -> HashMap<SlotId, (String, String)> {
+        self.if_running().map(|running| running.shown(timeout.min(running::PATIENCE))).unwrap_or_default()
     }
 
     /// The browser, if it runs.

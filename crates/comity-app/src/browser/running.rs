@@ -175,10 +175,11 @@ impl Running {
             let ids: Vec<SlotId> = cells.keys().filter(|id| !wanted.contains(id)).copied().collect();
             ids.into_iter().filter_map(|id| cells.remove(&id)).collect()
         };
+        let begun = Instant::now();
         // Whoever is opening one finds that it is not wanted, and closes it.
         for tab in unwanted.iter().filter_map(|cell| cell.end()) {
             // Closed already, or the browser is going.
-            let _ = tab.close(patience);
+            let _ = tab.close(patience.saturating_sub(begun.elapsed()));
         }
     }
 
@@ -210,8 +211,8 @@ impl Running {
     }
 
     /// What tabs show now: their addresses and titles.
-    pub(super) fn shown(&self) -> HashMap<SlotId, (String, String)> {
-        let Ok(tabs) = self.browser.tabs(PATIENCE) else { return HashMap::new() };
+    pub(super) fn shown(&self, timeout: Duration) -> HashMap<SlotId, (String, String)> {
+        let Ok(tabs) = self.browser.tabs(timeout) else { return HashMap::new() };
         let slots = self.slots();
         let shown = tabs.into_iter().filter_map(|tab| Some((*slots.get(&tab.id)?, (tab.url, tab.title))));
         shown.collect()

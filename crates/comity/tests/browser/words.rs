@@ -107,4 +107,9 @@ fn pictures_and_pages_come_as_what_they_are() {
     ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
+    // Every one of them can be told how long it may take.
+    for tool in listed["tools"].as_array().expect("tools") {
+        let is_browsers = tool["name"].as_str().is_some_and(|name| name.starts_with("firefox_"));
+        assert!(!is_browsers || tool["inputSchema"]["properties"]["timeout"].is_object(), "{tool}");
+    }
 }

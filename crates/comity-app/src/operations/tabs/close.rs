@@ -8,7 +8,7 @@ use comity_core::{Ask, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use};
+use super::{Command, Use, timeout};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
@@ -19,6 +19,10 @@ pub struct CloseTab {
     /// The tab
     #[arg(value_name = "TAB")]
     pub tab_id: u64,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 impl Operation for CloseTab {
@@ -31,11 +35,11 @@ impl Operation for CloseTab {
     type Output = TabClosed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabClosed>, Failure> {
-        let slot = SlotId(self.tab_id);
-        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        let (slot, timeout) = (SlotId(self.tab_id), timeout(self.timeout)?);
+        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
         command.may(&app.engine().world(), Use::Acts, "close")?;
         let then = Box::new(move |app: &Application, _: &[Event]| {
-            app.browser().close_freed(app);
+            app.browser().close_freed(app, timeout);
             Ok(TabClosed { tab_id: slot.0 })
         });
         Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Free { slot, reason: None })], then })

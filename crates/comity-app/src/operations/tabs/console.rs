@@ -33,6 +33,10 @@ pub struct TabConsole {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clear: bool,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 impl Operation for TabConsole {
@@ -46,7 +50,7 @@ impl Operation for TabConsole {
     type Output = Console;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Console>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
         let how = if self.clear { Use::Acts } else { Use::Looks };
         let done = command.run(how, "read", |tab, _| {
             let lines = tab.console();

@@ -8,6 +8,7 @@ use comity_core::{Ask, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::timeout;
 use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
@@ -15,7 +16,12 @@ use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route
 /// Gives up your oldest tab for whoever waits, if you can spare one.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GrantTabSpace {}
+pub struct GrantTabSpace {
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
 
 impl Operation for GrantTabSpace {
     const NAME: &'static str = "tab_grant";
@@ -27,7 +33,7 @@ impl Operation for GrantTabSpace {
     type Output = SpaceGranted;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<SpaceGranted>, Failure> {
-        let who = caller.who;
+        let (who, timeout) = (caller.who, timeout(self.timeout)?);
         let why_not = {
             let world = app.engine().world();
             world.pools.get(TABS).and_then(|pool| why_not_granted(pool, who))
@@ -38,7 +44,7 @@ impl Operation for GrantTabSpace {
                 _ => None,
             };
             let closed = events.iter().find_map(freed);
-            app.browser().close_freed(app);
+            app.browser().close_freed(app, timeout);
             let message = match closed {
                 Some(_) => None,
                 None => Some(why_not.unwrap_or_else(|| "there is nobody to give it to any more".into())),

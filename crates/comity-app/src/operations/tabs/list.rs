@@ -9,6 +9,7 @@ use comity_core::{Millis, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::timeout;
 use crate::application::Application;
 use crate::browser::{TABS, in_a_line, title};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
@@ -16,7 +17,12 @@ use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan,
 /// Shows all tabs of the shared browser, whose they are and who waits for one.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ListTabs {}
+pub struct ListTabs {
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
 
 impl Operation for ListTabs {
     const NAME: &'static str = "tab_list";
@@ -30,7 +36,7 @@ impl Operation for ListTabs {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabList>, Failure> {
         let now = app.engine().now();
-        let shown = app.browser().shown();
+        let shown = app.browser().shown(timeout(self.timeout)?);
         let world = app.engine().world();
         let pool = world.pools.get(TABS);
         let tabs = pool.into_iter().flat_map(|pool| pool.slots()).map(|slot| {

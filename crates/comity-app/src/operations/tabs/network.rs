@@ -36,6 +36,10 @@ pub struct TabNetwork {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 impl Operation for TabNetwork {
@@ -49,7 +53,7 @@ impl Operation for TabNetwork {
     type Output = Network;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Network>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
         let done = command.run(Use::Looks, "read", |tab, _| Ok(tab.network()))?;
         let after = self.after.unwrap_or(0);
         let mut requests: Vec<Loaded> = done

@@ -8,6 +8,7 @@ use comity_core::{Ask, Event, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::timeout;
 use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
@@ -20,6 +21,10 @@ pub struct RequestTabSpace {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancel: bool,
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 impl Operation for RequestTabSpace {
@@ -32,6 +37,7 @@ impl Operation for RequestTabSpace {
     type Output = SpaceRequested;
 
     fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<SpaceRequested>, Failure> {
+        timeout(self.timeout)?;
         let (pool, who) = (Box::from(TABS), caller.who);
         let ask = match self.cancel {
             true => PoolAsk::CancelRequest { pool },

@@ -8,6 +8,7 @@ use comity_core::pools::PlaceState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::timeout;
 use crate::application::Application;
 use crate::browser::TABS;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
@@ -15,7 +16,12 @@ use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route
 /// Shows who waits for a tab, for whom one is kept, and what you have yourself.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TabRequests {}
+pub struct TabRequests {
+    /// How long it may take, in ms (150000; 5000 to 300000)
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
 
 impl Operation for TabRequests {
     const NAME: &'static str = "tab_requests";
@@ -27,6 +33,7 @@ impl Operation for TabRequests {
     type Output = SlotRequests;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<SlotRequests>, Failure> {
+        timeout(self.timeout)?;
         let (now, who) = (app.engine().now(), caller.who);
         let world = app.engine().world();
         let pool = world.pools.get(TABS);
