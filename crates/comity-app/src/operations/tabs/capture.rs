@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use clap::ValueEnum;
@@ -90,8 +91,12 @@ impl Operation for CaptureTab {
         };
         let options = ScreenshotOptions { area, format, edge_max: Some(self.max_edge.unwrap_or(EDGE)) };
         command.may(&app.engine().world(), Use::Looks, "capture")?;
+        let begun = Instant::now();
         let _alone = app.browser().capture(SlotId(self.tab_id))?;
-        let done = command.run(Use::Looks, "capture", |tab, timeout| tab.screenshot(&options, timeout))?;
+        // The wait for another picture counts, too.
+        let done = command.run(Use::Looks, "capture", |tab, timeout| {
+            tab.screenshot(&options, timeout.saturating_sub(begun.elapsed()))
+        })?;
         let picture = done.value;
         let path = match self.save {
             true => Some(kept(app.home(), self.tab_id, ending, &picture.bytes()).map_err(Failure::fault)?),
