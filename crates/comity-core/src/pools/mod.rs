@@ -1,7 +1,7 @@
 //! Pools: scarce things that several share, such as the tabs of a browser, a port or the build.
 //!
 //! A pool has a capacity and slots. What is held and what is reserved never exceeds the capacity, and nobody waits while
-//! a slot is free: whatever frees one, [`next_service`] gives it to whoever is first in line, in the same breath.
+//! a slot is free: whatever frees one, it is given to whoever is first in line, in the same breath.
 
 mod apply;
 mod ask;
