@@ -52,6 +52,8 @@ pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
             }
         }
         app.browser().end();
+        // One that could not be attached to is not left either.
+        super::start::end_left(&app);
     })
 }
 
