@@ -101,7 +101,10 @@ impl Scene<'_> {
                 DecisionAsk::Decide { title: "use tabs".into(), rationale: None, needs_confirmation }
             }
             false => {
-                let id = DecisionId(self.rng.between(1, self.oracle.last_decision.0 + 1));
+                // Mostly about the newest one: most of the others are settled already.
+                let last = self.oracle.last_decision.0;
+                let id = if self.rng.happens(60) { last.max(1) } else { self.rng.between(1, last + 1) };
+                let id = DecisionId(id);
                 DecisionAsk::Settle { id, confirm: self.rng.happens(50), reason: None }
             }
         };

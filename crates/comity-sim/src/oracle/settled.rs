@@ -23,10 +23,12 @@ impl Oracle {
         self.agrees_on_pools(world, now)?;
         self.agrees_on_mail(world)?;
         self.agrees_on_rule(world)?;
+        if news.locks {
+            self.no_overlap()?;
+        }
         self.nothing_overdue(now)?;
         self.no_mail_overdue(now)?;
         if news.locks {
-            self.no_overlap()?;
             self.queue_moves()?;
         }
         match self.leaving.iter().find(|agent| self.is_alive(Principal::Agent(**agent))) {

@@ -67,7 +67,7 @@ fn a_waiter_that_is_never_served() {
             .position(|record| matches!(record.event, Event::LockAcquired { ticket: Some(_), .. }));
         records.truncate(served.unwrap_or(records.len()));
     };
-    check(faulty(fault), &["was forgotten in the queue", "left standing", "is still due"]);
+    check(faulty(fault), &["was forgotten in the queue", "left standing"]);
 }
 
 #[test]
@@ -98,10 +98,13 @@ fn a_lock_that_runs_out_too_early() {
 
 #[test]
 fn a_lock_that_outlives_its_holder() {
-    let outlives =
-        |event: &Event| matches!(event, Event::LockReleased { cause: ReleaseCause::HolderEnded, .. });
-    let fault = move |_: &World, records: &mut Vec<Record>| records.retain(|record| !outlives(&record.event));
-    check(faulty(fault), &["who has ended", "is still due"]);
+    // Of who was ended by somebody: with time alone something else of it would be due, too.
+    let outlives = |record: &Record| {
+        let is_end = matches!(record.event, Event::LockReleased { cause: ReleaseCause::HolderEnded, .. });
+        is_end && record.by != comity_core::Principal::System
+    };
+    let fault = move |_: &World, records: &mut Vec<Record>| records.retain(|record| !outlives(record));
+    check(faulty(fault), &["who has ended"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestam
 use comity_sim::{Failure, LIFE_STEPS, RealRules, Rules, Simulation};
 
 /// Lives within which each fault must be found; most are found in the first.
-const LIVES_MAX: u64 = 20;
+const LIVES_MAX: u64 = 10;
 
 /// Real rules whose records a fault changes before they are applied.
 struct Faulty<F: FnMut(&World, &mut Vec<Record>)> {
