@@ -9,16 +9,16 @@ use comity_core::limits::HEARTBEAT_GRAIN;
 use comity_core::mail::MailAsk;
 use comity_core::{AgentId, Ask, Key, Principal, Refusal};
 
-use crate::beside::{self, Beside};
 use crate::browser::Desk;
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
+use crate::crew::{Crew, LONG_MAX, NoPlace};
 use crate::engine::{Engine, Job, Nobody, Waiting, When};
 use crate::log::Reader;
 use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
-use crate::operation::{Caller, Failure, Pace, Rendered};
+use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::repeats::Repeats;
 pub use crate::taken::Taken;
@@ -39,7 +39,7 @@ struct Parts {
     metrics: Arc<Metrics>,
     server: ServerFacts,
     secret: OnceLock<[u8; 32]>,
-    beside: Beside,
+    crew: Crew,
     contents: Contents,
     trees: Trees,
     mail_desk: MailDesk,
@@ -64,6 +64,7 @@ pub struct ServerFacts {
 }
 
 /// One call of an operation.
+#[derive(Clone, Copy, Default)]
 pub struct Call<'a> {
     /// The operation's name.
     pub op: &'a str,
@@ -73,6 +74,8 @@ pub struct Call<'a> {
     pub key: Option<&'a str>,
     /// Whether the output is wanted in words too.
     pub text: bool,
+    /// Whether it was asked before, and the connection broke before the answer came.
+    pub again: bool,
 }
 
 /// Where the output of a call goes. It may be answered on another thread.
@@ -93,7 +96,7 @@ impl Application {
         server: ServerFacts,
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
-        let (beside, trees, contents) = (Beside::default(), Trees::default(), Contents::below(&server.home));
+        let (crew, trees, contents) = (Crew::default(), Trees::default(), Contents::below(&server.home));
         let mail_desk = MailDesk::below(&server.home);
         Application(Arc::new(Parts {
             engine,
@@ -103,7 +106,7 @@ impl Application {
             metrics,
             server,
             secret,
-            beside,
+            crew,
             contents,
             trees,
             mail_desk,
@@ -239,12 +242,16 @@ impl Application {
         };
         let entry = &catalog::CATALOG[place];
         if entry.pace == Pace::Long {
-            let act = key.as_ref().filter(|_| entry.is_act());
-            let responder = match act {
+            let kept = key.as_ref().filter(|_| entry.is_kept());
+            let responder = match kept {
                 Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), responder),
                 None => Some(responder),
             };
             let Some(responder) = responder else { return heartbeat };
+            if call.again && entry.effect == Effect::Acts {
+                responder.respond(Err(outcome_unknown().into()), vec![]);
+                return heartbeat;
+            }
             self.run_beside(entry, caller.clone(), call, key, responder);
             return heartbeat;
         }
@@ -297,7 +304,7 @@ impl Application {
         }
     }
 
-    /// Runs an operation that may take long on a thread of its own.
+    /// Runs an operation that may take long on another thread.
     fn run_beside(
         &self,
         entry: &'static Entry,
@@ -306,23 +313,16 @@ impl Application {
         key: Option<Key>,
         responder: Box<dyn Responder>,
     ) {
-        let Some(place) = self.0.beside.enter() else {
-            let problem = format!("{} long operations run already", beside::LONG_MAX);
-            let refusal = Refusal::LimitReached { problem, hint: "try again in a moment".into() };
-            return self.respond(caller.who, responder, Err(refusal.into()));
+        let place = match self.0.crew.place(LONG_MAX) {
+            Ok(place) => place,
+            Err(no_place) => return self.respond(caller.who, responder, Err(no_place.into())),
         };
         let (app, input, text) = (self.clone(), call.input.to_owned(), call.text);
-        let thread = std::thread::Builder::new().name(entry.name.into());
-        let started = thread.spawn(move || {
-            let _place = place;
+        place.run(move || {
             if app.run(entry, &caller, (&input, text), key, responder) != Taken::Answered {
                 app.engine().drive();
             }
         });
-        if let Err(error) = started {
-            // The responder went with the thread that never was: its caller sees the connection close.
-            eprintln!("comity: no thread for {}: {error}", entry.name);
-        }
     }
 
     /// Takes a call and waits for its output, for doors that have a thread to spend.
@@ -373,6 +373,25 @@ impl Application {
             self.engine().kick();
         }
         responder.respond(output, notices);
+    }
+}
+
+/// An earlier server was asked for it, and is gone.
+fn outcome_unknown() -> Refusal {
+    Refusal::Browser {
+        code: "outcome_unknown",
+        problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
+        hint: "look at the page before you do it again: comity tab state TAB".into(),
+    }
+}
+
+impl From<NoPlace> for Failure {
+    fn from(no_place: NoPlace) -> Failure {
+        let problem = match no_place {
+            NoPlace::AllBusy => format!("{LONG_MAX} long operations run already"),
+            NoPlace::NoThread(error) => format!("the system gives no more threads: {error}"),
+        };
+        Refusal::LimitReached { problem, hint: "try again in a moment".into() }.into()
     }
 }
 

@@ -221,8 +221,8 @@ impl Entry {
         }
     }
 
-    /// Whether it does something in the browser, which the world does not remember.
-    pub(crate) fn is_act(&self) -> bool {
+    /// Whether its answer is kept for who asks again, for the world does not remember what it did.
+    pub(crate) fn is_kept(&self) -> bool {
         self.audience == Audience::Browsing && self.effect != Effect::Reads
     }
 

@@ -4,13 +4,13 @@
 //! Writing goes through the [`engine`], reading looks at its published copy of the world.
 
 pub mod application;
-mod beside;
 pub mod browser;
 pub mod caretaker;
 pub mod catalog;
 pub mod clock;
 pub mod config;
 pub mod contents;
+mod crew;
 pub mod engine;
 pub mod inspector;
 pub mod ledger;

@@ -20,6 +20,8 @@ pub enum Effect {
     Reads,
     /// It changes something that can be changed back.
     Changes,
+    /// It does something in a page, such as a click, which is forgotten with the server: done twice is done twice.
+    Acts,
     /// It takes something away from somebody.
     Removes,
 }

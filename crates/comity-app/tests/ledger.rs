@@ -44,7 +44,7 @@ fn a_changed_record_is_named() {
     let app = place.open();
     let (output, _) = app.app.call_and_wait(
         &comity_app::Caller::human(place.repo()),
-        &comity_app::Call { op: "log_verify", input: "", key: None, text: false },
+        &comity_app::Call { op: "log_verify", ..comity_app::Call::default() },
     );
     let problem = output.expect_err("the change is noticed").to_text();
     assert!(problem.contains("record 3 is not what was written"), "{problem}");

@@ -51,7 +51,7 @@ impl Scene {
     fn ask_with_key(&self, command: &str, key: Option<&str>) -> Receiver<Said> {
         let (sender, said) = channel();
         let input = json!({ "tool": "Bash", "input": { "command": command } }).to_string();
-        let call = Call { op: "ask_permission", input: &input, key, text: true };
+        let call = Call { op: "ask_permission", input: &input, key, text: true, again: false };
         let caller = Caller::new(self.ann, Some(self.place.repo()));
         self.app.app.call(&caller, &call, Box::new(Send(sender)));
         self.app.app.engine().drive();

@@ -25,7 +25,7 @@ impl Responder for Sent {
 fn wait_for_work(app: &App, place: &Place, who: Principal, wait: &str) -> mpsc::Receiver<Value> {
     let (sender, answer) = mpsc::channel();
     let input = json!({ "wait": wait }).to_string();
-    let call = Call { op: "task_claim", input: &input, key: None, text: false };
+    let call = Call { op: "task_claim", input: &input, ..Call::default() };
     app.app.call(&Caller::new(who, Some(place.repo())), &call, Box::new(Sent(sender)));
     app.app.engine().drive();
     answer

@@ -25,6 +25,59 @@ const KEY_STARTS: [(&str, usize); 14] = [
 const SECRET_WORDS: [&str; 9] =
     ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "access_key", "bearer"];
 
+/// Names in an address whose values let somebody in.
+const SECRET_PARAMETERS: [&str; 16] = [
+    "auth",
+    "authorization",
+    "code",
+    "credential",
+    "jwt",
+    "key",
+    "otp",
+    "pass",
+    "pwd",
+    "session",
+    "sessionid",
+    "sid",
+    "sig",
+    "signature",
+    "ticket",
+    "x-amz-credential",
+];
+
+/// Gives an address without passwords, tokens, signatures and codes that let somebody in.
+pub fn redact_url(url: &str) -> String {
+    let url = without_user(url);
+    let parameters_start = url.find(['?', '#']).unwrap_or(url.len());
+    let (page, parameters) = url.split_at(parameters_start);
+    let clean = parameters.split_inclusive(['?', '&', ';', '#']).map(|part| {
+        let (part, end) = match part.strip_suffix(['?', '&', ';', '#']) {
+            Some(bare) => (bare, &part[bare.len()..]),
+            None => (part, ""),
+        };
+        match part.split_once('=') {
+            Some((name, value)) if !value.is_empty() && lets_in(name) => format!("{name}={MARK}{end}"),
+            _ => format!("{part}{end}"),
+        }
+    });
+    redact(&format!("{page}{}", clean.collect::<String>())).into_owned()
+}
+
+fn lets_in(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_PARAMETERS.contains(&name.as_str()) || name.ends_with("-signature") || name.ends_with("_signature")
+}
+
+/// An address without the name and the password that may stand before its host.
+fn without_user(url: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
+    let host_ends = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    match rest[..host_ends].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]).into(),
+        None => url.into(),
+    }
+}
+
 /// Gives `text` without anything that looks like a key, a token or a password.
 pub fn redact(text: &str) -> Cow<'_, str> {
     if text.contains("-----BEGIN") && text.contains("PRIVATE KEY") {
@@ -77,6 +130,26 @@ fn looks_like_key(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_keep_where_they_lead_and_lose_what_lets_in() {
+        for (url, clean) in [
+            ("https://ann:hunter2@example.com/a@b?c", "https://example.com/a@b?c"),
+            ("https://example.com?mail=ann@example.com", "https://example.com?mail=ann@example.com"),
+            ("https://a@b:c@example.com", "https://example.com"),
+            ("https://example.com/?token=hunter2", "https://example.com/?token=[redacted]"),
+            ("https://a.b/cb?code=4/0Ab&state=xyz", "https://a.b/cb?code=[redacted]&state=xyz"),
+            ("https://a.b/#access_token=abcdefg&x=1", "https://a.b/#access_token=[redacted]&x=1"),
+            ("https://a.b/?a=1;Sig=x#code=y", "https://a.b/?a=1;Sig=[redacted]#code=[redacted]"),
+            ("https://a.b/?X-Amz-Signature=0f&n=2", "https://a.b/?X-Amz-Signature=[redacted]&n=2"),
+            ("https://a.b/?barcode=123&code=", "https://a.b/?barcode=123&code="),
+            ("https://a.b/code=1?q=code", "https://a.b/code=1?q=code"),
+            ("about:blank", "about:blank"),
+            ("", ""),
+        ] {
+            assert_eq!(redact_url(url), clean, "{url}");
+        }
+    }
 
     #[test]
     fn secrets_go_and_words_stay() {

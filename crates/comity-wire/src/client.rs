@@ -194,7 +194,16 @@ fn sleep_and_read(stream: &mut UnixStream, timeout: Option<Timespec>, to: &mut [
 impl Request<'_> {
     /// A request with nothing in it, to be filled.
     pub fn empty() -> Request<'static> {
-        Request { id: 0, op: Cow::Borrowed(""), input: None, cwd: None, token: None, key: None, text: false }
+        Request {
+            id: 0,
+            op: Cow::Borrowed(""),
+            input: None,
+            cwd: None,
+            token: None,
+            key: None,
+            text: false,
+            again: false,
+        }
     }
 }
 

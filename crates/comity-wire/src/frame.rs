@@ -34,6 +34,9 @@ pub struct Request<'a> {
     /// Whether the answer is wanted as text too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text: bool,
+    /// Whether it was sent before with the same key, and not answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 /// One answer, or one event of a stream.

@@ -60,7 +60,7 @@ impl Session {
         let key = random_key().map_err(Trouble::Fault)?;
         let mut attempt = 0;
         loop {
-            match self.ask_once(op, &input, &key) {
+            match self.ask_once(op, &input, &key, attempt > 0) {
                 Ok(answer) => return answer,
                 Err(problem) => {
                     self.client = None;
@@ -74,7 +74,13 @@ impl Session {
         }
     }
 
-    fn ask_once(&mut self, op: &str, input: &RawValue, key: &str) -> Result<Result<Answer, Trouble>, String> {
+    fn ask_once(
+        &mut self,
+        op: &str,
+        input: &RawValue,
+        key: &str,
+        again: bool,
+    ) -> Result<Result<Answer, Trouble>, String> {
         let client = match &mut self.client {
             Some(client) => client,
             // A server that cannot be started is a reason to stop at once.
@@ -90,6 +96,7 @@ impl Session {
             token: self.token.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
+            again,
             ..Request::empty()
         });
         let reply = reply.map_err(|error: ClientError| error.to_string())?;

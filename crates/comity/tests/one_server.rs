@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
 
+use rustix::process::Signal;
 use support::mcp::Mcp;
 use support::{PATIENCE, Place, Ran, has_ended, is_root, kill, skip};
 
@@ -37,6 +38,20 @@ fn twenty_commands_at_once_start_one_server() {
     pids.dedup();
     assert_eq!(pids.len(), 1, "one server answered them all: {pids:?}");
     assert_eq!(place.log_of("server_started").len(), 1, "one server ever started");
+}
+
+#[test]
+fn a_signal_ends_a_server_as_a_command_does() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let place = Place::new();
+        let ann = place.join(&["ann"]);
+        place.json_as(&ann, &["lock", "src/a.rs"]);
+        let server = place.server().expect("a server");
+        kill(server, signal);
+        assert!(has_ended(server, PATIENCE), "{signal:?} is not heard");
+        assert!(!place.socket().exists(), "nothing is left of it after {signal:?}");
+        assert_eq!(place.json(&["locks"])["total"], 1, "the next server has everything");
+    }
 }
 
 #[test]

@@ -54,15 +54,15 @@ impl Asker for Following {
         let failure = match answer {
             Answer::Done { events, .. } => {
                 let events = events.to_vec();
-                let going_on = move || {
+                // What was granted is bounded already.
+                let place = match app.0.crew.place(usize::MAX) {
+                    Ok(place) => place,
+                    Err(no_place) => return app.respond(who, responder, Err(no_place.into())),
+                };
+                return place.run(move || {
                     let output = then(&app, &events);
                     app.respond(who, responder, output);
-                };
-                if let Err(error) = std::thread::Builder::new().name("going-on".into()).spawn(going_on) {
-                    // The responder went with the thread that never was: its caller sees the connection close.
-                    eprintln!("comity: no thread to go on: {error}");
-                }
-                return;
+                });
             }
             Answer::Refused(refusal) => {
                 app.metrics().count_refusal();

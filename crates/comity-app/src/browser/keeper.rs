@@ -124,13 +124,11 @@ impl Keeper {
         let desk = self.app.browser();
         let mut next = IDLE;
         for slot in slots {
-            let idle = desk.note(slot, |note| note.used.elapsed());
-            let limit = Duration::from_millis(RECLAIM_IDLE.0);
-            if idle < limit {
-                next = next.min(limit - idle);
+            let idle = now.since(desk.note(&self.app, slot, |note| note.used));
+            if idle < RECLAIM_IDLE {
+                next = next.min(Duration::from_millis(RECLAIM_IDLE.0 - idle.0));
                 continue;
             }
-            let idle = Millis(u64::try_from(idle.as_millis()).unwrap_or(u64::MAX));
             // Refused as long as it would not be fair.
             let _ = self.app.engine().ask(Principal::System, Ask::Pool(PoolAsk::Reclaim { slot, idle }));
         }
@@ -152,7 +150,11 @@ impl Keeper {
             Notice::DialogOpened { tab, dialog } => {
                 if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
                     let says = in_a_line(&dialog.message);
-                    desk.remark(slot, format!("the page shows a dialog ({}: {says:?})", dialog.kind));
+                    desk.remark(
+                        &self.app,
+                        slot,
+                        format!("the page shows a dialog ({}: {says:?})", dialog.kind),
+                    );
                 }
             }
             Notice::Died => {

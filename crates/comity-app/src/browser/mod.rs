@@ -17,6 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use comity_browser::{BrowserError, Notice, Tab};
+use comity_core::Timestamp;
 use comity_core::pools::SlotId;
 
 use crate::application::Application;
@@ -70,8 +71,8 @@ pub struct Desk {
 
 /// What is remembered of a tab beside the world.
 struct Note {
-    /// The last command on it.
-    used: Instant,
+    /// The last command on it, on the engine's clock.
+    used: Timestamp,
     /// Its whole address: the log has it without secrets.
     url: Option<String>,
     /// What its owner has to know.
@@ -153,15 +154,16 @@ impl Desk {
 
     /// A command on a tab is over: where it is now is written down.
     pub(crate) fn settled(&self, app: &Application, slot: SlotId, tab: &Tab) {
-        self.touch(slot);
+        self.touch(app, slot);
         if let Some(running) = self.if_running() {
             running.moved(app, slot, tab);
         }
     }
 
     /// A command is given to a tab.
-    pub(crate) fn touch(&self, slot: SlotId) {
-        self.note(slot, |note| note.used = Instant::now());
+    pub(crate) fn touch(&self, app: &Application, slot: SlotId) {
+        let now = app.engine().now();
+        self.note(app, slot, |note| note.used = now);
     }
 
     /// What the owner of a tab has to know, once.
@@ -175,21 +177,18 @@ impl Desk {
         self.captures.begin(slot)
     }
 
-    fn remark(&self, slot: SlotId, text: String) {
-        self.note(slot, |note| {
+    fn remark(&self, app: &Application, slot: SlotId, text: String) {
+        self.note(app, slot, |note| {
             if note.remarks.len() < REMARKS_MAX {
                 note.remarks.push(text);
             }
         });
     }
 
-    fn note<T>(&self, slot: SlotId, change: impl FnOnce(&mut Note) -> T) -> T {
+    fn note<T>(&self, app: &Application, slot: SlotId, change: impl FnOnce(&mut Note) -> T) -> T {
+        let used = app.engine().now();
         let mut notes = lock(&self.notes);
-        change(notes.entry(slot).or_insert_with(|| Note {
-            used: Instant::now(),
-            url: None,
-            remarks: Vec::new(),
-        }))
+        change(notes.entry(slot).or_insert_with(|| Note { used, url: None, remarks: Vec::new() }))
     }
 
     fn whole_url(&self, slot: SlotId) -> Option<String> {

@@ -33,11 +33,19 @@ impl Desk {
                 running.put(slot, opened.clone());
                 app.tell_engine(Ask::Pool(PoolAsk::MarkOpened { slot }));
                 self.settle(app, &running, slot, from, &opened);
-                self.remark(from, format!("the page opened a new tab, which is yours: tab {slot} ({shown})"));
+                self.remark(
+                    app,
+                    from,
+                    format!("the page opened a new tab, which is yours: tab {slot} ({shown})"),
+                );
             }
             Err(why) => {
                 drop(opened.close(PATIENCE));
-                self.remark(from, format!("the page opened a new tab ({shown}), which was closed: {why}"));
+                self.remark(
+                    app,
+                    from,
+                    format!("the page opened a new tab ({shown}), which was closed: {why}"),
+                );
             }
         }
     }
@@ -67,11 +75,19 @@ impl Desk {
 
 /// Takes a slot for whoever owns the tab that it came from.
 fn take(app: &Application, from: SlotId, url: &str) -> Result<SlotId, String> {
-    let owner = {
+    let owner: Principal = {
         let world = app.engine().world();
-        world.pools.slot(from).map(|(_, slot)| slot.owner)
+        let (pool, slot) = world.pools.slot(from).ok_or("its tab is closed")?;
+        let owner = slot.owner;
+        // A page must not take from others what its owner would have to give back, nor what is kept for its owner.
+        if pool.slots_of(owner).count() >= pool.fair_share() {
+            return Err("you have your share of tabs already".into());
+        }
+        if pool.place_of(owner).is_some() {
+            return Err("you asked for a tab, and the next free one is for that".into());
+        }
+        owner
     };
-    let owner: Principal = owner.ok_or("its tab is closed")?;
     let wanted = Take { pool: TABS.into(), label: Some(label(url)), ..Take::default() };
     let events = app.engine().ask(owner, Ask::Pool(PoolAsk::Take(Box::new(wanted))));
     let taken = |event: &Event| match event {

@@ -55,6 +55,7 @@ impl Place {
 }
 
 /// A running application without doors.
+#[derive(Clone)]
 pub(crate) struct App {
     pub(crate) app: Application,
     pub(crate) reader: Option<Arc<Reader>>,
@@ -89,7 +90,8 @@ impl App {
     ) -> Result<Value, String> {
         let caller = Caller::new(who, Some(self.repo.clone()));
         let input = input.to_string();
-        let (output, _) = self.app.call_and_wait(&caller, &Call { op, input: &input, key, text: true });
+        let call = Call { op, input: &input, key, text: true, again: false };
+        let (output, _) = self.app.call_and_wait(&caller, &call);
         match output {
             Ok(rendered) => Ok(serde_json::from_str(&rendered.json).expect("JSON")),
             Err(Failure::Refused(refusal)) => Err(refusal.code().into()),

@@ -31,7 +31,7 @@ pub(super) async fn ask(app: &Application, question: Question) -> Output {
     // Finding the project looks at files, and reading the log at the disk.
     tokio::task::spawn_blocking(move || {
         let Question { caller, op, input, key, text } = &question;
-        let call = Call { op, input, key: key.as_deref(), text: *text };
+        let call = Call { op, input, key: key.as_deref(), text: *text, again: false };
         if app.call(caller, &call, responder) != Taken::Answered {
             app.engine().kick();
         }

@@ -88,7 +88,7 @@ fn tool(entry: &Entry) -> Tool {
         input_schema,
         effect: match entry.effect {
             Effect::Reads => comity_mcp::Effect::Reads,
-            Effect::Changes => comity_mcp::Effect::Adds,
+            Effect::Changes | Effect::Acts => comity_mcp::Effect::Adds,
             Effect::Removes => comity_mcp::Effect::Destroys,
         },
         always_load: ALWAYS_LOADED.contains(&entry.name),

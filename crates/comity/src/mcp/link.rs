@@ -62,6 +62,7 @@ impl Link {
         op: &str,
         input: &Map<String, Value>,
         key: &str,
+        again: bool,
     ) -> Result<Vec<u8>, String> {
         let said = |error: serde_json::Error| error.to_string();
         let input = serde_json::value::to_raw_value(input).map_err(said)?;
@@ -72,6 +73,7 @@ impl Link {
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
+            again,
             ..Request::empty()
         };
         let mut line = serde_json::to_vec(&request).map_err(said)?;

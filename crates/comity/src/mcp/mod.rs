@@ -16,6 +16,7 @@ use std::time::Instant;
 use comity_mcp::{Call, Connection, MESSAGE_BYTES_MAX, RequestId, Server, Step, Ticket, ToolOutcome};
 use comity_wire::{Eagerness, Fault, Home, Reply, Wait, wait_eagerly};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Map, Value};
 
 use crate::http;
 use crate::session::random_key;
@@ -30,9 +31,12 @@ const ACKNOWLEDGEMENT: u64 = 0;
 /// A tool call that the server has not answered yet.
 struct Running {
     ticket: Ticket,
-    /// The operation.
-    op: &'static str,
-    line: Vec<u8>,
+    /// The operation; the tool's own name where there is none.
+    op: String,
+    arguments: Map<String, Value>,
+    key: String,
+    /// Whether a server may have got it.
+    is_sent: bool,
 }
 
 struct Shim {
@@ -138,16 +142,25 @@ impl Shim {
         let id = self.next_id;
         self.next_id += 1;
         // A tool that is unknown here is unknown there too, and the answer says so.
-        let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name);
-        let op = known.unwrap_or(call.tool.as_str());
-        let line = self.link.request(id, op, &call.arguments, &random_key()?)?;
-        self.running.insert(id, Running { ticket: call.ticket, op: known.unwrap_or_default(), line });
-        if let Some(running) = self.running.get(&id)
-            && self.link.send(&running.line).is_err()
-        {
-            self.reconnect()?;
+        let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name.to_owned());
+        let op = known.unwrap_or(call.tool);
+        let Call { ticket, arguments, .. } = call;
+        self.running.insert(id, Running { ticket, op, arguments, key: random_key()?, is_sent: false });
+        match self.send(id)? {
+            true => Ok(()),
+            false => self.reconnect(),
         }
-        Ok(())
+    }
+
+    /// Sends a call, perhaps again; false if the connection is broken.
+    fn send(&mut self, id: u64) -> Result<bool, String> {
+        let Some(running) = self.running.get_mut(&id) else { return Ok(true) };
+        let Running { op, arguments, key, is_sent, .. } = running;
+        let line = self.link.request(id, op, arguments, key, *is_sent)?;
+        let sent = self.link.send(&line).is_ok();
+        // Half a line is no question: nobody got it.
+        *is_sent |= sent;
+        Ok(sent)
     }
 
     /// The client does not want the answer any more. A place in the queue goes with the connection that asked for it.
@@ -168,7 +181,7 @@ impl Shim {
                     let reply: Reply<'_> =
                         serde_json::from_slice(&line).map_err(|error| error.to_string())?;
                     let Some(running) = self.running.remove(&reply.id) else { continue };
-                    send(&self.server.finish(&running.ticket, &outcome(running.op, &reply)))?;
+                    send(&self.server.finish(&running.ticket, &outcome(&running.op, &reply)))?;
                     if let Some(receipt) = reply.receipt {
                         self.acknowledge(receipt)?;
                     }
@@ -181,7 +194,7 @@ impl Shim {
     /// What was offered has reached the client. If this gets lost it is offered again, and says so.
     fn acknowledge(&mut self, receipt: u64) -> Result<(), String> {
         let input = serde_json::Map::from_iter([("receipt".to_owned(), receipt.into())]);
-        let line = self.link.request(ACKNOWLEDGEMENT, "mail_ack", &input, &random_key()?)?;
+        let line = self.link.request(ACKNOWLEDGEMENT, "mail_ack", &input, &random_key()?, false)?;
         match self.link.send(&line) {
             Ok(()) => Ok(()),
             Err(_) => self.reconnect(),
@@ -190,15 +203,17 @@ impl Shim {
 
     /// Connects again, as the same agent, and asks again what was not answered: keys keep that harmless.
     fn reconnect(&mut self) -> Result<(), String> {
-        let mut waiting: Vec<(u64, Vec<u8>)> =
-            self.running.iter().map(|(id, running)| (*id, running.line.clone())).collect();
+        let mut waiting: Vec<u64> = self.running.keys().copied().collect();
         waiting.sort_unstable();
-        for _ in 0..RECONNECTS_MAX {
+        'again: for _ in 0..RECONNECTS_MAX {
             self.link.reopen()?;
-            // The new server may be gone as quickly as the old one.
-            if waiting.iter().all(|(_, line)| self.link.send(line).is_ok()) {
-                return Ok(());
+            for id in &waiting {
+                // The new server may be gone as quickly as the old one.
+                if !self.send(*id)? {
+                    continue 'again;
+                }
             }
+            return Ok(());
         }
         Err("the server does not stay".into())
     }

@@ -6,6 +6,7 @@ mod identity;
 mod liveness;
 mod logging;
 mod outbox;
+mod signals;
 mod socket;
 pub(crate) mod state_dir;
 
@@ -26,6 +27,7 @@ use comity_wire::Home;
 
 use crate::http;
 use logging::note;
+use signals::Signals;
 use socket::Socket;
 use state_dir::Unusable;
 
@@ -111,8 +113,9 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     if let Some((listener, _)) = web {
         serve_web(&app, home, listener)?;
     }
+    let signals = Signals::catch().map_err(|error| format!("signals cannot be caught: {error}"))?;
     let mut socket =
-        Socket::new(app.clone(), listener).map_err(|error| format!("the socket failed: {error}"))?;
+        Socket::new(app.clone(), listener, signals).map_err(|error| format!("the socket failed: {error}"))?;
     announce(how, &app);
     let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
     note("info", "stopped", &[("why", &format!("{stop:?}"))]);

@@ -60,13 +60,38 @@ impl Outbox {
     }
 }
 
-/// Answers one request of one connection.
+/// Answers one request of one connection: for certain, even if whoever was to answer it panics.
 pub(crate) struct Reply {
-    pub(crate) outbox: Arc<Outbox>,
-    pub(crate) to: ConnectionId,
-    pub(crate) id: u64,
+    outbox: Arc<Outbox>,
+    to: ConnectionId,
+    id: u64,
     /// Set where calls are traced.
-    pub(crate) trace: Option<Trace>,
+    trace: Option<Trace>,
+    is_answered: bool,
+}
+
+impl Reply {
+    pub(crate) fn new(outbox: Arc<Outbox>, to: ConnectionId, id: u64, trace: Option<Trace>) -> Reply {
+        Reply { outbox, to, id, trace, is_answered: false }
+    }
+
+    fn answer(&mut self, output: &Result<Rendered, Failure>, notices: &[String]) {
+        self.is_answered = true;
+        if let Some(trace) = self.trace.take() {
+            trace.end(output);
+        }
+        let line = line(self.id, output, notices);
+        self.outbox.post(self.to, Parcel::Line { id: self.id, line });
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let fault = "the server dropped this question; its log says why. Ask again";
+            self.answer(&Err(Failure::fault(fault)), &[]);
+        }
+    }
 }
 
 impl Responder for Reply {
@@ -74,12 +99,8 @@ impl Responder for Reply {
         self.outbox.post(self.to, Parcel::Parked { id: self.id, waiting });
     }
 
-    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
-        if let Some(trace) = self.trace {
-            trace.end(&output);
-        }
-        let line = line(self.id, &output, &notices);
-        self.outbox.post(self.to, Parcel::Line { id: self.id, line });
+    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        self.answer(&output, &notices);
     }
 }
 

@@ -22,9 +22,11 @@ use super::connections::Connections;
 use super::identity;
 use super::logging::Trace;
 use super::outbox::{ConnectionId, Outbox, Parcel, Reply, event_line, line};
+use super::signals::Signals;
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
+const SIGNALS: Token = Token(usize::MAX - 2);
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 4_096;
 /// Callers that are let in before those inside get their turn.
@@ -39,6 +41,8 @@ const FOLLOW_BYTES: usize = 256 * 1024;
 pub(crate) enum Stop {
     /// Somebody asked for it.
     Asked,
+    /// By a signal: the system shuts down, or somebody pressed Ctrl-C.
+    Signalled,
     /// Nobody was there for long enough.
     Unused,
 }
@@ -48,6 +52,7 @@ pub(crate) struct Socket {
     poll: Poll,
     listener: UnixListener,
     outbox: Arc<Outbox>,
+    signals: Signals,
     connections: Connections,
     /// Connections whose other end is gone; they are closed once what they asked last is answered.
     leaving: Vec<ConnectionId>,
@@ -59,11 +64,12 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(app: Application, listener: StdListener) -> io::Result<Socket> {
+    pub(crate) fn new(app: Application, listener: StdListener, mut signals: Signals) -> io::Result<Socket> {
         listener.set_nonblocking(true)?;
         let poll = Poll::new()?;
         let mut listener = UnixListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        poll.registry().register(&mut signals.0, SIGNALS, Interest::READABLE)?;
         let outbox = Outbox::new(mio::Waker::new(poll.registry(), WAKER)?);
         let own_uid = rustix::process::geteuid().as_raw();
         Ok(Socket {
@@ -71,6 +77,7 @@ impl Socket {
             poll,
             listener,
             outbox,
+            signals,
             connections: Connections::default(),
             leaving: Vec::new(),
             is_crowded: false,
@@ -105,6 +112,8 @@ impl Socket {
                 match event.token() {
                     LISTENER => self.is_crowded = true,
                     WAKER => {}
+                    SIGNALS if self.signals.came() => self.stop = Some(Stop::Signalled),
+                    SIGNALS => {}
                     Token(id) => {
                         work = work.and(self.turn(id as u64, event.is_readable()));
                         // It may have come together with the last words: it is not told of again.
@@ -224,9 +233,10 @@ impl Socket {
             input: request.input.map_or("", |input| input.get()),
             key: request.key.as_deref(),
             text: request.text,
+            again: request.again,
         };
         let trace = Trace::begin(&request.op, caller.who, id);
-        let reply = Reply { outbox: self.outbox.clone(), to: id, id: request.id, trace };
+        let reply = Reply::new(self.outbox.clone(), id, request.id, trace);
         self.app.call(&caller, &call, Box::new(reply))
     }
 

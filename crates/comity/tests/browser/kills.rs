@@ -1,10 +1,12 @@
 //! kill -9 of an agent, of the server and of Firefox, each while tabs are opening.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::mcp::Mcp;
-use crate::support::{Place, eventually, kill};
+use crate::support::{PATIENCE, Place, eventually, has_ended, kill};
 use crate::{Asker, firefox, page, place, really_open, tabs};
 
 /// Opens tabs from several threads; calls `then` while they are being opened.
@@ -94,6 +96,50 @@ fn a_killed_firefox_is_started_again_with_everybodys_pages() {
     let notices = place.log_of("slot_noted").iter().filter(|one| one["details"]["reopened"] == true).count();
     assert!(notices >= 1, "its owner was told");
     settled(&place, &[&ann, &bob]);
+}
+
+#[test]
+fn what_a_killed_server_did_in_a_page_is_not_done_again() {
+    if crate::support::lacks_firefox("what_a_killed_server_did_in_a_page_is_not_done_again") {
+        return;
+    }
+    let place = place(2);
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    let (hers, his) = (ann.opens(&page("hers", "white")), bob.opens(&page("his", "white")));
+    // Its deed is done at once, and it does not end.
+    let script = "document.title += '!'; new Promise(() => {})";
+    let mut mcp = Mcp::start(&mut place.comity_as(&bob.agent, &["mcp", "--browser"]));
+    let act = place
+        .start(&mut place.comity_as(&ann.agent, &["tab", "evaluate", &hers.to_string(), script, "--json"]));
+    let call = mcp.begin("firefox_evaluate", &json!({ "tabId": his, "script": script }));
+    eventually("both deeds are done", || {
+        let list = place.json(&["tab", "list"]);
+        let titles: Vec<&Value> =
+            list["tabs"].as_array().expect("tabs").iter().map(|tab| &tab["title"]).collect();
+        titles == ["hers!", "his!"]
+    });
+    place.kill_server();
+    let no = act.finish().refusal();
+    assert_eq!(no["code"], "outcome_unknown", "{no}");
+    assert!(no["hint"].as_str().is_some_and(|hint| hint.contains("tab state")), "{no}");
+    let told = mcp.result(call);
+    assert_eq!(told["isError"], true, "{told}");
+    assert!(told["content"][0]["text"].as_str().is_some_and(|text| text.contains("perhaps not")), "{told}");
+    assert_eq!((ann.title(hers), bob.title(his)), ("hers!".into(), "his!".into()), "each was done once");
+}
+
+#[test]
+fn a_server_that_a_signal_ends_takes_firefox_with_it() {
+    if crate::support::lacks_firefox("a_server_that_a_signal_ends_takes_firefox_with_it") {
+        return;
+    }
+    let place = place(2);
+    let ann = Asker::joins(&place, "ann");
+    ann.opens(&page("known", "white"));
+    let (server, browser) = (place.server().expect("a server"), firefox(&place).expect("a browser"));
+    kill(server, Signal::TERM);
+    assert!(has_ended(server, PATIENCE), "the server goes on");
+    assert!(has_ended(browser, Duration::ZERO), "Firefox is left, and nobody will ever end it");
 }
 
 /// Every tab has an owner and answers to it, there are no more than there can be, and Firefox has just these.

@@ -9,6 +9,9 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024;
 
 #[test]
 fn words_of_a_page_are_never_lines_of_comity() {
+    if crate::support::lacks_firefox("words_of_a_page_are_never_lines_of_comity") {
+        return;
+    }
     let place = place(2);
     let ann = Asker::joins(&place, "ann");
     let tab = ann.opens("data:text/html,<title>x</title><p>text");
@@ -41,6 +44,9 @@ fn words_of_a_page_are_never_lines_of_comity() {
 
 #[test]
 fn long_addresses_are_opened_and_secrets_in_them_are_not_written_down() {
+    if crate::support::lacks_firefox("long_addresses_are_opened_and_secrets_in_them_are_not_written_down") {
+        return;
+    }
     let place = place(2);
     let site = crate::support::site::Site::start();
     let ann = Asker::joins(&place, "ann");
@@ -56,10 +62,14 @@ fn long_addresses_are_opened_and_secrets_in_them_are_not_written_down() {
 
 #[test]
 fn what_a_page_opens_is_its_owners_or_closed_and_told() {
-    let place = place(2);
+    if crate::support::lacks_firefox("what_a_page_opens_is_its_owners_or_closed_and_told") {
+        return;
+    }
+    let place = place(4);
     let site = crate::support::site::Site::start();
-    let ann = Asker::joins(&place, "ann");
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let tab = ann.opens(site.url());
+    bob.opens("about:blank");
     let long = format!("{}?{}", site.url(), "x".repeat(1_500));
     let link = |url: &str| {
         let script = format!("document.body.innerHTML = '<a href=\"{url}\" target=_blank>more</a>'");
@@ -75,20 +85,22 @@ fn what_a_page_opens_is_its_owners_or_closed_and_told() {
         });
     };
     told(link(&long), "which is yours");
-    let own = tabs(&place);
-    assert_eq!(own.len(), 2, "{own:?}");
-    let popup = own.iter().map(|(id, _)| *id).find(|id| *id != tab).expect("another");
-    assert_eq!(ann.title(popup), "site");
-    // There is no room for another one.
-    told(link(site.url()), "which was closed");
-    assert_eq!(tabs(&place), own);
+    let all = tabs(&place);
+    let popup = all.iter().map(|(id, _)| *id).max().expect("tabs");
+    assert_eq!((all.len(), ann.title(popup)), (3, "site".into()), "{all:?}");
+    // There is room for another one, but pages take no more than their owner's share.
+    told(link(site.url()), "which was closed: you have your share of tabs already");
+    assert_eq!(tabs(&place), all);
     // Its page closes it: the slot is free again.
     ann.ask("tab_evaluate", json!({ "tabId": popup, "script": "setTimeout(close)", "inPage": true })).ok();
-    crate::support::eventually("one tab is left", || tabs(&place).len() == 1);
+    crate::support::eventually("the tab is gone", || tabs(&place).len() == 2);
 }
 
 #[test]
 fn contexts_with_names_are_opened_by_many_at_once() {
+    if crate::support::lacks_firefox("contexts_with_names_are_opened_by_many_at_once") {
+        return;
+    }
     let place = place(8);
     let agents: Vec<Asker<'_>> =
         ["ann", "bob", "cid", "dan"].iter().map(|name| Asker::joins(&place, name)).collect();
@@ -112,6 +124,11 @@ fn contexts_with_names_are_opened_by_many_at_once() {
 
 #[test]
 fn cookies_stay_ones_own_after_a_tab_was_handed_over_and_the_server_was_killed() {
+    if crate::support::lacks_firefox(
+        "cookies_stay_ones_own_after_a_tab_was_handed_over_and_the_server_was_killed",
+    ) {
+        return;
+    }
     let place = place(6);
     let site = crate::support::site::Site::start();
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));

@@ -31,6 +31,9 @@ impl Drop for Frozen {
 
 #[test]
 fn a_firefox_that_hangs_holds_up_nobody_longer_than_it_wants() {
+    if crate::support::lacks_firefox("a_firefox_that_hangs_holds_up_nobody_longer_than_it_wants") {
+        return;
+    }
     let place = place(4);
     let (ann, bob, cid) =
         (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"), Asker::joins(&place, "cid"));
@@ -83,6 +86,9 @@ fn without_firefox_it_is_said_so_and_who_waits_is_served() {
 
 #[test]
 fn everybodys_pages_come_back_however_busy_one_of_them_is() {
+    if crate::support::lacks_firefox("everybodys_pages_come_back_however_busy_one_of_them_is") {
+        return;
+    }
     let place = place(4);
     let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     let (busy, quiet) = (ann.opens(&page("busy", "white")), bob.opens(&page("quiet", "white")));
@@ -113,6 +119,9 @@ fn everybodys_pages_come_back_however_busy_one_of_them_is() {
 
 #[test]
 fn a_server_that_stops_while_firefox_starts_leaves_none() {
+    if crate::support::lacks_firefox("a_server_that_stops_while_firefox_starts_leaves_none") {
+        return;
+    }
     let place = place(2);
     let ann = Asker::joins(&place, "ann");
     let server = place.server().expect("a server");
@@ -129,6 +138,9 @@ fn a_server_that_stops_while_firefox_starts_leaves_none() {
 
 #[test]
 fn a_repeated_act_is_answered_and_not_done_again() {
+    if crate::support::lacks_firefox("a_repeated_act_is_answered_and_not_done_again") {
+        return;
+    }
     let place = place(2);
     let ann = Asker::joins(&place, "ann");
     let tab = ann.opens(&page("shop", "white"));

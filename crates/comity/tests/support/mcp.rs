@@ -54,14 +54,19 @@ impl Mcp {
         let id = self.next_id;
         self.next_id += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.result(id)
+    }
+
+    /// Waits for the result of what was begun.
+    pub(crate) fn result(&mut self, id: u64) -> Value {
         loop {
             let has_line = !self.output.buffer().is_empty() || is_readable(self.output.get_ref(), PATIENCE);
-            assert!(has_line, "no answer to {method}");
+            assert!(has_line, "no answer to {id}");
             let mut line = String::new();
             assert!(self.output.read_line(&mut line).expect("a line") > 0, "comity mcp ended");
             let message: Value = serde_json::from_str(&line).expect("JSON");
             if message["id"] == id {
-                assert!(message["error"].is_null(), "{method}: {message}");
+                assert!(message["error"].is_null(), "{message}");
                 return message["result"].clone();
             }
         }
@@ -76,12 +81,13 @@ impl Mcp {
         }
     }
 
-    /// Calls a tool, and goes on without its answer.
-    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) {
+    /// Calls a tool, and goes on without its answer; gives the call's id.
+    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
         let params = json!({ "name": tool, "arguments": arguments });
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+        id
     }
 
     /// Waits until there is something to read, and leaves it there.

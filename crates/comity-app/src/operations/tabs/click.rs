@@ -37,7 +37,7 @@ pub struct ClickTab {
 impl Operation for ClickTab {
     const NAME: &'static str = "tab_click";
     const TOOL: &'static str = "firefox_click";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/click" };

@@ -38,7 +38,7 @@ pub struct AnswerDialog {
 impl Operation for AnswerDialog {
     const NAME: &'static str = "tab_dialog";
     const TOOL: &'static str = "firefox_dialog";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/dialog" };

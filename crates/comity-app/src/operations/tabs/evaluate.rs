@@ -39,7 +39,7 @@ pub struct EvaluateInTab {
 impl Operation for EvaluateInTab {
     const NAME: &'static str = "tab_evaluate";
     const TOOL: &'static str = "firefox_evaluate";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/evaluate" };

@@ -142,7 +142,7 @@ impl Command<'_> {
         let slot = SlotId(self.tab);
         self.may(&self.app.engine().world(), how, verb)?;
         let desk = self.app.browser();
-        desk.touch(slot);
+        desk.touch(self.app, slot);
         let tab = desk.tab(self.app, slot, timeout)?;
         let result = act(&tab, timeout.saturating_sub(begun.elapsed()));
         desk.settled(self.app, slot, &tab);

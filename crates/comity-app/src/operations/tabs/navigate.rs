@@ -39,7 +39,7 @@ pub struct NavigateTab {
 impl Operation for NavigateTab {
     const NAME: &'static str = "tab_navigate";
     const TOOL: &'static str = "firefox_navigate";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/navigate" };

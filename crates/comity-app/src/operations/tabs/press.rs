@@ -33,7 +33,7 @@ pub struct PressKey {
 impl Operation for PressKey {
     const NAME: &'static str = "tab_press";
     const TOOL: &'static str = "firefox_press_key";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/press" };

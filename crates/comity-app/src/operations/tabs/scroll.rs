@@ -43,7 +43,7 @@ pub struct ScrollTab {
 impl Operation for ScrollTab {
     const NAME: &'static str = "tab_scroll";
     const TOOL: &'static str = "firefox_scroll";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/scroll" };

@@ -40,7 +40,7 @@ pub struct TypeIntoTab {
 impl Operation for TypeIntoTab {
     const NAME: &'static str = "tab_type";
     const TOOL: &'static str = "firefox_type";
-    const EFFECT: Effect = Effect::Changes;
+    const EFFECT: Effect = Effect::Acts;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Browsing;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/type" };

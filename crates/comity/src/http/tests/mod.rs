@@ -105,8 +105,7 @@ impl Server {
         let call = comity_app::Call {
             op: "agent_join",
             input: &json!({ "name": name }).to_string(),
-            key: None,
-            text: false,
+            ..comity_app::Call::default()
         };
         let (output, _) = self.app.call_and_wait(&Caller::human(self.repo()), &call);
         let joined: Value = serde_json::from_str(&output.expect("joined").json).expect("JSON");
