@@ -1,6 +1,7 @@
 //! The application as doors see it: one call for every operation.
 
 mod finishing;
+mod long;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -13,12 +14,12 @@ use crate::browser::Desk;
 use crate::catalog::{self, Entry, Erased};
 use crate::config::Config;
 use crate::contents::Contents;
-use crate::crew::{Crew, LONG_MAX, NoPlace};
+use crate::crew::Crew;
 use crate::engine::{Engine, Job, Nobody, Waiting, When};
 use crate::log::Reader;
 use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
-use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
+use crate::operation::{Caller, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::repeats::Repeats;
 pub use crate::taken::Taken;
@@ -242,17 +243,7 @@ impl Application {
         };
         let entry = &catalog::CATALOG[place];
         if entry.pace == Pace::Long {
-            let kept = key.as_ref().filter(|_| entry.is_kept());
-            let responder = match kept {
-                Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), responder),
-                None => Some(responder),
-            };
-            let Some(responder) = responder else { return heartbeat };
-            if call.again && entry.effect == Effect::Acts {
-                responder.respond(Err(outcome_unknown().into()), vec![]);
-                return heartbeat;
-            }
-            self.run_beside(entry, caller.clone(), call, key, responder);
+            self.take_long(entry, caller, call, key, responder);
             return heartbeat;
         }
         heartbeat.and(self.run(entry, caller, (call.input, call.text), key, responder))
@@ -304,27 +295,6 @@ impl Application {
         }
     }
 
-    /// Runs an operation that may take long on another thread.
-    fn run_beside(
-        &self,
-        entry: &'static Entry,
-        caller: Caller,
-        call: &Call<'_>,
-        key: Option<Key>,
-        responder: Box<dyn Responder>,
-    ) {
-        let place = match self.0.crew.place(LONG_MAX) {
-            Ok(place) => place,
-            Err(no_place) => return self.respond(caller.who, responder, Err(no_place.into())),
-        };
-        let (app, input, text) = (self.clone(), call.input.to_owned(), call.text);
-        place.run(move || {
-            if app.run(entry, &caller, (&input, text), key, responder) != Taken::Answered {
-                app.engine().drive();
-            }
-        });
-    }
-
     /// Takes a call and waits for its output, for doors that have a thread to spend.
     pub fn call_and_wait(
         &self,
@@ -373,25 +343,6 @@ impl Application {
             self.engine().kick();
         }
         responder.respond(output, notices);
-    }
-}
-
-/// An earlier server was asked for it, and is gone.
-fn outcome_unknown() -> Refusal {
-    Refusal::Browser {
-        code: "outcome_unknown",
-        problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
-        hint: "look at the page before you do it again: comity tab state TAB".into(),
-    }
-}
-
-impl From<NoPlace> for Failure {
-    fn from(no_place: NoPlace) -> Failure {
-        let problem = match no_place {
-            NoPlace::AllBusy => format!("{LONG_MAX} long operations run already"),
-            NoPlace::NoThread(error) => format!("the system gives no more threads: {error}"),
-        };
-        Refusal::LimitReached { problem, hint: "try again in a moment".into() }.into()
     }
 }
 

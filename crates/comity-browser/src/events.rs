@@ -24,6 +24,9 @@ pub(crate) const WANTED: [&str; 6] = [
     "network.responseCompleted",
 ];
 
+/// The address of an empty page.
+const EMPTY: &str = "about:blank";
+
 impl Shared {
     /// Takes in one event. Runs on the reading thread, so it never waits for an answer.
     pub(crate) fn take(&self, event: &Event) {
@@ -152,8 +155,15 @@ impl Shared {
     fn navigation_started(&self, params: &Value) {
         self.in_tab(params, |live| live.navigation_began = Instant::now());
         // Of a page whose process has crashed this is all that is heard: the empty page that takes its place.
-        if text(params, "url") == "about:blank" {
+        if text(params, "url") == EMPTY {
             let context = text(params, "context");
+            let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
+            let lost = tab.and_then(|tab| {
+                let url = tab
+                    .change(|live| (!live.is_sent).then(|| std::mem::replace(&mut live.url, EMPTY.into())));
+                Some(Notice::PageLost { tab: tab.id.clone(), url: url.filter(|url| url != EMPTY)? })
+            });
+            lost.into_iter().for_each(|lost| self.tell(lost));
             self.connection.interrupt(|about| {
                 let is_over = about.until_crashed && about.context.as_deref() == Some(context);
                 is_over.then_some(BrowserError::PageGone)

@@ -17,10 +17,17 @@ pub enum Notice {
         /// The tab whose page opened it.
         opener: Option<TabId>,
     },
-    /// A tab is gone: closed by us, by the person, by its page, or crashed.
+    /// A tab is gone: closed by us, by the person or by its page.
     TabClosed {
         /// The tab.
         tab: TabId,
+    },
+    /// An empty page took the place of one, and nobody sent the tab there: its process crashed, or it left by itself.
+    PageLost {
+        /// The tab.
+        tab: TabId,
+        /// Where it was.
+        url: String,
     },
     /// A page shows a dialog.
     DialogOpened {

@@ -52,6 +52,8 @@ pub(crate) struct Live {
     pub(crate) navigation_began: Instant,
     /// The frame that was clicked or typed into last, if it was one: keys go there.
     pub(crate) focused_frame: Option<String>,
+    /// Whether we have told it to go somewhere just now.
+    pub(crate) is_sent: bool,
     /// The last page that the policy refused, and the rule.
     pub(crate) blocked: Option<(String, String)>,
 }
@@ -72,6 +74,7 @@ impl TabState {
             network_moved: Instant::now(),
             navigation_began: Instant::now(),
             focused_frame: None,
+            is_sent: false,
             blocked: None,
         };
         TabState {

@@ -66,9 +66,19 @@ fn a_page_that_crashes_takes_nothing_with_it() {
         while tab.evaluate("document.title", Realm::Page, 99, LONG).unwrap().value != "waits" {}
         content_processes(stage.browser().process().pid).iter().for_each(kill);
         assert_eq!(stopped.join().unwrap().unwrap_err(), BrowserError::PageGone);
+        let lost = Notice::PageLost { tab: tab.id().clone(), url: server.url("/") };
+        assert_eq!(stage.notice(|notice| matches!(notice, Notice::PageLost { .. })), lost);
+        assert_eq!(tab.url(), "about:blank");
         tab.navigate(&server.url("/crashed and loaded again"), Until::Complete, LONG).unwrap();
         waiting.join().unwrap().unwrap();
     });
+    // Whoever is sent there is not lost.
+    tab.navigate("about:blank", Until::Complete, LONG).unwrap();
+    tab.back(LONG).unwrap();
+    tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
+    tab.evaluate("alert(1)", Realm::Page, 99, LONG).unwrap_err();
+    let next = stage.notice(|notice| !matches!(notice, Notice::TabOpened { .. }));
+    assert!(matches!(next, Notice::DialogOpened { .. }), "{next:?}");
 }
 
 /// The processes in which a Firefox runs pages.

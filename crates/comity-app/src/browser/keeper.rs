@@ -147,6 +147,14 @@ impl Keeper {
                     self.lose(slot, Loss::ClosedByUser);
                 }
             }
+            Notice::PageLost { tab, url } => {
+                if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
+                    let was = in_a_line(&url);
+                    let gone =
+                        format!("the page at {was} is gone: it crashed, or left by itself; load it again");
+                    desk.remark(&self.app, slot, gone);
+                }
+            }
             Notice::DialogOpened { tab, dialog } => {
                 if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
                     let says = in_a_line(&dialog.message);

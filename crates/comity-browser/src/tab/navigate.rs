@@ -10,6 +10,7 @@ use super::wait::Condition;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::policy::Load;
+use crate::tab_state::TabState;
 
 /// Until when a navigation is waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -48,6 +49,22 @@ struct Went {
 /// How long a page may take to begin to change after it was told to go back or forward.
 const TRAVERSE: Duration = Duration::from_secs(5);
 
+/// As long as it lives the tab goes where we send it.
+struct Sent<'a>(&'a TabState);
+
+impl Sent<'_> {
+    fn begin(state: &TabState) -> Sent<'_> {
+        state.change(|live| (live.is_sent, live.blocked) = (true, None));
+        Sent(state)
+    }
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        self.0.change(|live| live.is_sent = false);
+    }
+}
+
 impl Tab {
     /// Goes to an address.
     pub fn navigate(&self, url: &str, until: Until, timeout: Duration) -> Result<Navigated> {
@@ -75,7 +92,7 @@ impl Tab {
     fn go(&self, method: &str, params: Value, url: &str, timeout: Duration) -> Result<Navigated> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
-        self.state.change(|live| live.blocked = None);
+        let _sent = Sent::begin(&self.state);
         let went: Result<Went> = self.call(method, params, self.about_page(), &deadline);
         match went {
             Ok(went) => Ok(Navigated { url: went.url }),
@@ -92,6 +109,7 @@ impl Tab {
     fn traverse(&self, delta: i32, timeout: Duration) -> Result<Navigated> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
+        let _sent = Sent::begin(&self.state);
         let arrivals = self.state.live().arrivals;
         let params = json!({ "context": self.state.id.0, "delta": delta });
         let went: Result<Value> =

@@ -3,16 +3,17 @@
 //! Each turn reads every connection that has something, answers questions from memory, gathers what wants to change
 //! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
 
+mod followers;
+
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use comity_app::application::Taken;
-use comity_app::ledger::Entry;
 use comity_app::{Application, Call, Caller, Failure};
 use comity_core::agents::Process;
-use comity_core::{Ask, Principal, Record, Refusal};
+use comity_core::{Ask, Principal, Refusal};
 use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
@@ -21,7 +22,7 @@ use super::connection::{Connection, Received};
 use super::connections::Connections;
 use super::identity;
 use super::logging::Trace;
-use super::outbox::{ConnectionId, Outbox, Parcel, Reply, event_line, line};
+use super::outbox::{ConnectionId, Outbox, Parcel, Reply, line};
 use super::signals::Signals;
 
 const LISTENER: Token = Token(usize::MAX);
@@ -31,10 +32,6 @@ const SIGNALS: Token = Token(usize::MAX - 2);
 const CONNECTIONS_MAX: usize = 4_096;
 /// Callers that are let in before those inside get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
-/// Records that are sent to a follower before others get their turn.
-const FOLLOW_RECORDS: usize = 500;
-/// Bytes that may wait for a follower before the log is read on for it.
-const FOLLOW_BYTES: usize = 256 * 1024;
 
 /// Why the loop ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -351,39 +348,6 @@ impl Socket {
         true
     }
 
-    /// Sends the log on to those who follow it, as fast as they read.
-    fn feed_followers(&mut self) {
-        let head = self.app.engine().feed().head();
-        let behind = |connection: &Connection| {
-            connection.follow.is_some_and(|(_, cursor)| cursor < head) && connection.unsent() < FOLLOW_BYTES
-        };
-        let followers: Vec<ConnectionId> = self
-            .connections
-            .values()
-            .filter(|connection| behind(connection))
-            .map(|connection| connection.id)
-            .collect();
-        for id in followers {
-            let Some(connection) = self.connections.get_mut(&id) else { continue };
-            let Some((request, cursor)) = connection.follow else { continue };
-            let records = read_on(&self.app, cursor);
-            let world = self.app.engine().world();
-            let mut alive = true;
-            for record in &records {
-                alive &= connection.push(&event_line(request, &Entry::of(record, &world)));
-                connection.follow = Some((request, record.seq));
-            }
-            drop(world);
-            let is_behind = connection.follow.is_some_and(|(_, cursor)| cursor < head);
-            if !alive {
-                self.close(id);
-            } else if self.flush(id) && is_behind {
-                // There is more: take another turn soon.
-                self.outbox.wake_loop();
-            }
-        }
-    }
-
     fn close(&mut self, id: ConnectionId) {
         let Some(mut connection) = self.connections.remove(&id) else { return };
         let _ = self.poll.registry().deregister(&mut connection.stream);
@@ -395,15 +359,6 @@ impl Socket {
             && !self.connections.values().any(|other| other.link == Some(agent))
         {
             self.app.tell_engine(Ask::Disconnect { agent });
-        }
-    }
-}
-
-fn read_on(app: &Application, cursor: u64) -> Vec<Record> {
-    match app.engine().feed().recent(cursor) {
-        Some(recent) => recent.iter().take(FOLLOW_RECORDS).map(|record| (**record).clone()).collect(),
-        None => {
-            app.reader().ok().and_then(|reader| reader.read(cursor, FOLLOW_RECORDS).ok()).unwrap_or_default()
         }
     }
 }

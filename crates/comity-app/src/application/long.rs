@@ -1,0 +1,72 @@
+//! Operations that may take long: they run on other threads, and an act is not done twice.
+
+use comity_core::{Key, Refusal};
+
+use super::{Application, Call, Responder};
+use crate::catalog::Entry;
+use crate::crew::{LONG_MAX, NoPlace};
+use crate::operation::{Caller, Effect, Failure};
+use crate::taken::Taken;
+
+impl Application {
+    /// Takes an operation that may take long, unless it is being done or was answered already.
+    pub(super) fn take_long(
+        &self,
+        entry: &'static Entry,
+        caller: &Caller,
+        call: &Call<'_>,
+        key: Option<Key>,
+        responder: Box<dyn Responder>,
+    ) {
+        let kept = key.as_ref().filter(|_| entry.is_kept());
+        let responder = match kept {
+            Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), responder),
+            None => Some(responder),
+        };
+        let Some(responder) = responder else { return };
+        if call.again && entry.effect == Effect::Acts {
+            return responder.respond(Err(outcome_unknown().into()), vec![]);
+        }
+        self.run_beside(entry, caller.clone(), call, key, responder);
+    }
+
+    /// Runs an operation that may take long on another thread.
+    fn run_beside(
+        &self,
+        entry: &'static Entry,
+        caller: Caller,
+        call: &Call<'_>,
+        key: Option<Key>,
+        responder: Box<dyn Responder>,
+    ) {
+        let place = match self.0.crew.place(LONG_MAX) {
+            Ok(place) => place,
+            Err(no_place) => return self.respond(caller.who, responder, Err(no_place.into())),
+        };
+        let (app, input, text) = (self.clone(), call.input.to_owned(), call.text);
+        place.run(move || {
+            if app.run(entry, &caller, (&input, text), key, responder) != Taken::Answered {
+                app.engine().drive();
+            }
+        });
+    }
+}
+
+/// An earlier server was asked for it, and is gone.
+fn outcome_unknown() -> Refusal {
+    Refusal::Browser {
+        code: "outcome_unknown",
+        problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
+        hint: "look at the page before you do it again: comity tab state TAB".into(),
+    }
+}
+
+impl From<NoPlace> for Failure {
+    fn from(no_place: NoPlace) -> Failure {
+        let problem = match no_place {
+            NoPlace::AllBusy => format!("{LONG_MAX} long operations run already"),
+            NoPlace::NoThread(error) => format!("the system gives no more threads: {error}"),
+        };
+        Refusal::LimitReached { problem, hint: "try again in a moment".into() }.into()
+    }
+}

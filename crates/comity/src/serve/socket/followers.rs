@@ -1,0 +1,58 @@
+//! Those who follow the log: each gets it as fast as it reads.
+
+use comity_app::Application;
+use comity_app::ledger::Entry;
+use comity_core::Record;
+
+use super::Socket;
+use crate::serve::connection::Connection;
+use crate::serve::outbox::{ConnectionId, event_line};
+
+/// Records that are sent to a follower before others get their turn.
+const FOLLOW_RECORDS: usize = 500;
+/// Bytes that may wait for a follower before the log is read on for it.
+const FOLLOW_BYTES: usize = 256 * 1024;
+
+impl Socket {
+    /// Sends the log on to those who follow it, as fast as they read.
+    pub(super) fn feed_followers(&mut self) {
+        let head = self.app.engine().feed().head();
+        let behind = |connection: &Connection| {
+            connection.follow.is_some_and(|(_, cursor)| cursor < head) && connection.unsent() < FOLLOW_BYTES
+        };
+        let followers: Vec<ConnectionId> = self
+            .connections
+            .values()
+            .filter(|connection| behind(connection))
+            .map(|connection| connection.id)
+            .collect();
+        for id in followers {
+            let Some(connection) = self.connections.get_mut(&id) else { continue };
+            let Some((request, cursor)) = connection.follow else { continue };
+            let records = read_on(&self.app, cursor);
+            let world = self.app.engine().world();
+            let mut alive = true;
+            for record in &records {
+                alive &= connection.push(&event_line(request, &Entry::of(record, &world)));
+                connection.follow = Some((request, record.seq));
+            }
+            drop(world);
+            let is_behind = connection.follow.is_some_and(|(_, cursor)| cursor < head);
+            if !alive {
+                self.close(id);
+            } else if self.flush(id) && is_behind {
+                // There is more: take another turn soon.
+                self.outbox.wake_loop();
+            }
+        }
+    }
+}
+
+fn read_on(app: &Application, cursor: u64) -> Vec<Record> {
+    match app.engine().feed().recent(cursor) {
+        Some(recent) => recent.iter().take(FOLLOW_RECORDS).map(|record| (**record).clone()).collect(),
+        None => {
+            app.reader().ok().and_then(|reader| reader.read(cursor, FOLLOW_RECORDS).ok()).unwrap_or_default()
+        }
+    }
+}
