@@ -61,3 +61,82 @@ fn codex_locks_a_file() {
     let ran = clients::run(&place, codex);
     check(&place, &model, &ran, "codex");
 }
+
+/// A model that browses: it opens a page, types, looks, takes a picture, and wants more tabs than there are.
+fn browsing_model() -> Model {
+    let page = "data:text/html,<title>shop</title><h1>Shop</h1><label>Name <input id=name></label>";
+    let calls = [
+        ("mcp__comity__firefox_create_window", json!({ "url": page })),
+        ("mcp__comity__firefox_type", json!({ "tabId": 1, "selector": "#name", "text": "Zoë" })),
+        ("mcp__comity__firefox_get_page_state", json!({ "tabId": 1 })),
+        ("mcp__comity__firefox_screenshot", json!({ "tabId": 1 })),
+        ("mcp__comity__firefox_create_window", json!({ "url": page })),
+        ("mcp__comity__firefox_close_tab", json!({ "tabId": 1 })),
+    ];
+    Model::start(calls.into_iter().map(|(tool, input)| Call::new(tool, input)).collect())
+}
+
+/// A place with one tab.
+fn browsing_place() -> Place {
+    let place = Place::new();
+    place.set("[browser]\ntabs = 1\nschemes = [\"data\"]\n");
+    place
+}
+
+/// The model has read what it did, seen a picture, and was told why there is no second tab.
+fn check_browsing(place: &Place, model: &Model, ran: &Ran) {
+    let told = model.told();
+    let parts = [
+        "tab 1 is yours",
+        "typed 3 characters",
+        "Zoë",
+        "image/jpeg",
+        "POOL_FULL: Tab pool is full (1/1)",
+        "closed",
+    ];
+    assert_eq!(told.len(), parts.len(), "{told:?}: {ran:?}");
+    for (told, part) in told.iter().zip(parts) {
+        let shown: String = told.chars().take(2_000).collect();
+        assert!(told.contains(part), "{part:?} is not in {shown}");
+    }
+    assert!(told[3].len() > 5_000, "a picture has some size");
+    assert!(told[2].contains("untrusted"), "{}", told[2]);
+    assert_eq!(place.log_of("slot_freed").len(), 1);
+}
+
+#[test]
+fn claude_code_browses() {
+    if support::lacks_firefox("claude_code_browses") {
+        return;
+    }
+    let (place, model) = (browsing_place(), browsing_model());
+    let Some(mut claude) = clients::claude("claude_code_browses", &place, &model) else { return };
+    let servers = json!({ "mcpServers": { "comity": {
+        "command": support::BINARY, "args": ["mcp", "--browser"], "env": { "COMITY_HOME": place.home },
+    }}});
+    let config = place.dir().join("mcp.json");
+    clients::write(&config, &servers.to_string());
+    claude.arg("--strict-mcp-config").arg("--mcp-config").arg(&config);
+    let ran = clients::run(&place, claude);
+    check_browsing(&place, &model, &ran);
+}
+
+#[test]
+fn codex_browses() {
+    if support::lacks_firefox("codex_browses") {
+        return;
+    }
+    let (place, model) = (browsing_place(), browsing_model());
+    let settings = format!(
+        "[mcp_servers.comity]\ncommand = {}\nargs = [\"mcp\", \"--browser\"]\nrequired = true\n\
+         env = {{ COMITY_HOME = {}, CODEX_HOME = {} }}\n",
+        json!(support::BINARY),
+        json!(place.home),
+        json!(codex_home(&place)),
+    );
+    let Some(codex) = clients::codex("codex_browses", &place, &model, CODEX_UNKNOWN, &settings) else {
+        return;
+    };
+    let ran = clients::run(&place, codex);
+    check_browsing(&place, &model, &ran);
+}
