@@ -63,6 +63,15 @@ impl Browsing {
         }
     }
 
+    /// The process of its Firefox.
+    pub(super) fn process(&self) -> Result<u32, String> {
+        let record = self.firefox.profile.join("comity-firefox.json");
+        let text = std::fs::read_to_string(record).map_err(|error| error.to_string())?;
+        let record: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let pid = record["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+        pid.ok_or_else(|| "Firefox is not written down in its profile".to_owned())
+    }
+
     /// Kills the server and takes over its Firefox, with the tab of the only agent.
     pub(super) fn bare(self) -> Result<Bare, String> {
         let Browsing { server, firefox } = self;

@@ -84,7 +84,16 @@ pub(super) fn resident_bytes(pid: u32) -> Result<f64, String> {
 
 /// Clock ticks that a process has used, in user and kernel mode.
 pub(super) fn used_ticks(pid: u32) -> Result<f64, String> {
-    let stat = read(&format!("/proc/{pid}/stat"));
+    ticks_in(pid, &read(&format!("/proc/{pid}/stat")))
+}
+
+/// The time that the first thread of a process has worked, in nanoseconds.
+pub(super) fn first_thread_ns(pid: u32) -> Result<f64, String> {
+    let ticks = ticks_in(pid, &read(&format!("/proc/{pid}/task/{pid}/stat")))?;
+    Ok(ticks * 1e9 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+fn ticks_in(pid: u32, stat: &str) -> Result<f64, String> {
     // The name in parentheses may hold anything; what follows it does not.
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     let field = |at: usize| after.split_whitespace().nth(at)?.parse::<f64>().ok();

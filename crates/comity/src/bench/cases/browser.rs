@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::bench::Bench;
 use crate::bench::compare::{Comparison, Ratio, Round, in_turns, timed};
 use crate::bench::firefox::{ANSWER_MAX, Browsing, Surfer};
+use crate::bench::machine::first_thread_ns;
 use crate::bench::quantity::{Unit, per_mille};
 use crate::bench::raw::pages::Pages;
 use crate::bench::report::Goal;
@@ -87,8 +88,29 @@ fn pictures(bench: &mut Bench, browsing: &Browsing, pages: &Pages) -> Result<(),
             }
             Ok(Round { reference: per_mille(&mut in_turn, 500), subject: per_mille(&mut at_once, 500) })
         })?;
+        if goal.is_some() {
+            limit(bench, browsing, agents, &asks)?;
+        }
     }
     Ok(())
+}
+
+/// Firefox draws and packs all pictures on the first thread of its own process: no more can be had than it can do.
+fn limit(
+    bench: &mut Bench,
+    browsing: &Browsing,
+    agents: &mut [Photographer],
+    asks: &[Box<RawValue>],
+) -> Result<(), String> {
+    let (firefox, times) = (browsing.process()?, bench.scaled(PICTURES));
+    let name = format!("{} pictures at once, to Firefox's own thread", agents.len());
+    let (unit, ratio) = (Unit::Nanoseconds, Ratio::SubjectToReference);
+    bench.compare(Comparison { name: &name, unit, ratio, goal: None }, || {
+        let before = first_thread_ns(firefox)?;
+        let all = timed(|| (0..times).try_for_each(|_| take_at_once(agents, asks)))?;
+        let worked = first_thread_ns(firefox)? - before;
+        Ok(Round { reference: worked / times as f64, subject: all as f64 / times as f64 })
+    })
 }
 
 /// An agent that takes pictures of its tab.
