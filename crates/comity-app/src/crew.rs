@@ -24,13 +24,15 @@ struct Parts {
     more: Condvar,
 }
 
-/// There are never fewer threads than places.
+/// There are no fewer threads than places, unless the system gives no more.
 #[derive(Default)]
 struct Roster {
     /// Threads, busy or not.
     threads: usize,
     /// Those promised to somebody.
     places: usize,
+    /// Those of them that are for long operations.
+    long: usize,
     /// What no thread has begun yet.
     jobs: VecDeque<Job>,
 }
@@ -41,7 +43,19 @@ struct Job {
 }
 
 /// The promise of a thread; it is free again when this goes.
-pub(crate) struct Place(Crew);
+pub(crate) struct Place {
+    crew: Crew,
+    what: What,
+}
+
+/// What a thread is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum What {
+    /// A long operation: there is a bound.
+    Long,
+    /// The rest of what was granted: it has to be done.
+    Rest,
+}
 
 /// Why there is no thread.
 #[derive(Debug)]
@@ -53,20 +67,25 @@ pub(crate) enum NoPlace {
 }
 
 impl Crew {
-    /// A thread, unless so many are promised already.
-    pub(crate) fn place(&self, max: usize) -> Result<Place, NoPlace> {
+    /// A thread, unless so many long operations run already.
+    pub(crate) fn place(&self, what: What) -> Result<Place, NoPlace> {
         let mut roster = self.roster();
-        if roster.places >= max {
+        if what == What::Long && roster.long >= LONG_MAX {
             return Err(NoPlace::AllBusy);
         }
-        if roster.threads == roster.places {
+        if roster.threads <= roster.places {
             let crew = self.clone();
             let thread = std::thread::Builder::new().name("long".into());
-            thread.spawn(move || crew.work()).map_err(NoPlace::NoThread)?;
-            roster.threads += 1;
+            match thread.spawn(move || crew.work()) {
+                Ok(_) => roster.threads += 1,
+                // It waits until another one is done.
+                Err(_) if what == What::Rest && roster.threads > 0 => {}
+                Err(error) => return Err(NoPlace::NoThread(error)),
+            }
         }
         roster.places += 1;
-        Ok(Place(self.clone()))
+        roster.long += usize::from(what == What::Long);
+        Ok(Place { crew: self.clone(), what })
     }
 
     /// What each thread does: one job after another, until for a while there is none.
@@ -98,7 +117,7 @@ impl Crew {
 impl Place {
     /// Runs this on the thread.
     pub(crate) fn run(self, work: impl FnOnce() + Send + 'static) {
-        let crew = self.0.clone();
+        let crew = self.crew.clone();
         crew.roster().jobs.push_back(Job { work: Box::new(work), _place: self });
         crew.0.more.notify_one();
     }
@@ -106,7 +125,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.roster().places -= 1;
+        let mut roster = self.crew.roster();
+        roster.places -= 1;
+        roster.long -= usize::from(self.what == What::Long);
     }
 }
 
@@ -119,11 +140,14 @@ mod tests {
     #[test]
     fn places_are_bounded_and_come_back() {
         let crew = Crew::default();
-        let mut taken: Vec<Place> = (0..LONG_MAX).filter_map(|_| crew.place(LONG_MAX).ok()).collect();
+        // What was granted has places of its own.
+        let _rest = crew.place(What::Rest).expect("a place");
+        let mut taken: Vec<Place> = (0..LONG_MAX).filter_map(|_| crew.place(What::Long).ok()).collect();
         assert_eq!(taken.len(), LONG_MAX);
-        assert!(matches!(crew.place(LONG_MAX), Err(NoPlace::AllBusy)));
+        assert!(matches!(crew.place(What::Long), Err(NoPlace::AllBusy)));
+        assert!(crew.place(What::Rest).is_ok());
         taken.pop();
-        assert!(crew.place(LONG_MAX).is_ok());
+        assert!(crew.place(What::Long).is_ok());
     }
 
     #[test]
@@ -131,7 +155,7 @@ mod tests {
         let crew = Crew::default();
         let (done, ids) = mpsc::channel();
         for round in 0..20 {
-            let place = crew.place(1).unwrap_or_else(|_| panic!("the place of round {} is taken", round - 1));
+            let place = crew.place(What::Long).expect("a place");
             let done = done.clone();
             place.run(move || {
                 // Sent when the panic is over too.
@@ -162,7 +186,7 @@ mod tests {
         let gate = Arc::new(Mutex::new(gate));
         for _ in 0..LONG_MAX {
             let (begun, gate) = (begun.clone(), gate.clone());
-            crew.place(LONG_MAX).expect("a place").run(move || {
+            crew.place(What::Long).expect("a place").run(move || {
                 begun.send(()).expect("somebody counts");
                 // One waits for the word, the others for that one.
                 let _ = gate.lock().unwrap_or_else(PoisonError::into_inner).recv();

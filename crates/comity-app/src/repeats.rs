@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use comity_core::{Key, Principal};
+use comity_core::{Key, Principal, Refusal};
 
 use crate::application::Responder;
 use crate::operation::{Failure, Rendered};
@@ -37,19 +37,26 @@ enum State {
 /// Answers whoever asked first, and all who asked again meanwhile.
 struct First {
     repeats: Repeats,
+    /// Whether it may have been done by halves, and nobody would know.
+    is_act: bool,
     act: Option<Act>,
     responder: Option<Box<dyn Responder>>,
 }
 
 impl Repeats {
     /// Gives the responder for an act that is to be done; nothing if it runs, or was answered just now.
-    pub(crate) fn first(&self, act: Act, responder: Box<dyn Responder>) -> Option<Box<dyn Responder>> {
+    pub(crate) fn first(
+        &self,
+        act: Act,
+        is_act: bool,
+        responder: Box<dyn Responder>,
+    ) -> Option<Box<dyn Responder>> {
         let mut acts = self.locked();
         match acts.by_key.get_mut(&act) {
             None => {
                 acts.by_key.insert(act.clone(), State::Running(Vec::new()));
                 let (repeats, act) = (self.clone(), Some(act));
-                Some(Box::new(First { repeats, act, responder: Some(responder) }))
+                Some(Box::new(First { repeats, is_act, act, responder: Some(responder) }))
             }
             Some(State::Running(waiting)) => {
                 waiting.push(responder);
@@ -84,8 +91,8 @@ impl Repeats {
     }
 }
 
-impl Responder for First {
-    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+impl First {
+    fn answer(&mut self, output: Result<Rendered, Failure>, notices: Vec<String>) {
         let waiting = match self.act.take() {
             Some(act) => self.repeats.done(act, (output.clone(), notices.clone())),
             None => Vec::new(),
@@ -96,21 +103,39 @@ impl Responder for First {
     }
 }
 
+impl Responder for First {
+    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        self.answer(output, notices);
+    }
+}
+
 impl Drop for First {
     fn drop(&mut self) {
-        if let Some(act) = self.act.take() {
-            // It was never answered: those who wait see their connections close, and the next one does it.
-            let forgotten = self.repeats.locked().by_key.remove(&act);
-            drop(forgotten);
+        match &self.act {
+            None => {}
+            // Whoever did it panicked, perhaps after it was done.
+            Some(_) if self.is_act => self.answer(Err(outcome_unknown().into()), vec![]),
+            Some(act) => {
+                // It was never answered, and the next one does it.
+                let forgotten = self.repeats.locked().by_key.remove(act);
+                drop(forgotten);
+            }
         }
+    }
+}
+
+/// Whoever was asked for an act is gone.
+pub(crate) fn outcome_unknown() -> Refusal {
+    Refusal::Browser {
+        code: "outcome_unknown",
+        problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
+        hint: "look at the page before you do it again: comity tab state TAB".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
-
-    use comity_core::Refusal;
 
     use super::*;
 
@@ -134,7 +159,7 @@ mod tests {
     #[test]
     fn an_act_is_done_once_and_everybody_is_answered() {
         let (repeats, (sender, heard)) = (Repeats::default(), mpsc::channel());
-        let ask = |number| repeats.first(act(number), Box::new(Heard(sender.clone())));
+        let ask = |number| repeats.first(act(number), number == 4, Box::new(Heard(sender.clone())));
         let first = ask(1).expect("it is to be done");
         assert!(ask(1).is_none(), "it runs");
         assert!(heard.try_recv().is_err(), "nobody is answered before it is done");
@@ -149,12 +174,16 @@ mod tests {
         // One that ended without an answer can be asked for again.
         drop(ask(3).expect("it is to be done"));
         assert!(ask(3).is_some());
+        // But not if it may have been done.
+        drop(ask(4).expect("it is to be done"));
+        assert!(ask(4).is_none());
+        assert_eq!(heard.try_iter().filter(|said| said.contains("perhaps not")).count(), 2);
     }
 
     #[test]
     fn the_oldest_answers_go() {
         let (repeats, (sender, heard)) = (Repeats::default(), mpsc::channel());
-        let ask = |number| repeats.first(act(number), Box::new(Heard(sender.clone())));
+        let ask = |number| repeats.first(act(number), false, Box::new(Heard(sender.clone())));
         for number in 0..=ANSWERS_MAX {
             ask(number).expect("it is to be done").respond(said("1"), vec![]);
         }

@@ -25,7 +25,7 @@ pub(crate) const WANTED: [&str; 6] = [
 ];
 
 /// The address of an empty page.
-const EMPTY: &str = "about:blank";
+pub(crate) const EMPTY: &str = "about:blank";
 
 impl Shared {
     /// Takes in one event. Runs on the reading thread, so it never waits for an answer.

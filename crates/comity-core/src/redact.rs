@@ -26,46 +26,49 @@ const SECRET_WORDS: [&str; 9] =
     ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "access_key", "bearer"];
 
 /// Names in an address whose values let somebody in.
-const SECRET_PARAMETERS: [&str; 16] = [
-    "auth",
+const SECRET_PARAMETERS: [&str; 10] =
+    ["auth", "code", "jwt", "key", "otp", "pass", "pwd", "sid", "sig", "ticket"];
+/// How such names end.
+const SECRET_ENDINGS: [&str; 10] = [
+    "_key",
+    "-key",
     "authorization",
-    "code",
     "credential",
-    "jwt",
-    "key",
-    "otp",
-    "pass",
-    "pwd",
     "session",
+    "session-id",
+    "session_id",
     "sessionid",
-    "sid",
-    "sig",
+    "sessid",
     "signature",
-    "ticket",
-    "x-amz-credential",
 ];
+
+/// What stands between the parameters of an address.
+const PARAMETERS_BETWEEN: [char; 4] = ['?', '&', ';', '#'];
 
 /// Gives an address without passwords, tokens, signatures and codes that let somebody in.
 pub fn redact_url(url: &str) -> String {
     let url = without_user(url);
-    let parameters_start = url.find(['?', '#']).unwrap_or(url.len());
+    let parameters_start = url.find(PARAMETERS_BETWEEN).unwrap_or(url.len());
     let (page, parameters) = url.split_at(parameters_start);
-    let clean = parameters.split_inclusive(['?', '&', ';', '#']).map(|part| {
-        let (part, end) = match part.strip_suffix(['?', '&', ';', '#']) {
+    let clean = parameters.split_inclusive(PARAMETERS_BETWEEN).map(|part| {
+        let (part, end) = match part.strip_suffix(PARAMETERS_BETWEEN) {
             Some(bare) => (bare, &part[bare.len()..]),
             None => (part, ""),
         };
         match part.split_once('=') {
-            Some((name, value)) if !value.is_empty() && lets_in(name) => format!("{name}={MARK}{end}"),
-            _ => format!("{part}{end}"),
+            Some((_, "")) | None => format!("{}{end}", redact(part)),
+            Some((name, _)) if lets_in(name) => format!("{name}={MARK}{end}"),
+            Some((name, value)) => format!("{name}={}{end}", redact(value)),
         }
     });
-    redact(&format!("{page}{}", clean.collect::<String>())).into_owned()
+    let steps: Vec<Cow<'_, str>> = page.split('/').map(redact).collect();
+    format!("{}{}", steps.join("/"), clean.collect::<String>())
 }
 
 fn lets_in(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    SECRET_PARAMETERS.contains(&name.as_str()) || name.ends_with("-signature") || name.ends_with("_signature")
+    let mut endings = SECRET_ENDINGS.iter().chain(&SECRET_WORDS);
+    SECRET_PARAMETERS.contains(&name.as_str()) || endings.any(|end| name.ends_with(end))
 }
 
 /// An address without the name and the password that may stand before its host.
@@ -143,6 +146,15 @@ mod tests {
             ("https://a.b/?a=1;Sig=x#code=y", "https://a.b/?a=1;Sig=[redacted]#code=[redacted]"),
             ("https://a.b/?X-Amz-Signature=0f&n=2", "https://a.b/?X-Amz-Signature=[redacted]&n=2"),
             ("https://a.b/?barcode=123&code=", "https://a.b/?barcode=123&code="),
+            ("https://a.b/?password=p%40ssword&x=1", "https://a.b/?password=[redacted]&x=1"),
+            ("https://a.b/?X-Amz-Security-Token=IQo%2F%2Fr", "https://a.b/?X-Amz-Security-Token=[redacted]"),
+            (
+                "https://a.b/?PHPSESSID=1&secret_key=2",
+                "https://a.b/?PHPSESSID=[redacted]&secret_key=[redacted]",
+            ),
+            ("https://a.b/p;jsessionid=0A1B?x", "https://a.b/p;jsessionid=[redacted]?x"),
+            ("https://a.b/?token=&page=settings", "https://a.b/?token=&page=settings"),
+            ("https://a.b/sk-abcDEF0123456789xyz?monkey=1", "https://a.b/[redacted]?monkey=1"),
             ("https://a.b/code=1?q=code", "https://a.b/code=1?q=code"),
             ("about:blank", "about:blank"),
             ("", ""),

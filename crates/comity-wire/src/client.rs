@@ -110,6 +110,11 @@ impl Client {
     /// Asks one question and waits for its answer; lines for other questions are passed over.
     pub fn call(&mut self, request: Request<'_>) -> Result<Reply<'_>, ClientError> {
         let id = self.send(request)?;
+        self.answer(id)
+    }
+
+    /// Waits for the answer to what was sent; lines for other questions are passed over.
+    pub fn answer(&mut self, id: u64) -> Result<Reply<'_>, ClientError> {
         // The server writes the id first, so the line need not be parsed to know whose it is.
         let start = format!("{{\"id\":{id},");
         loop {

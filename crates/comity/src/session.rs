@@ -58,9 +58,9 @@ impl Session {
         let input =
             serde_json::value::to_raw_value(input).map_err(|error| Trouble::Fault(error.to_string()))?;
         let key = random_key().map_err(Trouble::Fault)?;
-        let mut attempt = 0;
+        let (mut attempt, mut is_sent) = (0, false);
         loop {
-            match self.ask_once(op, &input, &key, attempt > 0) {
+            match self.ask_once(op, &input, &key, &mut is_sent) {
                 Ok(answer) => return answer,
                 Err(problem) => {
                     self.client = None;
@@ -79,7 +79,7 @@ impl Session {
         op: &str,
         input: &RawValue,
         key: &str,
-        again: bool,
+        is_sent: &mut bool,
     ) -> Result<Result<Answer, Trouble>, String> {
         let client = match &mut self.client {
             Some(client) => client,
@@ -89,17 +89,20 @@ impl Session {
                 Err(problem) => return Ok(Err(Trouble::Fault(problem))),
             },
         };
-        let reply = client.call(Request {
+        let said = |error: ClientError| error.to_string();
+        let sent = client.send(Request {
             op: Cow::Borrowed(op),
             input: Some(input),
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
             token: self.token.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
-            again,
+            again: *is_sent,
             ..Request::empty()
         });
-        let reply = reply.map_err(|error: ClientError| error.to_string())?;
+        let id = sent.map_err(said)?;
+        *is_sent = true;
+        let reply = client.answer(id).map_err(said)?;
         if let Some(error) = reply.error {
             let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
             return Ok(Err(Trouble::Refused(error.to_owned(), fault)));

@@ -55,6 +55,24 @@ fn a_signal_ends_a_server_as_a_command_does() {
 }
 
 #[test]
+fn a_terminal_that_goes_says_so_twice_and_one_that_is_not_heard_ends_nothing() {
+    let place = Place::new();
+    let ignoring = ["-c", "trap '' HUP; exec \"$0\" serve", support::BINARY];
+    let heard = place.start(&mut place.comity(&["serve"]));
+    support::eventually("it serves", || place.server().is_some());
+    (0..2).for_each(|_| kill(heard.pid(), Signal::HUP));
+    assert_eq!(heard.finish().code, 0, "it ends in order");
+    assert!(!place.socket().exists());
+    let mut shell = place.program("/bin/sh");
+    let deaf = place.start(shell.args(ignoring));
+    support::eventually("it serves", || place.server().is_some());
+    kill(deaf.pid(), Signal::HUP);
+    (0..20).for_each(|_| assert_eq!(place.server(), Some(deaf.pid()), "it goes on"));
+    kill(deaf.pid(), Signal::TERM);
+    assert_eq!(deaf.finish().code, 0, "it was there until it was told");
+}
+
+#[test]
 fn status_starts_nothing() {
     let place = Place::new();
     let status = place.run(&["status", "--json"]);

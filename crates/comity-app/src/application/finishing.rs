@@ -4,6 +4,7 @@ use comity_core::Principal;
 
 use super::{Application, Responder};
 use crate::catalog;
+use crate::crew::What;
 use crate::engine::{Answer, Asker, Waiting};
 use crate::operation::{Failure, GoOn, MakeVerdict, Rendered};
 
@@ -54,8 +55,7 @@ impl Asker for Following {
         let failure = match answer {
             Answer::Done { events, .. } => {
                 let events = events.to_vec();
-                // What was granted is bounded already.
-                let place = match app.0.crew.place(usize::MAX) {
+                let place = match app.0.crew.place(What::Rest) {
                     Ok(place) => place,
                     Err(no_place) => return app.respond(who, responder, Err(no_place.into())),
                 };

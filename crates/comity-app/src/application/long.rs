@@ -4,8 +4,9 @@ use comity_core::{Key, Refusal};
 
 use super::{Application, Call, Responder};
 use crate::catalog::Entry;
-use crate::crew::{LONG_MAX, NoPlace};
+use crate::crew::{LONG_MAX, NoPlace, What};
 use crate::operation::{Caller, Effect, Failure};
+use crate::repeats::outcome_unknown;
 use crate::taken::Taken;
 
 impl Application {
@@ -18,13 +19,14 @@ impl Application {
         key: Option<Key>,
         responder: Box<dyn Responder>,
     ) {
+        let is_act = entry.effect == Effect::Acts;
         let kept = key.as_ref().filter(|_| entry.is_kept());
         let responder = match kept {
-            Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), responder),
+            Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), is_act, responder),
             None => Some(responder),
         };
         let Some(responder) = responder else { return };
-        if call.again && entry.effect == Effect::Acts {
+        if call.again && is_act {
             return responder.respond(Err(outcome_unknown().into()), vec![]);
         }
         self.run_beside(entry, caller.clone(), call, key, responder);
@@ -39,7 +41,7 @@ impl Application {
         key: Option<Key>,
         responder: Box<dyn Responder>,
     ) {
-        let place = match self.0.crew.place(LONG_MAX) {
+        let place = match self.0.crew.place(What::Long) {
             Ok(place) => place,
             Err(no_place) => return self.respond(caller.who, responder, Err(no_place.into())),
         };
@@ -49,15 +51,6 @@ impl Application {
                 app.engine().drive();
             }
         });
-    }
-}
-
-/// An earlier server was asked for it, and is gone.
-fn outcome_unknown() -> Refusal {
-    Refusal::Browser {
-        code: "outcome_unknown",
-        problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
-        hint: "look at the page before you do it again: comity tab state TAB".into(),
     }
 }
 

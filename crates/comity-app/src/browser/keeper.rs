@@ -150,8 +150,7 @@ impl Keeper {
             Notice::PageLost { tab, url } => {
                 if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
                     let was = in_a_line(&url);
-                    let gone =
-                        format!("the page at {was} is gone: it crashed, or left by itself; load it again");
+                    let gone = format!("the page at {was} was gone: it crashed, or left by itself");
                     desk.remark(&self.app, slot, gone);
                 }
             }

@@ -9,6 +9,7 @@ use super::Tab;
 use super::wait::Condition;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
+use crate::events::EMPTY;
 use crate::policy::Load;
 use crate::tab_state::TabState;
 
@@ -49,12 +50,12 @@ struct Went {
 /// How long a page may take to begin to change after it was told to go back or forward.
 const TRAVERSE: Duration = Duration::from_secs(5);
 
-/// As long as it lives the tab goes where we send it.
+/// As long as it lives the tab goes where we send it, and that may be an empty page.
 struct Sent<'a>(&'a TabState);
 
 impl Sent<'_> {
     fn begin(state: &TabState) -> Sent<'_> {
-        state.change(|live| (live.is_sent, live.blocked) = (true, None));
+        state.change(|live| live.is_sent = true);
         Sent(state)
     }
 }
@@ -92,7 +93,8 @@ impl Tab {
     fn go(&self, method: &str, params: Value, url: &str, timeout: Duration) -> Result<Navigated> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
-        let _sent = Sent::begin(&self.state);
+        self.state.change(|live| live.blocked = None);
+        let _sent = (url == EMPTY).then(|| Sent::begin(&self.state));
         let went: Result<Went> = self.call(method, params, self.about_page(), &deadline);
         match went {
             Ok(went) => Ok(Navigated { url: went.url }),

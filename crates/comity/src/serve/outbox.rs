@@ -88,7 +88,7 @@ impl Reply {
 impl Drop for Reply {
     fn drop(&mut self) {
         if !self.is_answered {
-            let fault = "the server dropped this question; its log says why. Ask again";
+            let fault = "the server dropped this question, and its log says why; see what was done before you ask again";
             self.answer(&Err(Failure::fault(fault)), &[]);
         }
     }

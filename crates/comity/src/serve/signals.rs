@@ -16,14 +16,17 @@ const FAILURE: i32 = 1;
 pub(super) struct Signals(pub(super) UnixStream);
 
 impl Signals {
-    /// Catches them from now on. Whoever sends a second one does not want to wait: it ends the process at once.
+    /// Catches them from now on, but for those that whoever started this process wants it not to hear.
     pub(super) fn catch() -> io::Result<Signals> {
         let (ours, theirs) = StdStream::pair()?;
         ours.set_nonblocking(true)?;
-        let came = Arc::new(AtomicBool::new(false));
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, FAILURE, came.clone())?;
-            flag::register(signal, came.clone())?;
+        for signal in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)) {
+            // Whoever sends the same one twice does not want to wait. A terminal that goes may do so by itself.
+            if signal != SIGHUP {
+                let came = Arc::new(AtomicBool::new(false));
+                flag::register_conditional_shutdown(signal, FAILURE, came.clone())?;
+                flag::register(signal, came)?;
+            }
             low_level::pipe::register(signal, theirs.try_clone()?)?;
         }
         Ok(Signals(UnixStream::from_std(ours)))
@@ -33,4 +36,12 @@ impl Signals {
     pub(super) fn came(&mut self) -> bool {
         matches!(self.0.read(&mut [0; 16]), Ok(1..))
     }
+}
+
+/// Whether a signal was ignored from the start, as `nohup` does it; where the system does not tell, it was not.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }

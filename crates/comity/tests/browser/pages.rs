@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Asker, place, tabs};
+use crate::{Asker, page, place, tabs};
 
 /// Bytes of an answer about a page that has little text.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
@@ -144,4 +144,24 @@ fn cookies_stay_ones_own_after_a_tab_was_handed_over_and_the_server_was_killed()
     assert_eq!(cookie(&bob, given, "document.cookie"), "who=ann", "the one that was given has them");
     let own = ann.opens(site.url());
     assert!(["", "who=ann"].iter().any(|cookies| cookie(&ann, own, "document.cookie") == *cookies));
+}
+
+#[test]
+fn a_page_that_goes_away_is_told_with_the_next_look_and_only_to_its_owner() {
+    if crate::support::lacks_firefox("a_page_that_goes_away_is_told_with_the_next_look_and_only_to_its_owner")
+    {
+        return;
+    }
+    let place = place(2);
+    let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
+    let tab = ann.opens(&page("fleeting", "white"));
+    ann.get("tab_share", json!({ "tabId": tab, "with": "bob" }));
+    let leave =
+        json!({ "tabId": tab, "script": "setTimeout(() => location = 'about:blank')", "inPage": true });
+    ann.ask("tab_evaluate", leave).ok();
+    let wait = json!({ "tabId": tab, "url": "about:blank" });
+    assert!(bob.get("tab_wait", wait)["remarks"].is_null(), "it is not his");
+    let told = ann.get("tab_state", json!({ "tabId": tab }))["remarks"].to_string();
+    assert!(told.contains("fleeting") && told.contains("was gone"), "{told}");
+    assert!(ann.get("tab_read", json!({ "tabId": tab }))["remarks"].is_null(), "it is told once");
 }

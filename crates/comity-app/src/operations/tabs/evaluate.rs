@@ -57,7 +57,7 @@ impl Operation for EvaluateInTab {
             tab.evaluate(&self.script, realm, VALUE_BYTES_MAX, timeout)
         })?;
         let (value, is_cut) = (done.value.value, done.value.is_cut);
-        let (tab_id, url, remarks) = (self.tab_id, done.url, done.remarks);
+        let (tab_id, url, remarks) = (self.tab_id, done.url, command.remarks());
         Ok(Plan::Answer(Evaluation { tab_id, url, value, is_cut, untrusted: true, remarks }))
     }
 }

@@ -91,7 +91,6 @@ struct Done<T> {
     value: T,
     /// Where the tab is afterwards.
     url: String,
-    remarks: Vec<String>,
 }
 
 /// What came of an act in a tab.
@@ -146,9 +145,26 @@ impl Command<'_> {
         let tab = desk.tab(self.app, slot, timeout)?;
         let result = act(&tab, timeout.saturating_sub(begun.elapsed()));
         desk.settled(self.app, slot, &tab);
-        let value = result.map_err(failure)?;
-        let remarks = if how == Use::Acts { desk.take_remarks(slot) } else { Vec::new() };
-        Ok(Done { value, url: in_a_line(&tab.url()), remarks })
+        let value = result.map_err(|error| self.with_remarks(failure(error)))?;
+        Ok(Done { value, url: in_a_line(&tab.url()) })
+    }
+
+    /// What the owner has to know besides, once: for those who show it.
+    fn remarks(&self) -> Vec<String> {
+        let slot = SlotId(self.tab);
+        let is_owner = check_owner(&self.app.engine().world(), self.caller.who, slot, "read").is_ok();
+        if is_owner { self.app.browser().take_remarks(slot) } else { Vec::new() }
+    }
+
+    /// What happened besides may be why it failed.
+    fn with_remarks(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Refused(Refusal::Browser { code, problem, hint }) => {
+                let problem = [vec![problem], self.remarks()].concat().join("; ");
+                Failure::Refused(Refusal::Browser { code, problem, hint })
+            }
+            other => other,
+        }
     }
 
     /// Runs an act, and tells what came of it.
@@ -158,7 +174,8 @@ impl Command<'_> {
         done: String,
         act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
     ) -> Result<TabActed, Failure> {
-        let Done { value, url, remarks } = self.run(Use::Acts, verb, act)?;
+        let Done { value, url } = self.run(Use::Acts, verb, act)?;
+        let remarks = self.remarks();
         let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, in_a_line(&dialog.message)));
         Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
     }

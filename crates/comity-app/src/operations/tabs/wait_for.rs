@@ -9,7 +9,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use};
+use super::{Command, Use, write_remarks};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -73,7 +73,7 @@ impl Operation for WaitForTab {
             return Err(Refusal::bad_input("one thing can be waited for at a time", hint).into());
         };
         let done = command.run(Use::Looks, "read", |tab, timeout| tab.wait_for(&condition, timeout))?;
-        Ok(Plan::Answer(TabReady { tab_id: self.tab_id, url: done.url }))
+        Ok(Plan::Answer(TabReady { tab_id: self.tab_id, url: done.url, remarks: command.remarks() }))
     }
 }
 
@@ -107,10 +107,15 @@ pub struct TabReady {
     pub tab_id: u64,
     /// Where it is now.
     pub url: String,
+    /// What happened besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 impl fmt::Display for TabReady {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it is so in tab {}, which is at {}", self.tab_id, comity_core::display::visible(&self.url))
+        let url = comity_core::display::visible(&self.url);
+        write!(f, "it is so in tab {}, which is at {url}", self.tab_id)?;
+        write_remarks(f, &self.remarks)
     }
 }
