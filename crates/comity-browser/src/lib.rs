@@ -37,7 +37,7 @@ pub use ids::{Container, TabId};
 pub use keys::Modifier;
 pub use notice::{Dialog, Notice};
 pub use options::{Display, Options};
-pub use tab::act::{Acted, Typing};
+pub use tab::act::{Acted, Button, Click, Typing};
 pub use tab::evaluate::{Evaluated, Realm};
 pub use tab::navigate::{Navigated, Until};
 pub use tab::read::{Content, Element, ElementBox};

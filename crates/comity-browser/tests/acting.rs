@@ -7,7 +7,9 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use comity_browser::{Browser, BrowserError, Condition, Notice, Realm, Scroll, Tab, Target, Typing, Until};
+use comity_browser::{
+    Browser, BrowserError, Button, Click, Condition, Notice, Realm, Scroll, Tab, Target, Typing, Until,
+};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
 
@@ -75,7 +77,18 @@ fn fill_and_send(tab: &Tab, server: &Server) {
     tab.type_text(Some(&css("textarea")), "\n!", Typing::default(), LONG).unwrap();
     tab.type_text(Some(&css("select")), "Dog", Typing::default(), LONG).unwrap();
     tab.type_text(Some(&css("[type=date]")), "2026-11-16", Typing::default(), LONG).unwrap();
-    tab.click(&css("[type=checkbox]"), LONG).unwrap();
+    tab.click(&css("[type=checkbox]"), Click::default(), LONG).unwrap();
+    let log = "clicks = []; ['click', 'dblclick', 'auxclick', 'contextmenu'].forEach(type =>
+        document.querySelector('textarea').addEventListener(type, event => clicks.push(type + event.button)))";
+    page_of(tab, log);
+    let double = Click { times: 2, ..Click::default() };
+    for click in
+        [double, Click { button: Button::Right, times: 1 }, Click { button: Button::Middle, times: 1 }]
+    {
+        tab.click(&css("textarea"), click, LONG).unwrap();
+    }
+    let heard = page_of(tab, "clicks.join()");
+    assert_eq!(heard, "click0,click0,dblclick0,contextmenu2,auxclick2,auxclick1");
     let values =
         page_of(tab, "[...new FormData(document.forms[0]).values()].map(v => v.length > 99 ? v.length : v)");
     assert_eq!(values, serde_json::json!(["Zoë 漢", 1102, "d", "2026-11-16", "on"]));
@@ -108,11 +121,11 @@ fn refuse_what_nobody_could_do(tab: &Tab, server: &Server) {
         ("#nowhere", "nothing on the page matches #nowhere"),
         ("a[", "a[ is no CSS selector"),
     ] {
-        assert_eq!(tab.click(&css(selector), LONG).unwrap_err().to_string(), expected);
+        assert_eq!(tab.click(&css(selector), Click::default(), LONG).unwrap_err().to_string(), expected);
     }
     let typed = tab.type_text(Some(&css("#far")), "x", Typing::default(), LONG).unwrap_err();
     assert!(typed.to_string().contains("takes no text"), "{typed}");
-    tab.click(&css("#far"), LONG).unwrap();
+    tab.click(&css("#far"), Click::default(), LONG).unwrap();
     let far = tab.element(&css("#far"), LONG).unwrap();
     assert_eq!(
         (far.text.as_str(), far.tag.as_str(), far.visible, far.enabled),
@@ -131,22 +144,22 @@ fn refuse_what_nobody_could_do(tab: &Tab, server: &Server) {
 fn dialogs(stage: &Stage, tab: &Tab, other: &Tab, server: &Server) {
     tab.navigate(&server.url("/dialogs"), Until::Complete, LONG).unwrap();
     other.navigate(&server.url("/form"), Until::Complete, LONG).unwrap();
-    let acted = tab.click(&css("#alert"), LONG).unwrap();
+    let acted = tab.click(&css("#alert"), Click::default(), LONG).unwrap();
     let dialog = acted.dialog.unwrap();
     assert_eq!((dialog.kind.as_str(), dialog.message.as_str()), ("alert", "hello"));
     let told = stage.notice(|notice| matches!(notice, Notice::DialogOpened { .. }));
     assert_eq!(told, Notice::DialogOpened { tab: tab.id().clone(), dialog: dialog.clone() });
     // Whoever wants to act is told at once; who reads, and who works in another tab, is not held up.
     let begun = Instant::now();
-    let refused = tab.click(&css("#ask"), LONG).unwrap_err();
+    let refused = tab.click(&css("#ask"), Click::default(), LONG).unwrap_err();
     assert_eq!(refused, BrowserError::Dialog { kind: "alert".into(), message: "hello".into() });
     assert!(begun.elapsed() < Duration::from_millis(500));
     assert!(tab.content(None, 100, LONG).unwrap().text.contains("Alert"));
-    other.click(&css("[type=checkbox]"), LONG).unwrap();
+    other.click(&css("[type=checkbox]"), Click::default(), LONG).unwrap();
     other.screenshot(&comity_browser::ScreenshotOptions::default(), LONG).unwrap();
     assert_eq!(tab.accept_dialog(None, LONG).unwrap(), dialog);
     assert_eq!(tab.dialog(), None);
-    let acted = tab.click(&css("#ask"), LONG).unwrap();
+    let acted = tab.click(&css("#ask"), Click::default(), LONG).unwrap();
     assert_eq!(acted.dialog.unwrap().default.as_deref(), Some("nobody"));
     tab.accept_dialog(Some("somebody"), LONG).unwrap();
     tab.wait_for(&Condition::Text("somebody".into()), LONG).unwrap();
@@ -161,7 +174,7 @@ fn dialogs(stage: &Stage, tab: &Tab, other: &Tab, server: &Server) {
 fn popups(stage: &Stage, browser: &Browser, tab: &Tab, server: &Server) {
     tab.navigate(&server.url("/popups"), Until::Complete, LONG).unwrap();
     for selector in ["#blank", "#open"] {
-        tab.click(&css(selector), LONG).unwrap();
+        tab.click(&css(selector), Click::default(), LONG).unwrap();
         let opened = stage.notice(|notice| matches!(notice, Notice::TabOpened { .. }));
         let Notice::TabOpened { tab: popup, container, opener, .. } = opened else { unreachable!() };
         assert_eq!((opener.as_ref(), &container), (Some(tab.id()), tab.container()));
@@ -179,7 +192,7 @@ fn popups(stage: &Stage, browser: &Browser, tab: &Tab, server: &Server) {
     let Notice::TabOpened { tab: popup, .. } = opened else { unreachable!() };
     let popup = browser.tab(&popup).unwrap();
     popup.wait_for(&Condition::Selector("#close".into()), LONG).unwrap();
-    popup.click(&css("#close"), LONG).unwrap();
+    popup.click(&css("#close"), Click::default(), LONG).unwrap();
     stage.notice(|notice| *notice == Notice::TabClosed { tab: popup.id().clone() });
     assert!(matches!(popup.content(None, 1, LONG), Err(BrowserError::NoSuchTab { .. })));
 }

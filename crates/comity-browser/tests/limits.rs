@@ -152,7 +152,7 @@ fn the_policy_is_enforced_in_the_browser() {
     tab.clear_activity();
     tab.navigate(&server.url("/page"), Until::Complete, LONG).unwrap();
     tab.wait_for(&Condition::NetworkIdle, LONG).unwrap();
-    tab.click(&Target::Css("#link".into()), LONG).unwrap();
+    tab.click(&Target::Css("#link".into()), comity_browser::Click::default(), LONG).unwrap();
     let clicked = format!("http://localhost:{}/clicked", server.port);
     let is_told = |path: &str| {
         let requests = tab.network();
@@ -164,7 +164,7 @@ fn the_policy_is_enforced_in_the_browser() {
         assert!(is_told(path), "{path}: {:?}", tab.network());
     }
     assert!(tab.url().ends_with("/page"), "{} {clicked}", tab.url());
-    tab.click(&Target::Css("#stay".into()), LONG).unwrap();
+    tab.click(&Target::Css("#stay".into()), comity_browser::Click::default(), LONG).unwrap();
     tab.wait_for(&Condition::Text("reached".into()), LONG).unwrap();
     let asked = server.asked();
     assert!(asked.iter().all(|asked| asked.starts_with("127.0.0.1:")), "{asked:?}");

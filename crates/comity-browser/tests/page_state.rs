@@ -8,7 +8,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use comity_browser::page::{Node, PageState, StateOptions};
-use comity_browser::{Area, BrowserError, Realm, ScreenshotOptions, Tab, Target, Typing, Until};
+use comity_browser::{Area, BrowserError, Click, Realm, ScreenshotOptions, Tab, Target, Typing, Until};
 use expect_test::{Expect, expect};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
@@ -181,7 +181,7 @@ fn changes(tab: &Tab) {
 
 fn act_inside(tab: &Tab) {
     let before = state(tab, &StateOptions::default());
-    tab.click(&target(&before, "Inner"), LONG).unwrap();
+    tab.click(&target(&before, "Inner"), Click::default(), LONG).unwrap();
     let hits: Vec<Target> = before
         .nodes
         .iter()
@@ -190,7 +190,7 @@ fn act_inside(tab: &Tab) {
         .collect();
     assert_eq!(hits.len(), 2, "one in each frame");
     for hit in &hits {
-        tab.click(hit, LONG).unwrap();
+        tab.click(hit, Click::default(), LONG).unwrap();
     }
     let fields = before.nodes.iter().filter(|node| node.name == "Inside");
     for field in fields.map(|node| Target::Ref(node.reference.clone())) {
@@ -232,7 +232,7 @@ fn stale(tab: &Tab, server: &Server) {
     let old = state(tab, &StateOptions::default());
     tab.evaluate("document.querySelector('footer').remove()", Realm::Sandbox, 99, LONG).unwrap();
     let is_stale = |target: &Target| {
-        let error = tab.click(target, LONG).unwrap_err();
+        let error = tab.click(target, Click::default(), LONG).unwrap_err();
         assert!(matches!(error, BrowserError::StaleRef { .. }), "{error}");
     };
     is_stale(&target(&old, "End"));
@@ -243,7 +243,7 @@ fn stale(tab: &Tab, server: &Server) {
     is_stale(&Target::Ref("e999999".into()));
     let new = state(tab, &StateOptions::default());
     assert_ne!(target(&old, "Home"), target(&new, "Home"), "no reference is used twice");
-    tab.click(&target(&new, "Home"), LONG).unwrap();
+    tab.click(&target(&new, "Home"), Click::default(), LONG).unwrap();
     tab.wait_for(&comity_browser::Condition::Text("Other page".into()), LONG).unwrap();
     is_stale(&target(&new, "Home"));
     tab.navigate(&server.url("/rows"), Until::Complete, LONG).unwrap();

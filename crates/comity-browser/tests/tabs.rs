@@ -8,7 +8,7 @@ mod support;
 use std::time::Instant;
 
 use comity_browser::page::StateOptions;
-use comity_browser::{Area, Browser, Format, ScreenshotOptions, Tab, Target, Typing, Until, Viewport};
+use comity_browser::{Area, Browser, Click, Format, ScreenshotOptions, Tab, Target, Typing, Until, Viewport};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
 
@@ -48,7 +48,7 @@ fn use_tab(tab: &Tab, server: &Server, number: usize, round: usize) {
     tab.type_text(Some(&field), &text, Typing { clear: true, submit: false }, LONG).unwrap();
     let state = tab.page_state(&StateOptions::default(), LONG).unwrap();
     let button = state.nodes.iter().find(|node| node.role == "button").unwrap();
-    tab.click(&Target::Ref(button.reference.clone()), LONG).unwrap();
+    tab.click(&Target::Ref(button.reference.clone()), Click::default(), LONG).unwrap();
     let shot = tab.screenshot(&ScreenshotOptions::default(), LONG).unwrap();
     assert!(
         corners(&shot.bytes()).iter().all(|corner| *corner == colour(number)),

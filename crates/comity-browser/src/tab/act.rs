@@ -35,6 +35,33 @@ pub struct Typing {
     pub submit: bool,
 }
 
+/// How the mouse is clicked: once with the left button, unless it says otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Click {
+    /// Which button.
+    pub button: Button,
+    /// How often, one right after the other: 2 is a double click.
+    pub times: u8,
+}
+
+impl Default for Click {
+    fn default() -> Click {
+        Click { button: Button::Left, times: 1 }
+    }
+}
+
+/// A button of the mouse.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Button {
+    /// The one for most things.
+    #[default]
+    Left,
+    /// The wheel.
+    Middle,
+    /// The one for menus.
+    Right,
+}
+
 #[derive(Deserialize)]
 struct Point {
     x: i64,
@@ -51,21 +78,21 @@ struct Focused {
 
 impl Tab {
     /// Clicks on an element; scrolls to it if need be.
-    pub fn click(&self, target: &Target, timeout: Duration) -> Result<Acted> {
+    pub fn click(&self, target: &Target, click: Click, timeout: Duration) -> Result<Acted> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
         let (context, answer) = self.prepare("aim", Some(target), json!({}), &deadline)?;
         let Point { x, y } = serde_json::from_value(answer).map_err(unreadable)?;
         self.focus_is_in(&context);
-        self.perform(&context, click_at(x, y), &deadline)
+        self.perform(&context, clicks_at(x, y, click), &deadline)
     }
 
     /// Clicks on a point of the viewport.
-    pub fn click_at(&self, x: u32, y: u32, timeout: Duration) -> Result<Acted> {
+    pub fn click_at(&self, x: u32, y: u32, click: Click, timeout: Duration) -> Result<Acted> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
         self.focus_is_in(&self.state.id.0);
-        self.perform(&self.state.id.0, click_at(i64::from(x), i64::from(y)), &deadline)
+        self.perform(&self.state.id.0, clicks_at(i64::from(x), i64::from(y), click), &deadline)
     }
 
     /// Types a text into an element, or into the one that has the focus. Chooses it where there is nothing to type.
@@ -164,17 +191,18 @@ impl Tab {
     }
 }
 
-fn click_at(x: i64, y: i64) -> Value {
-    json!([{
-        "type": "pointer",
-        "id": "mouse",
-        "parameters": { "pointerType": "mouse" },
-        "actions": [
-            { "type": "pointerMove", "x": x, "y": y, "origin": "viewport" },
-            { "type": "pointerDown", "button": 0 },
-            { "type": "pointerUp", "button": 0 },
-        ],
-    }])
+fn clicks_at(x: i64, y: i64, click: Click) -> Value {
+    let button = match click.button {
+        Button::Left => 0,
+        Button::Middle => 1,
+        Button::Right => 2,
+    };
+    let mut actions = vec![json!({ "type": "pointerMove", "x": x, "y": y, "origin": "viewport" })];
+    for _ in 0..click.times {
+        actions.push(json!({ "type": "pointerDown", "button": button }));
+        actions.push(json!({ "type": "pointerUp", "button": button }));
+    }
+    json!([{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": actions }])
 }
 
 fn press(held: &[Modifier], pressed: &[char]) -> Value {

@@ -1,6 +1,7 @@
 //! Clicks in a tab.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use comity_browser::{Button, Click};
 use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,14 @@ pub struct ClickTab {
     #[arg(long, value_name = "PIXELS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<u32>,
+    /// Twice, one right after the other
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub double: bool,
+    /// Which button (left)
+    #[arg(long, value_name = "BUTTON")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub button: Option<MouseButton>,
     /// How long it may take, in ms (150000; 5000 to 300000)
     #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,15 +55,22 @@ impl Operation for ClickTab {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
         let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let button = match self.button.unwrap_or(MouseButton::Left) {
+            MouseButton::Left => Button::Left,
+            MouseButton::Middle => Button::Middle,
+            MouseButton::Right => Button::Right,
+        };
+        let click = Click { button, times: if self.double { 2 } else { 1 } };
+        let clicked = if self.double { "double-clicked" } else { "clicked" };
         let acted = match (self.selector, self.x, self.y) {
             (Some(selector), None, None) => {
                 let element = target(&selector);
-                command
-                    .act("click", format!("clicked {selector}"), |tab, timeout| tab.click(&element, timeout))
+                let done = format!("{clicked} {selector}");
+                command.act("click", done, |tab, timeout| tab.click(&element, click, timeout))
             }
             (None, Some(x), Some(y)) => {
-                command
-                    .act("click", format!("clicked at {x}, {y}"), |tab, timeout| tab.click_at(x, y, timeout))
+                let done = format!("{clicked} at {x}, {y}");
+                command.act("click", done, |tab, timeout| tab.click_at(x, y, click, timeout))
             }
             _ => {
                 let hint = "such as: comity tab click 7 e12, or --x 10 --y 20";
@@ -63,4 +79,16 @@ impl Operation for ClickTab {
         };
         Ok(Plan::Answer(acted?))
     }
+}
+
+/// A button of the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum MouseButton {
+    /// The one for most things.
+    Left,
+    /// The wheel.
+    Middle,
+    /// The one for menus.
+    Right,
 }

@@ -159,7 +159,8 @@ impl Command<'_> {
     /// What happened besides may be why it failed.
     fn with_remarks(&self, failure: Failure) -> Failure {
         match failure {
-            Failure::Refused(Refusal::Browser { code, problem, hint }) => {
+            // A dialog says itself that it is there.
+            Failure::Refused(Refusal::Browser { code, problem, hint }) if code != "dialog" => {
                 let problem = [vec![problem], self.remarks()].concat().join("; ");
                 Failure::Refused(Refusal::Browser { code, problem, hint })
             }
