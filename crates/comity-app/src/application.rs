@@ -2,6 +2,7 @@
 
 mod finishing;
 mod long;
+mod telling;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -16,10 +17,11 @@ use crate::config::Config;
 use crate::contents::Contents;
 use crate::crew::Crew;
 use crate::engine::{Engine, Job, Nobody, Waiting, When};
+use crate::identity::Identities;
 use crate::log::Reader;
 use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
-use crate::operation::{Caller, Failure, Pace, Rendered};
+use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::repeats::Repeats;
 pub use crate::taken::Taken;
@@ -47,6 +49,7 @@ struct Parts {
     watch: Watch,
     browser: Desk,
     repeats: Repeats,
+    identities: Identities,
 }
 
 /// What the running server says of itself.
@@ -114,6 +117,7 @@ impl Application {
             watch: Watch::default(),
             browser: Desk::default(),
             repeats: Repeats::default(),
+            identities: Identities::default(),
         }))
     }
 
@@ -135,7 +139,7 @@ impl Application {
 
     /// Tells the engine something that the server saw; nobody waits for an answer.
     pub fn tell_engine(&self, ask: Ask) {
-        let job = Job { who: Principal::System, asks: vec![ask], key: None, asker: Box::new(Nobody) };
+        let job = Job { who: Principal::System.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) };
         self.engine().submit(job);
         self.engine().kick();
     }
@@ -200,10 +204,9 @@ impl Application {
         &self.0.projects
     }
 
-    /// Who presents this token.
-    pub fn identify(&self, token: &str) -> Result<Principal, Refusal> {
-        let world = self.engine().world();
-        world.agents.by_token(&tokens::hash(token)).map(|agent| Principal::Agent(agent.id))
+    /// What is remembered of who is who.
+    pub(crate) fn identities(&self) -> &Identities {
+        &self.0.identities
     }
 
     /// Takes one call. The responder gets the output, perhaps before this returns.
@@ -242,6 +245,12 @@ impl Application {
             None => caller,
         };
         let entry = &catalog::CATALOG[place];
+        let may_come_in = caller.doubt.as_ref().is_some_and(|doubt| doubt.may_join) && entry.lets_in;
+        if caller.who == Principal::Nobody && entry.effect != Effect::Reads && !may_come_in {
+            self.metrics().count_refusal();
+            responder.respond(Err(caller.unproven().into()), vec![]);
+            return Taken::Answered;
+        }
         if entry.pace == Pace::Long {
             self.take_long(entry, caller, call, key, responder);
             return heartbeat;
@@ -261,28 +270,28 @@ impl Application {
         match (entry.plan)(self, caller, input, text) {
             Err(failure) => {
                 self.metrics().count_refusal();
-                self.respond(caller.who, responder, Err(failure));
+                self.respond(&caller.asker(), responder, Err(failure));
                 Taken::Answered
             }
             Ok(Erased::Answer(output)) => {
-                self.respond(caller.who, responder, Ok(output));
+                self.respond(&caller.asker(), responder, Ok(output));
                 Taken::Answered
             }
             Ok(Erased::Change { asks, when, finish }) => {
                 let slow = asks.iter().any(is_slow);
-                let asker = Box::new(Finishing { app: self.clone(), who: caller.who, finish, responder });
-                self.submit(Job { who: caller.who, asks, key, asker }, when);
+                let asker = Box::new(Finishing { app: self.clone(), who: caller.asker(), finish, responder });
+                self.submit(Job { who: caller.asker(), asks, key, asker }, when);
                 if slow { Taken::Slow } else { Taken::Quick }
             }
             Ok(Erased::ChangeThen { asks, then }) => {
-                let asker = Box::new(Following { app: self.clone(), who: caller.who, then, responder });
-                self.submit(Job { who: caller.who, asks, key, asker }, None);
+                let asker = Box::new(Following { app: self.clone(), who: caller.asker(), then, responder });
+                self.submit(Job { who: caller.asker(), asks, key, asker }, None);
                 Taken::Quick
             }
             Ok(Erased::Judge { who, asks, when, finish }) => {
                 let slow = asks.iter().any(is_slow);
-                let asker = Box::new(Judging { app: self.clone(), who, finish, responder });
-                self.submit(Job { who, asks, key: None, asker }, when);
+                let asker = Box::new(Judging { app: self.clone(), who: who.into(), finish, responder });
+                self.submit(Job { who: who.into(), asks, key: None, asker }, when);
                 if slow { Taken::Slow } else { Taken::Quick }
             }
         }
@@ -323,26 +332,8 @@ impl Application {
             return Ok(Taken::Answered);
         }
         let asks = vec![Ask::Seen { agent }];
-        self.engine().submit(Job { who: Principal::System, asks, key: None, asker: Box::new(Nobody) });
+        self.engine().submit(Job { who: Principal::System.into(), asks, key: None, asker: Box::new(Nobody) });
         Ok(Taken::Quick)
-    }
-
-    /// Answers, and tells the agent what waits for it.
-    fn respond(&self, who: Principal, responder: Box<dyn Responder>, output: Result<Rendered, Failure>) {
-        let (mut notices, mut told) = (Vec::new(), false);
-        if let Principal::Agent(id) = who {
-            let world = self.engine().world();
-            let waiting = world.agents.get(id).map(|agent| &agent.notices[..]).unwrap_or_default();
-            notices.extend(waiting.iter().map(|notice| notice.what.to_string()));
-            told = !notices.is_empty();
-            notices.extend(self.mail_desk().mention(&world, who));
-        }
-        if told {
-            let asks = vec![Ask::TakeNotices];
-            self.engine().submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
-            self.engine().kick();
-        }
-        responder.respond(output, notices);
     }
 }
 
@@ -360,6 +351,8 @@ fn is_slow(ask: &Ask) -> bool {
             | Ask::Decision(_)
             | Ask::Permission(_)
             | Ask::Attach { .. }
+            | Ask::AttachBeside { .. }
+            | Ask::Person(_)
             | Ask::LimitAgents { .. }
             | Ask::Task(_)
     )

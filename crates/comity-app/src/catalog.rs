@@ -9,8 +9,8 @@ use crate::operation::{
     Audience, Caller, Effect, Failure, GoOn, MakeOutput, MakeVerdict, Operation, Pace, Plan, Rendered, Route,
 };
 use crate::operations::{
-    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, permissions::*,
-    pools::*, server::*, tabs::*, tasks::*, teams::*, worktrees::*,
+    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, people::*,
+    permissions::*, pools::*, server::*, tabs::*, tasks::*, teams::*, worktrees::*,
 };
 
 /// All operations, in the order in which people read them.
@@ -87,6 +87,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<AcknowledgeMail>(),
     Entry::of::<TakeOverMail>(),
     Entry::of::<CreateTeam>(),
+    Entry::of::<Admit>(),
     Entry::of::<DeleteTeam>(),
     Entry::of::<ListTeams>(),
     Entry::of::<ShowTeam>(),
@@ -103,6 +104,12 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Bye>(),
     Entry::of::<AgentLimit>(),
     Entry::of::<Attach>(),
+    Entry::of::<Whoami>(),
+    Entry::of::<CreateToken>(),
+    Entry::of::<ListTokens>(),
+    Entry::of::<RevokeToken>(),
+    Entry::of::<SetPassphrase>(),
+    Entry::of::<Login>(),
     Entry::of::<AskPermission>(),
     Entry::of::<ListPermissions>(),
     Entry::of::<AllowRequest>(),
@@ -171,6 +178,8 @@ pub struct Entry {
     pub effect: Effect,
     /// How long it may take.
     pub pace: Pace,
+    /// Whether an agent program that is not known yet may call it, and becomes known by that.
+    pub(crate) lets_in: bool,
     /// Whom it is for.
     pub audience: Audience,
     /// Where REST offers it.
@@ -210,6 +219,7 @@ impl Entry {
             tool: O::TOOL,
             effect: O::EFFECT,
             pace: O::PACE,
+            lets_in: O::LETS_IN,
             audience: O::AUDIENCE,
             route: O::ROUTE,
             command: O::COMMAND,

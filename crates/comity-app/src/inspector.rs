@@ -46,7 +46,7 @@ fn look(engine: &Engine) {
 
 fn report(engine: &Engine, fence: Fence, dirty: bool) {
     let asks = vec![Ask::Inspected { fence, dirty }];
-    engine.submit(Job { who: Principal::System, asks, key: None, asker: Box::new(Nobody) });
+    engine.submit(Job { who: Principal::System.into(), asks, key: None, asker: Box::new(Nobody) });
     engine.drive();
 }
 

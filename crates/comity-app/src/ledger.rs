@@ -26,6 +26,9 @@ pub struct Entry {
     /// Id of the agent that acted.
     #[serde(rename = "agentId", skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// Where the human acted from: process, terminal and programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<serde_json::Value>,
     /// What the agent that acted is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
@@ -50,6 +53,7 @@ impl Entry {
             at: date(record.wall_ms),
             actor: world.name_of(record.by),
             agent: agent.map(|agent| agent.to_string()),
+            from: record.from.as_deref().and_then(|from| serde_json::to_value(from).ok()),
             role: role.map(str::to_owned),
             action: record.event.kind().action,
             event: record.event.kind().stream,
@@ -81,6 +85,8 @@ fn details(event: &Event) -> serde_json::Value {
     // The hash of a token is no secret, but nobody needs it either; nor what makes a repeat harmless.
     flat.remove("token");
     flat.remove("client_id");
+    flat.remove("hash");
+    flat.remove("verifier");
     flat.into()
 }
 
@@ -95,6 +101,7 @@ fn is_of_a_family(event: &Event) -> bool {
             | Event::Permission(_)
             | Event::Task(_)
             | Event::Pool(_)
+            | Event::Person(_)
     )
 }
 
@@ -125,6 +132,7 @@ fn summary(record: &Record, world: &World) -> String {
             Some(role) => format!("{} joined as {role}", profile.name),
             None => format!("{} joined", profile.name),
         },
+        Event::AgentNamed { agent, name } => format!("{agent} is called {name}"),
         Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
         Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
         Event::AgentProcessKnown { agent, process } => {
@@ -195,7 +203,8 @@ fn summary(record: &Record, world: &World) -> String {
         Event::Mail(event) => families::mail(&by, event, world),
         Event::Control(event) => families::control(&by, event, world),
         Event::Decision(event) => families::decision(&by, event),
-        Event::Team(event) => families::team(&by, event),
+        Event::Team(event) => families::team(&by, event, world),
+        Event::Person(event) => families::person(&by, event, record.from.as_deref()),
         Event::Permission(event) => crate::operations::permissions::told::summary(event, &by, world),
         Event::Task(event) => tasks::summary(&by, event, world),
         Event::Pool(event) => pools::summary(&by, event, world),

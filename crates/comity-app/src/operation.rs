@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use comity_core::agents::Process;
 use comity_core::mail::Receipt;
+use comity_core::people::{Asker, Origin, Proof};
 use comity_core::{Ask, Event, Key, Principal, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +14,8 @@ use serde::de::DeserializeOwned;
 
 use crate::application::Application;
 use crate::engine::When;
+use crate::identity::{Doubt, Identity};
+use crate::lineage::Lineage;
 
 /// What an operation does to the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,10 +66,14 @@ pub struct Route {
 pub struct Caller {
     /// Who.
     pub who: Principal,
+    /// Where from, if it is the human.
+    pub origin: Option<Arc<Origin>>,
+    /// What is missing, if it is nobody.
+    pub doubt: Option<Doubt>,
     /// The directory that relative paths are meant from.
     pub cwd: Option<PathBuf>,
-    /// The process at the other end, as the kernel knows it.
-    pub process: Option<Process>,
+    /// The process at the other end and those above it, as the kernel knows them.
+    pub lineage: Option<Arc<Lineage>>,
     /// The idempotency key of the call; [`Application::call`] sets it.
     pub key: Option<Key>,
 }
@@ -151,6 +159,8 @@ pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Se
     const AUDIENCE: Audience;
     /// How long it may take.
     const PACE: Pace = Pace::Quick;
+    /// Whether an agent program that is not known yet may call it, and becomes known by that.
+    const LETS_IN: bool = false;
     /// Where REST offers it.
     const ROUTE: Route;
     /// The words after `comity`.
@@ -226,6 +236,38 @@ impl Caller {
 
     /// Somebody, somewhere.
     pub fn new(who: Principal, cwd: Option<PathBuf>) -> Caller {
-        Caller { who, cwd, process: None, key: None }
+        Caller { who, origin: None, doubt: None, cwd, lineage: None, key: None }
+    }
+
+    /// Whoever was identified, somewhere.
+    pub fn identified(identity: Identity, cwd: Option<PathBuf>) -> Caller {
+        let Identity { who, origin, doubt } = identity;
+        Caller { origin, doubt, ..Caller::new(who, cwd) }
+    }
+
+    /// The process at the other end, as it was when it connected.
+    pub fn process(&self) -> Option<Process> {
+        self.lineage.as_ref()?.links.first().map(|link| link.process)
+    }
+
+    /// Who asks the rules, and how that is known.
+    pub fn asker(&self) -> Asker {
+        Asker { who: self.who, origin: self.origin.clone() }
+    }
+
+    /// Refuses whoever acts in the human's name without being present, for acts that are no ask of the rules.
+    pub fn check_presence(&self, act: &'static str) -> Result<(), Refusal> {
+        match self.origin.as_ref().map(|origin| &origin.proof) {
+            Some(Proof::Lineage { lacks }) if self.who == Principal::Human => {
+                Err(Refusal::NotPresent { act, lacks: lacks.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Why nothing is proven, for whoever is nobody.
+    pub fn unproven(&self) -> Refusal {
+        let why = self.doubt.as_ref().map_or("nothing proves who you are", |doubt| &*doubt.why);
+        Refusal::Unproven { why: why.into() }
     }
 }

@@ -7,6 +7,9 @@ use comity_core::{AgentId, Key, Principal, TokenHash};
 /// Begins every token, so that one is recognised where it should not be.
 const PREFIX: &str = "cmty_";
 
+/// Begins every token that stands in for the human, so that an agent program which finds one does not take it for its own.
+pub const HUMAN_PREFIX: &str = "cmty_human_";
+
 /// A secret. It is shown once, to whom it belongs.
 #[derive(Clone)]
 pub struct Token(String);
@@ -17,6 +20,12 @@ impl Token {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Token(format!("{PREFIX}{}", comity_core::TokenHash(bytes))))
+    }
+
+    /// Makes a new one that stands in for the human.
+    pub fn for_human() -> Result<Token, getrandom::Error> {
+        let Token(text) = Token::random()?;
+        Ok(Token(text.replacen(PREFIX, HUMAN_PREFIX, 1)))
     }
 
     /// The secret itself.
@@ -48,6 +57,29 @@ pub fn derived(secret: &[u8; 32], who: Principal, key: &Key) -> (AgentId, Token)
     let mut id = [0; 8];
     id.copy_from_slice(&derive("agent")[..8]);
     (AgentId::from_bits(u64::from_le_bytes(id)), Token(format!("{PREFIX}{}", TokenHash(derive("token")))))
+}
+
+/// What is stored of a passphrase: `argon2id`, its salt and its hash.
+pub fn verifier(passphrase: &str) -> Result<String, String> {
+    let mut salt = [0; 32];
+    getrandom::fill(&mut salt).map_err(|error| error.to_string())?;
+    let hash = stretched(passphrase, &salt)?;
+    Ok(format!("argon2id {} {}", TokenHash(salt), TokenHash(hash)))
+}
+
+/// Whether a passphrase is the one that this was made from.
+pub fn verify(verifier: &str, passphrase: &str) -> bool {
+    let mut parts = verifier.split(' ').skip(1).map(str::parse::<TokenHash>);
+    let (Some(Ok(salt)), Some(Ok(wanted))) = (parts.next(), parts.next()) else { return false };
+    // Hashes of hashes are compared, so the time it takes tells nothing.
+    let blind = |bytes: &[u8]| blake3::hash(bytes);
+    stretched(passphrase, &salt.0).is_ok_and(|hash| blind(&hash) == blind(&wanted.0))
+}
+
+fn stretched(passphrase: &str, salt: &[u8; 32]) -> Result<[u8; 32], String> {
+    let mut hash = [0; 32];
+    let made = argon2::Argon2::default().hash_password_into(passphrase.as_bytes(), salt, &mut hash);
+    made.map(|()| hash).map_err(|error| error.to_string())
 }
 
 /// A new id for an agent.

@@ -52,7 +52,7 @@ fn nothing_is_answered_before_it_is_written_and_a_batch_is_one_append() {
         let Principal::Agent(id) = agent else { panic!("an agent") };
         let asker = Box::new(CountAtAnswer { log: log.clone(), counted: counted.clone() });
         app.app.engine().submit(Job {
-            who: *agent,
+            who: (*agent).into(),
             asks: vec![Ask::Idle { agent: *id, idle: true }],
             key: None,
             asker,

@@ -16,7 +16,7 @@ fn fill(app: &App, count: u64) {
             let asks = vec![Ask::Idle { agent, idle }];
             let asker = Box::new(comity_app::engine::Nobody);
             app.app.engine().submit(comity_app::engine::Job {
-                who: Principal::System,
+                who: Principal::System.into(),
                 asks,
                 key: None,
                 asker,

@@ -36,7 +36,7 @@ impl Scene {
         let app = place.open();
         let join = |by: Principal, name: &str, role: &str| {
             let joined = app.ask(by, "agent_join", json!({ "name": name, "role": role })).expect("joined");
-            app.app.identify(joined["token"].as_str().expect("a token")).expect("known")
+            app.app.identify_remote(joined["token"].as_str().expect("a token")).expect("known").who
         };
         let lead = join(Principal::Human, "lead", "lead");
         let (ann, bob) = (join(lead, "ann", "developer"), join(lead, "bob", "developer"));

@@ -1,23 +1,22 @@
 //! Agents: who is here, and the rules of joining and ending.
 
 mod ending;
+mod joining;
 mod limit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
-use crate::ids::{AgentId, Principal, TokenHash};
-use crate::limits::{
-    AGENTS_MAX, ENDED_AGENTS_MAX, NAME_CHARS_MAX, NOTICES_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX,
-};
+use crate::ids::{AgentId, TokenHash};
+use crate::limits::{ENDED_AGENTS_MAX, NOTICES_MAX};
 use crate::notices::Notice;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
-use crate::world::World;
 
 pub(crate) use ending::{end, ending_events, silence_events};
+pub use joining::check_name;
+pub(crate) use joining::{add_token, join, join_beside, rename};
 pub(crate) use limit::{check_limit, limit};
 
 /// What an agent says of itself when it joins.
@@ -32,6 +31,9 @@ pub struct Profile {
     /// The team it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Box<str>>,
+    /// The team it would like to be in: its leader or the human admits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wished_team: Option<Box<str>>,
     /// The agent that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
@@ -50,7 +52,7 @@ pub struct Profile {
 }
 
 /// A process that cannot be mistaken for a later one with the same number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Process {
     /// Its number.
     pub pid: u32,
@@ -124,9 +126,6 @@ pub struct Agents {
     ended: BTreeSet<(Timestamp, AgentId)>,
     pub(crate) changes: usize,
 }
-
-/// Names that would be mistaken for somebody else.
-const RESERVED_NAMES: [&str; 6] = ["human", "you", "me", "comity", "all", "everyone"];
 
 impl Life {
     /// The word for it.
@@ -276,6 +275,14 @@ impl Agents {
         }
     }
 
+    pub(crate) fn rename(&mut self, id: AgentId, name: &str) {
+        if let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) {
+            self.live_names.remove(&agent.profile.name);
+            agent.profile.name = name.into();
+            self.live_names.insert(name.into(), id);
+        }
+    }
+
     pub(crate) fn notify(&mut self, id: AgentId, notice: Notice) {
         if let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) {
             agent.notices.push(notice);
@@ -318,79 +325,4 @@ fn must_live(agent: &Agent) -> Result<&Agent, Refusal> {
             Err(Refusal::AgentEnded { name: agent.profile.name.to_string(), cause: cause.to_string() })
         }
     }
-}
-
-/// Checks a name, role or team: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
-pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let good = name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.chars().all(plain)
-        && name.len() <= NAME_CHARS_MAX;
-    if good {
-        return Ok(());
-    }
-    Err(Refusal::bad_input(
-        format!("{name:?} cannot be {what}"),
-        format!(
-            "use 1 to {NAME_CHARS_MAX} letters, digits, '.', '_' or '-', beginning with a letter or digit"
-        ),
-    ))
-}
-
-pub(crate) fn join(
-    world: &World,
-    who: Principal,
-    agent: AgentId,
-    token: TokenHash,
-    profile: &Profile,
-) -> Result<Vec<Event>, Refusal> {
-    check_name("an agent's name", &profile.name)?;
-    let lower = profile.name.to_ascii_lowercase();
-    if RESERVED_NAMES.contains(&&*lower) || lower.starts_with("agent_") {
-        return Err(Refusal::bad_input(
-            format!("{:?} is a reserved name", &*profile.name),
-            "choose another name",
-        ));
-    }
-    profile.role.as_deref().map_or(Ok(()), |role| check_name("a role", role))?;
-    profile.team.as_deref().map_or(Ok(()), |team| check_name("a team", team))?;
-    for (what, text) in
-        [("model", &profile.model), ("directory", &profile.cwd), ("session", &profile.session)]
-    {
-        if text.as_deref().is_some_and(|text| text.len() > PROFILE_BYTES_MAX) {
-            let problem = format!("its {what} is longer than {PROFILE_BYTES_MAX} bytes");
-            return Err(Refusal::bad_input(problem, "shorten it"));
-        }
-    }
-    if let Some(taken) = world.agents.live_names.get(&profile.name) {
-        return Err(Refusal::NameTaken { name: profile.name.to_string(), agent: *taken });
-    }
-    if world.agents.live_names.len() >= AGENTS_MAX {
-        return Err(Refusal::LimitReached {
-            problem: format!("{AGENTS_MAX} agents are here already"),
-            hint: "end agents that are not needed with: comity agent bye NAME".into(),
-        });
-    }
-    if world.agents.by_id.contains_key(&agent) || world.agents.tokens.contains_key(&token) {
-        return Err(Refusal::bad_input("this id was given out before", "ask again"));
-    }
-    let parent = match who {
-        Principal::Agent(parent) => Some(world.agents.living(parent)?.id),
-        Principal::Human | Principal::System => None,
-    };
-    let profile = Box::new(Profile { parent, ..profile.clone() });
-    Ok(vec![Event::AgentJoined { agent, profile, token }])
-}
-
-pub(crate) fn add_token(world: &World, agent: AgentId, token: TokenHash) -> Result<Vec<Event>, Refusal> {
-    if world.agents.living(agent)?.tokens.len() >= TOKENS_PER_AGENT_MAX {
-        return Err(Refusal::LimitReached {
-            problem: format!("this agent has {TOKENS_PER_AGENT_MAX} tokens already"),
-            hint: "give its token to its processes in COMITY_TOKEN".into(),
-        });
-    }
-    if world.agents.tokens.contains_key(&token) {
-        return Err(Refusal::bad_input("this token was given out before", "ask again"));
-    }
-    Ok(vec![Event::AgentTokenAdded { agent, token }])
 }

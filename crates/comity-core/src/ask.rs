@@ -8,6 +8,7 @@ use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{LockMode, Wanted};
 use crate::mail::MailAsk;
 use crate::paths::{CaseRule, PathPattern};
+use crate::people::PersonAsk;
 use crate::permissions::PermissionAsk;
 use crate::pools::PoolAsk;
 use crate::reads::FileContent;
@@ -70,6 +71,22 @@ pub enum Ask {
         token: TokenHash,
         /// What it says of itself.
         profile: Box<Profile>,
+    },
+    /// Registers another agent of the program that the calling agent belongs to.
+    AttachBeside {
+        /// The new id.
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+        /// What is known of it.
+        profile: Box<Profile>,
+    },
+    /// Gives an agent the name that its program was asked to have.
+    NameAgent {
+        /// Which agent.
+        agent: AgentId,
+        /// Its name.
+        name: Box<str>,
     },
     /// Sets how many agents may be here.
     LimitAgents {
@@ -255,6 +272,8 @@ pub enum Ask {
     Permission(PermissionAsk),
     /// About tasks.
     Task(TaskAsk),
+    /// About people.
+    Person(PersonAsk),
     /// About pools.
     Pool(PoolAsk),
     /// Takes what waits for the calling agent.

@@ -1,5 +1,7 @@
 //! The one door into the rules: an ask becomes events, or a refusal.
 
+use std::sync::Arc;
+
 use crate::agents::{self, Life};
 use crate::ask::{Ask, MergeOutcome};
 use crate::control;
@@ -9,6 +11,7 @@ use crate::event::{Event, Record};
 use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
 use crate::mail;
+use crate::people::{self, Asker, Origin};
 use crate::permissions;
 use crate::pools;
 use crate::reads;
@@ -41,7 +44,9 @@ pub struct Outcome {
 }
 
 /// Decides one ask as of `world.now`. Pure: nothing changes.
-pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refusal> {
+pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusal> {
+    people::check(world, asker, ask)?;
+    let who = asker.who;
     if let Principal::Agent(agent) = who {
         world.agents.living(agent)?;
     }
@@ -59,9 +64,13 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         },
         Ask::Join { agent, token, profile } => {
             agents::check_limit(world)?;
-            agents::join(world, who, *agent, *token, profile)?
+            agents::join(world, asker, *agent, *token, profile)?
         }
-        Ask::Attach { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::Attach { agent, token, profile } => agents::join(world, asker, *agent, *token, profile)?,
+        Ask::AttachBeside { agent, token, profile } => {
+            agents::join_beside(world, asker, *agent, *token, profile)?
+        }
+        Ask::NameAgent { agent, name } => agents::rename(world, who, *agent, name)?,
         Ask::LimitAgents { max } => agents::limit(world, who, *max)?,
         Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
         Ask::KnowProcess { agent, process } => {
@@ -126,6 +135,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         Ask::Mail(ask) => mail::decide(world, who, ask)?,
         Ask::Control(ask) => control::decide(world, who, ask)?,
         Ask::Decision(ask) => decisions::decide(world, who, ask)?,
+        Ask::Person(ask) => people::decide(world, who, ask)?,
         Ask::Team(ask) => teams::decide(world, who, ask)?,
         Ask::Permission(ask) => permissions::decide(world, who, ask)?,
         Ask::Task(ask) => tasks::decide(world, who, ask)?,
@@ -145,12 +155,15 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
 /// What is due at `now` must have been given by [`expire`] before: the rules go by what was announced.
 pub fn run(
     world: &mut World,
-    who: Principal,
+    asker: impl Into<Asker>,
     ask: &Ask,
     key: Option<&Key>,
     now: Timestamp,
     wall_ms: i64,
 ) -> Result<Outcome, Refusal> {
+    let asker = asker.into();
+    let who = asker.who;
+    people::check(world, &asker, ask)?;
     if let Some(earlier) = key.and_then(|key| world.answers.get(who, key)) {
         let answer = earlier.to_vec();
         let parked = locks::still_waiting(world, &answer).or_else(|| pools::still_waiting(world, &answer));
@@ -159,7 +172,7 @@ pub fn run(
     // A refusal tells how old things are, up to the moment of the ask; yet it changes nothing.
     let last = world.now;
     world.now = last.max(now);
-    let verdict = decide(world, who, ask);
+    let verdict = decide(world, &asker, ask);
     world.now = last;
     let (answer, parked) = match verdict? {
         // Remembered too: what a repeat finds later may be something to change, but it was not asked for then.
@@ -168,8 +181,12 @@ pub fn run(
         Verdict::Parked(ticket, event) => (vec![event], Some(ticket)),
     };
     let mut records = Vec::with_capacity(answer.len());
+    let from = asker.origin.as_ref();
     for event in &answer {
-        push(world, &mut records, who, key, now, wall_ms, event.clone());
+        push_from(world, &mut records, (who, from), key, now, wall_ms, event.clone());
+    }
+    if let Some(new) = people::new_place(world, &asker, &answer) {
+        push_from(world, &mut records, (who, from), None, now, wall_ms, new);
     }
     serve_queue(world, &mut records, now, wall_ms);
     settle(world, &mut records, now, wall_ms);
@@ -268,8 +285,20 @@ fn push(
     wall_ms: i64,
     event: Event,
 ) {
-    let record =
-        Record { seq: world.head + 1, now: now.max(world.now), wall_ms, by, key: key.cloned(), event };
+    push_from(world, records, (by, None), key, now, wall_ms, event);
+}
+
+fn push_from(
+    world: &mut World,
+    records: &mut Vec<Record>,
+    (by, from): (Principal, Option<&Arc<Origin>>),
+    key: Option<&Key>,
+    now: Timestamp,
+    wall_ms: i64,
+    event: Event,
+) {
+    let (seq, now, key) = (world.head + 1, now.max(world.now), key.cloned());
+    let record = Record { seq, now, wall_ms, by, from: from.cloned(), key, event };
     world.apply(&record);
     records.push(record);
 }

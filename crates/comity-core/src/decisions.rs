@@ -200,7 +200,7 @@ fn settle(
     }
     let is_above = match decision.by {
         Principal::Agent(agent) => leads(world, who, agent),
-        Principal::Human | Principal::System => who == Principal::Human,
+        Principal::Human | Principal::System | Principal::Nobody => who == Principal::Human,
     };
     if !is_above {
         return Err(Refusal::NotAllowed {

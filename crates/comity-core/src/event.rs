@@ -1,5 +1,9 @@
 //! What happened. Nothing changes except by one of these.
 
+mod kind;
+
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Ending, Process, Profile};
@@ -10,6 +14,7 @@ use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{ReleaseCause, WaitEnding, Wanted};
 use crate::mail::MailEvent;
 use crate::paths::CaseRule;
+use crate::people::{Origin, PersonEvent};
 use crate::permissions::PermissionEvent;
 use crate::pools::PoolEvent;
 use crate::reads::FileContent;
@@ -18,6 +23,9 @@ use crate::teams::TeamEvent;
 use crate::time::{Millis, Timestamp};
 use crate::worktrees::Tree;
 use crate::writes::UnlockedWrite;
+
+pub use kind::EventType;
+pub(crate) use kind::{durable, live};
 
 /// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -30,6 +38,9 @@ pub struct Record {
     pub wall_ms: i64,
     /// Who acted.
     pub by: Principal,
+    /// Where the human acted from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<Arc<Origin>>,
     /// The idempotency key of the ask, if it had one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<Key>,
@@ -65,6 +76,13 @@ pub enum Event {
         profile: Box<Profile>,
         /// The hash of its first token.
         token: TokenHash,
+    },
+    /// An agent got the name that its program was asked to have.
+    AgentNamed {
+        /// Which agent.
+        agent: AgentId,
+        /// Its name.
+        name: Box<str>,
     },
     /// A person set how many agents may be here.
     AgentsLimited {
@@ -297,6 +315,8 @@ pub enum Event {
     Pool(PoolEvent),
     /// An ask with an idempotency key found nothing to change; a repeat of it changes nothing either.
     NothingChanged {},
+    /// About people.
+    Person(PersonEvent),
     /// An agent was told what waited for it.
     NoticesTaken {
         /// Which agent.
@@ -306,24 +326,6 @@ pub enum Event {
     },
 }
 
-/// One row of the catalogue of event types: the name in the log, on the wire, and how durable it must be.
-pub struct EventType {
-    /// The name in the ledger, as `--type` takes it.
-    pub action: &'static str,
-    /// The name on the event stream.
-    pub stream: &'static str,
-    /// Whether it must be on the disk before it is answered.
-    pub durable: bool,
-}
-
-pub(crate) const fn durable(action: &'static str, stream: &'static str) -> EventType {
-    EventType { action, stream, durable: true }
-}
-
-pub(crate) const fn live(action: &'static str, stream: &'static str) -> EventType {
-    EventType { action, stream, durable: false }
-}
-
 impl Event {
     /// The names and the durability of this kind of event.
     pub fn kind(&self) -> EventType {
@@ -331,6 +333,7 @@ impl Event {
             Event::ServerStarted { .. } => durable("server_started", "server:started"),
             Event::ProjectAdded { .. } => live("project_added", "project:added"),
             Event::AgentJoined { .. } => durable("agent_joined", "agent:joined"),
+            Event::AgentNamed { .. } => durable("agent_named", "agent:named"),
             Event::AgentsLimited { .. } => durable("agents_limited", "agent:limit"),
             Event::AgentTokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
             Event::AgentProcessKnown { .. } => live("agent_process_known", "agent:process_known"),
@@ -367,6 +370,7 @@ impl Event {
             Event::Permission(event) => event.kind(),
             Event::Task(event) => event.kind(),
             Event::Pool(event) => event.kind(),
+            Event::Person(event) => event.kind(),
             Event::NothingChanged {} => live("nothing_changed", "nothing:changed"),
             Event::NoticesTaken { .. } => live("notices_taken", "notices:taken"),
         }

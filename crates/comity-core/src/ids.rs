@@ -24,7 +24,7 @@ pub struct Fence(pub u64);
 pub struct Ticket(pub u64);
 
 /// The hash of an agent's secret token. The token itself is never stored.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenHash(pub [u8; 32]);
 
 /// The hash of a file's content.
@@ -45,6 +45,8 @@ pub enum Principal {
     Human,
     /// An agent, proven by its token or its process.
     Agent(AgentId),
+    /// A caller of whom nothing is proven: it may look.
+    Nobody,
 }
 
 const ID_BITS: u32 = 48;
@@ -85,7 +87,7 @@ impl Principal {
     pub fn agent(self) -> Option<AgentId> {
         match self {
             Principal::Agent(agent) => Some(agent),
-            Principal::System | Principal::Human => None,
+            Principal::System | Principal::Human | Principal::Nobody => None,
         }
     }
 }
@@ -122,6 +124,7 @@ impl fmt::Display for Principal {
             Principal::System => f.write_str("comity"),
             Principal::Human => f.write_str("human"),
             Principal::Agent(agent) => agent.fmt(f),
+            Principal::Nobody => f.write_str("nobody"),
         }
     }
 }
@@ -158,6 +161,7 @@ impl FromStr for Principal {
         match text {
             "comity" => Ok(Principal::System),
             "human" => Ok(Principal::Human),
+            "nobody" => Ok(Principal::Nobody),
             other => other.parse().map(Principal::Agent),
         }
     }

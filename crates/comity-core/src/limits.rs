@@ -40,6 +40,12 @@ pub const AGENTS_MAX: usize = 10_000;
 pub const ENDED_AGENTS_MAX: usize = 1_000;
 /// Tokens of one agent (each of its processes may have its own).
 pub const TOKENS_PER_AGENT_MAX: usize = 64;
+/// Tokens that stand in for the human.
+pub const HUMAN_TOKENS_MAX: usize = 64;
+/// Places that the human has acted from which are remembered.
+pub const LINEAGES_MAX: usize = 256;
+/// Acts from new places that wait to be shown to the human.
+pub const UNSEEN_ACTS_MAX: usize = 32;
 /// Notices that wait for one agent; older ones go first.
 pub const NOTICES_MAX: usize = 256;
 /// Answers that are remembered by idempotency key.

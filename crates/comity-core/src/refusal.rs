@@ -1,14 +1,15 @@
 //! The expected kinds of no: typed, with a stable code, a sentence and a next step.
 
-use std::fmt;
+mod holder;
 
-use serde::Serialize;
+use std::fmt;
 
 use crate::display::visible;
 use crate::ids::AgentId;
-use crate::locks::LockMode;
 use crate::pools::PoolUse;
 use crate::time::Millis;
+
+pub use holder::HolderView;
 
 /// A refusal. Nothing was changed.
 #[derive(Clone, PartialEq, Debug)]
@@ -151,6 +152,18 @@ pub enum Refusal {
         /// Who may.
         hint: String,
     },
+    /// Nothing proves who calls.
+    Unproven {
+        /// What is missing.
+        why: String,
+    },
+    /// Only a present human may do this.
+    NotPresent {
+        /// What would be done, as "release another's lock".
+        act: &'static str,
+        /// Why this is not presence.
+        lacks: String,
+    },
     /// The file was changed after the caller read it: writing all of it would lose that change.
     StaleRead {
         /// Which file.
@@ -172,30 +185,6 @@ pub enum Refusal {
         /// What to do.
         hint: String,
     },
-}
-
-/// Somebody who stands in the way, as the refused one sees it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct HolderView {
-    /// Name of the holder.
-    pub holder: String,
-    /// Its id, if it is an agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<AgentId>,
-    /// What it holds or waits for.
-    pub path: String,
-    /// How it is held.
-    pub mode: LockMode,
-    /// Held, lapsed, orphaned, or waiting before the asker.
-    pub state: &'static str,
-    /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// For how long already.
-    pub age_ms: Millis,
-    /// How long it lasts without a sign of life.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_in_ms: Option<Millis>,
 }
 
 impl Refusal {
@@ -233,6 +222,8 @@ impl Refusal {
             Refusal::Browser { code, .. } => code,
             Refusal::NotAllowed { .. } => "not_allowed",
             Refusal::Denied { .. } => "denied",
+            Refusal::Unproven { .. } => "unproven",
+            Refusal::NotPresent { .. } => "not_present",
             Refusal::StaleRead { .. } => "stale_read",
             Refusal::LimitReached { .. } => "limit_reached",
             Refusal::NotFound { .. } => "not_found",
@@ -267,6 +258,15 @@ impl Refusal {
                 format!("this {noun} is {name}'s; take one of your own, or write to {name}")
             }
             Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
+            Refusal::Unproven { .. } => {
+                "you may look; to act, run this from a terminal, or set COMITY_TOKEN: an agent gets a token from its \
+                 leader, a script from you with: comity token create NAME"
+                    .into()
+            }
+            Refusal::NotPresent { .. } => {
+                "run it in a terminal that no agent is above, or give the script a token: comity token create NAME"
+                    .into()
+            }
             Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
             Refusal::BadPattern { hint, .. }
             | Refusal::BadInput { hint, .. }
@@ -300,25 +300,6 @@ fn next_step(holders: &[HolderView]) -> String {
         }
         Some(first) => format!("wait with --wait, work on something else, or write to {}", first.holder),
         None => "try again, or wait with --wait".into(),
-    }
-}
-
-impl fmt::Display for HolderView {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason =
-            self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
-        let HolderView { holder, path, age_ms, .. } = self;
-        match (self.state, self.expires_in_ms) {
-            ("waiting", _) => write!(f, "{holder} has waited for {path} for {age_ms}{reason}"),
-            ("orphaned", _) => {
-                write!(f, "{path} is orphaned: {holder}{reason} left uncommitted work {age_ms} ago")
-            }
-            (_, Some(left)) => {
-                let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
-                write!(f, "{path} is locked{shared} by {holder}{reason} for {left} more ({age_ms} so far)")
-            }
-            (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
-        }
     }
 }
 
@@ -373,6 +354,10 @@ impl fmt::Display for Refusal {
                     None => Ok(()),
                     Some(difference) => write!(f, ":\n{difference}"),
                 }
+            }
+            Refusal::Unproven { why } => write!(f, "comity can't tell who you are: {}", visible(why)),
+            Refusal::NotPresent { act, lacks } => {
+                write!(f, "only a person at a terminal may {act}: {}", visible(lacks))
             }
             Refusal::Denied { reason, .. } => write!(f, "{}", visible(reason)),
             Refusal::StaleAttempt { task, owner: None, attempt } => {

@@ -10,6 +10,7 @@ use crate::decisions::Decisions;
 use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
 use crate::mail::Mail;
+use crate::people::People;
 use crate::permissions::PermissionFacts;
 use crate::pools::Pools;
 use crate::projects::Project;
@@ -58,6 +59,8 @@ pub struct Snapshot {
     #[serde(default)]
     pools: Pools,
     #[serde(default)]
+    people: People,
+    #[serde(default)]
     agents_limit: Option<usize>,
 }
 
@@ -84,6 +87,7 @@ impl Snapshot {
             permissions: world.permissions.facts(),
             tasks: world.tasks.facts(),
             pools: world.pools.clone(),
+            people: world.people.clone(),
             agents_limit: world.agents_limit,
         }
     }
@@ -106,6 +110,7 @@ impl Snapshot {
         self.tasks.restore(&mut world);
         world.pools = self.pools;
         crate::pools::watch(&mut world);
+        world.people = self.people;
         world.agents_limit = self.agents_limit;
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {

@@ -37,6 +37,13 @@ pub enum TeamAsk {
         /// What it is for.
         purpose: Option<Box<str>>,
     },
+    /// Lets an agent into a team: by the team's leader, or by the human.
+    Admit {
+        /// Which agent.
+        agent: AgentId,
+        /// Which team; the one that it wished for if left out.
+        team: Option<Box<str>>,
+    },
     /// Ends a team that nobody is in any more.
     Delete {
         /// Its name.
@@ -58,6 +65,13 @@ pub enum TeamEvent {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         purpose: Option<Box<str>>,
     },
+    /// An agent is in a team from now on.
+    Admitted {
+        /// Which agent.
+        agent: AgentId,
+        /// Which team.
+        team: Box<str>,
+    },
     /// A team is no more.
     Deleted {
         /// Its name.
@@ -72,6 +86,7 @@ impl TeamEvent {
     pub(crate) fn kind(&self) -> EventType {
         match self {
             TeamEvent::Created { .. } => durable("team_created", "team:created"),
+            TeamEvent::Admitted { .. } => durable("team_admitted", "team:admitted"),
             TeamEvent::Deleted { .. } => durable("team_deleted", "team:deleted"),
         }
     }
@@ -87,7 +102,7 @@ pub fn leader_of(world: &World, agent: AgentId) -> Principal {
     let Some(team) = profile.team.as_deref() else { return Principal::Human };
     match world.teams.get(team).map(|team| team.lead) {
         Some(Principal::Agent(lead)) if lead != agent && lives(&lead) => return Principal::Agent(lead),
-        Some(Principal::Human | Principal::System) => return Principal::Human,
+        Some(Principal::Human | Principal::System | Principal::Nobody) => return Principal::Human,
         Some(Principal::Agent(_)) | None => {}
     }
     let is_lead = |other: &&Agent| other.id != agent && other.profile.role.as_deref() == Some("lead");
@@ -96,13 +111,13 @@ pub fn leader_of(world: &World, agent: AgentId) -> Principal {
 
 /// Whether `who` is the human, or stands above the agent as its leader, or as a leader's leader.
 pub fn leads(world: &World, who: Principal, agent: AgentId) -> bool {
-    let Principal::Agent(above) = who else { return true };
+    let Principal::Agent(above) = who else { return who != Principal::Nobody };
     let mut at = agent;
     for _ in 0..world.agents.len() {
         match leader_of(world, at) {
             Principal::Agent(leader) if leader == above => return true,
             Principal::Agent(leader) if leader != agent => at = leader,
-            Principal::Agent(_) | Principal::Human | Principal::System => break,
+            Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody => break,
         }
     }
     world.agents.is_ancestor(above, agent)
@@ -116,6 +131,7 @@ pub fn members<'a>(world: &'a World, team: &'a str) -> impl Iterator<Item = &'a 
 pub(crate) fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         TeamAsk::Create { name, purpose } => create(world, who, name, purpose.as_deref()),
+        TeamAsk::Admit { agent, team } => admit(world, who, *agent, team.as_deref()),
         TeamAsk::Delete { name } => delete(world, who, name),
     }
 }
@@ -143,6 +159,32 @@ fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> R
         lead: who,
         purpose: purpose.map(Into::into),
     })])
+}
+
+fn admit(world: &World, who: Principal, agent: AgentId, team: Option<&str>) -> Result<Vec<Event>, Refusal> {
+    let profile = &world.agents.living(agent)?.profile;
+    let Some(team) = team.or(profile.wished_team.as_deref()) else {
+        let problem = format!("{} asked for no team", profile.name);
+        return Err(Refusal::bad_input(problem, "say which team"));
+    };
+    check_name("a team's name", team)?;
+    let leads_team = match world.teams.get(team) {
+        Some(known) => known.lead == who,
+        None => members(world, team)
+            .any(|agent| Principal::Agent(agent.id) == who && agent.profile.role.as_deref() == Some("lead")),
+    };
+    // Whoever leads a team may not take another's worker into it.
+    let may_have = matches!(leader_of(world, agent), leader if leader == who || leader == Principal::Human);
+    if who != Principal::Human && !(leads_team && may_have && who != Principal::Agent(agent)) {
+        return Err(Refusal::NotAllowed {
+            problem: format!("you may not let {} into the team {team}", profile.name),
+            hint: "the team's leader or the human does".into(),
+        });
+    }
+    if profile.team.as_deref() == Some(team) {
+        return Ok(vec![]);
+    }
+    Ok(vec![Event::Team(TeamEvent::Admitted { agent, team: team.into() })])
 }
 
 fn delete(world: &World, who: Principal, name: &str) -> Result<Vec<Event>, Refusal> {
@@ -184,6 +226,12 @@ pub(crate) fn apply(world: &mut World, event: &TeamEvent) {
         TeamEvent::Created { name, lead, purpose } => {
             let team = Team { name: name.clone(), lead: *lead, purpose: purpose.clone(), since: world.now };
             world.teams.insert(name.clone(), team);
+        }
+        TeamEvent::Admitted { agent, team } => {
+            if let Some(agent) = world.agents.by_id.get_mut(agent) {
+                agent.profile.team = Some(team.clone());
+                agent.profile.wished_team = None;
+            }
         }
         TeamEvent::Deleted { name } => drop(world.teams.remove(name)),
     }

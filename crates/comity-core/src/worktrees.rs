@@ -165,7 +165,7 @@ pub fn may_change(world: &World, who: Principal, worktree: &Worktree) -> Result<
     match who {
         Principal::Human | Principal::System => Ok(()),
         Principal::Agent(_) if who == worktree.owner || is_above(who) => Ok(()),
-        Principal::Agent(_) => Err(Refusal::NotAllowed {
+        Principal::Agent(_) | Principal::Nobody => Err(Refusal::NotAllowed {
             problem: format!("the worktree {} is {}'s", worktree.tree.slug, world.name_of(worktree.owner)),
             hint: "ask its owner, a leader or the human".into(),
         }),

@@ -14,6 +14,7 @@ use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
 use crate::locks::Locks;
 use crate::mail::Mail;
 use crate::notices::{Notice, Told};
+use crate::people::People;
 use crate::permissions::Permissions;
 use crate::pools::Pools;
 use crate::projects::Project;
@@ -71,6 +72,8 @@ pub struct World {
     pub teams: Teams,
     /// Who may do what without asking, and who has asked.
     pub permissions: Permissions,
+    /// How the human is known.
+    pub people: People,
     /// What there is to do, and whose it is.
     pub tasks: Tasks,
     /// Who has which of the scarce things, and who waits.
@@ -110,6 +113,7 @@ impl World {
         match who {
             Principal::System => "comity".into(),
             Principal::Human => "the human".into(),
+            Principal::Nobody => "nobody".into(),
             Principal::Agent(id) => match self.agents.get(id) {
                 Some(agent) => agent.profile.name.to_string(),
                 None => id.to_string(),
@@ -146,6 +150,7 @@ impl World {
                 });
                 self.watch_agent(*agent);
             }
+            Event::AgentNamed { agent, name } => self.agents.rename(*agent, name),
             Event::AgentTokenAdded { agent, token } => self.agents.add_token(*agent, *token),
             Event::AgentProcessKnown { agent, process } => {
                 self.agents.changes += 1;
@@ -201,6 +206,7 @@ impl World {
             Event::Permission(event) => crate::permissions::apply(self, event),
             Event::Task(event) => crate::tasks::apply(self, record, event),
             Event::Pool(event) => crate::pools::apply(self, record, event),
+            Event::Person(event) => crate::people::apply(self, record, event),
             Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));

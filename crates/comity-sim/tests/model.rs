@@ -165,7 +165,7 @@ impl Life {
             }
             Act::Requests(..) | Act::Ends(_) | Act::TimePasses => return false,
         };
-        comity_core::decide(&self.world, who, &Ask::Permission(ask)).is_err()
+        comity_core::decide(&self.world, &who.into(), &Ask::Permission(ask)).is_err()
     }
 
     fn requests(&mut self, fault: Fault, by: u64, input: u8) -> bool {
@@ -213,7 +213,7 @@ impl Life {
             (Principal::Human, comity_core::permissions::Ground::Answer, PERMISSION_KEPT);
         let event = Event::Permission(PermissionEvent::Allowed { request, by, ground, keep });
         let (seq, now) = (self.world.head, self.world.now);
-        self.world.apply(&Record { seq, now, wall_ms: 0, by, key: None, event });
+        self.world.apply(&Record { seq, now, wall_ms: 0, by, from: None, key: None, event });
     }
 
     fn answers(&mut self, fault: Fault, who: Principal, request: u64, input: u8, allows: bool) -> bool {

@@ -7,7 +7,6 @@ mod init;
 mod mcp;
 mod serve;
 mod session;
-mod settings;
 mod start;
 
 fn main() -> std::process::ExitCode {

@@ -1,7 +1,5 @@
 //! Makes outputs once the engine has answered.
 
-use comity_core::Principal;
-
 use super::{Application, Responder};
 use crate::catalog;
 use crate::crew::What;
@@ -11,7 +9,7 @@ use crate::operation::{Failure, GoOn, MakeVerdict, Rendered};
 /// Makes the output once the engine has answered.
 pub(super) struct Finishing {
     pub(super) app: Application,
-    pub(super) who: Principal,
+    pub(super) who: comity_core::Asker,
     pub(super) finish: catalog::Finish,
     pub(super) responder: Box<dyn Responder>,
 }
@@ -33,14 +31,14 @@ impl Asker for Finishing {
                 Err(Failure::Fault(problem))
             }
         };
-        self.app.respond(self.who, self.responder, output);
+        self.app.respond(&self.who, self.responder, output);
     }
 }
 
 /// Goes on once the engine has answered, on a thread of its own: there are no more of them than what was given.
 pub(super) struct Following {
     pub(super) app: Application,
-    pub(super) who: Principal,
+    pub(super) who: comity_core::Asker,
     pub(super) then: GoOn<Rendered>,
     pub(super) responder: Box<dyn Responder>,
 }
@@ -57,11 +55,11 @@ impl Asker for Following {
                 let events = events.to_vec();
                 let place = match app.0.crew.place(What::Rest) {
                     Ok(place) => place,
-                    Err(no_place) => return app.respond(who, responder, Err(no_place.into())),
+                    Err(no_place) => return app.respond(&who, responder, Err(no_place.into())),
                 };
                 return place.run(move || {
                     let output = then(&app, &events);
-                    app.respond(who, responder, output);
+                    app.respond(&who, responder, output);
                 });
             }
             Answer::Refused(refusal) => {
@@ -73,14 +71,14 @@ impl Asker for Following {
                 Failure::Fault(problem)
             }
         };
-        app.respond(who, responder, Err(failure));
+        app.respond(&who, responder, Err(failure));
     }
 }
 
 /// Makes the verdict once the engine has answered.
 pub(super) struct Judging {
     pub(super) app: Application,
-    pub(super) who: Principal,
+    pub(super) who: comity_core::Asker,
     pub(super) finish: MakeVerdict<Rendered>,
     pub(super) responder: Box<dyn Responder>,
 }
@@ -102,6 +100,6 @@ impl Asker for Judging {
                 Err(Failure::Fault(problem))
             }
         };
-        self.app.respond(self.who, self.responder, output);
+        self.app.respond(&self.who, self.responder, output);
     }
 }

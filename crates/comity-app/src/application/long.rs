@@ -43,7 +43,7 @@ impl Application {
     ) {
         let place = match self.0.crew.place(What::Long) {
             Ok(place) => place,
-            Err(no_place) => return self.respond(caller.who, responder, Err(no_place.into())),
+            Err(no_place) => return self.respond(&caller.asker(), responder, Err(no_place.into())),
         };
         let (app, input, text) = (self.clone(), call.input.to_owned(), call.text);
         place.run(move || {

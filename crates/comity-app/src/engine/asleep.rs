@@ -55,8 +55,8 @@ impl Asleep {
     pub(super) fn wake_one(&self, world: &World, now: Timestamp) -> Option<Job> {
         let mut beds = lock(&self.0);
         let is_up = |(job, when): &(Job, When)| {
-            let has_ended = job.who.agent().is_some_and(|agent| world.agents.living(agent).is_err());
-            let is_repeat = job.key.as_ref().is_some_and(|key| world.answers.get(job.who, key).is_some());
+            let has_ended = job.who.who.agent().is_some_and(|agent| world.agents.living(agent).is_err());
+            let is_repeat = job.key.as_ref().is_some_and(|key| world.answers.get(job.who.who, key).is_some());
             when.until <= now || has_ended || is_repeat || (when.ready)(world)
         };
         let id = beds.by_id.iter().find(|(_, bed)| is_up(bed)).map(|(id, _)| *id)?;

@@ -27,8 +27,8 @@ use writer::Writer;
 
 /// One request to the writer: asks that are decided one after the other; the last one's answer counts.
 pub struct Job {
-    /// Who asks.
-    pub who: Principal,
+    /// Who asks, and how that is known.
+    pub who: comity_core::Asker,
     /// What. If one is refused the rest is not asked.
     pub asks: Vec<Ask>,
     /// Makes a repeat of the last ask harmless.
@@ -164,7 +164,7 @@ impl Engine {
         job.asker.parked(Waiting::Asleep(id));
         self.0.asleep.lay_down(id, job, when);
         // It may be ready already: a batch has to look.
-        self.submit(Job { who: Principal::System, asks: vec![], key: None, asker: Box::new(Nobody) });
+        self.submit(Job { who: Principal::System.into(), asks: vec![], key: None, asker: Box::new(Nobody) });
     }
 
     /// The asker is gone: its place goes too.
@@ -173,7 +173,7 @@ impl Engine {
             Waiting::Asleep(id) => self.0.asleep.forget(id),
             Waiting::InLine(ticket) => {
                 let asks = vec![Ask::CancelWait { ticket }];
-                self.submit(Job { who, asks, key: None, asker: Box::new(Nobody) });
+                self.submit(Job { who: who.into(), asks, key: None, asker: Box::new(Nobody) });
                 self.kick();
             }
         }
@@ -206,7 +206,7 @@ impl Engine {
     }
 
     /// Submits and waits for the answer, for callers that have a thread to spend.
-    pub fn ask(&self, who: Principal, ask: Ask) -> Result<Vec<Event>, Failed> {
+    pub fn ask(&self, who: impl Into<comity_core::Asker>, ask: Ask) -> Result<Vec<Event>, Failed> {
         struct Send(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
         impl Asker for Send {
             fn answer(self: Box<Self>, answer: Answer<'_>) {
@@ -219,7 +219,7 @@ impl Engine {
             }
         }
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
-        self.submit(Job { who, asks: vec![ask], key: None, asker: Box::new(Send(sender)) });
+        self.submit(Job { who: who.into(), asks: vec![ask], key: None, asker: Box::new(Send(sender)) });
         self.drive();
         answer.recv().unwrap_or_else(|_| Err(Failed::Fault("the engine stopped".into())))
     }

@@ -102,7 +102,7 @@ impl Writer {
         let mut events = Vec::new();
         for (at, ask) in asks.iter().enumerate() {
             let key = key.as_ref().filter(|_| at == last);
-            match run(&mut self.world, who, ask, key, reading.now, reading.wall_ms) {
+            match run(&mut self.world, who.clone(), ask, key, reading.now, reading.wall_ms) {
                 Err(refusal) => return Next::Answer(Decided { asker, result: Err(refusal) }),
                 Ok(outcome) => {
                     records.extend(outcome.records);

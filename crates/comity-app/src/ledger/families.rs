@@ -3,12 +3,16 @@
 use comity_core::control::ControlEvent;
 use comity_core::decisions::DecisionEvent;
 use comity_core::mail::{MailEvent, MessageId};
+use comity_core::people::{Origin, PersonEvent};
 use comity_core::teams::TeamEvent;
 use comity_core::{Principal, World};
 
-pub(super) fn team(by: &str, event: &TeamEvent) -> String {
+pub(super) fn team(by: &str, event: &TeamEvent, world: &World) -> String {
     match event {
         TeamEvent::Created { name, .. } => format!("{by} made the team {name}"),
+        TeamEvent::Admitted { agent, team } => {
+            format!("{by} let {} into the team {team}", world.name_of(Principal::Agent(*agent)))
+        }
         TeamEvent::Deleted { name } => format!("{by} ended the team {name}"),
     }
 }
@@ -61,6 +65,20 @@ pub(super) fn decision(by: &str, event: &DecisionEvent) -> String {
             let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
             format!("{by} turned {id} down{why}")
         }
+    }
+}
+
+pub(super) fn person(by: &str, event: &PersonEvent, from: Option<&Origin>) -> String {
+    match event {
+        PersonEvent::TokenMade { name, .. } => format!("{by} made the token {name}"),
+        PersonEvent::TokenRevoked { name } => format!("{by} revoked the token {name}"),
+        PersonEvent::PassphraseSet { verifier: Some(_) } => format!("{by} set a passphrase"),
+        PersonEvent::PassphraseSet { verifier: None } => format!("{by} removed the passphrase"),
+        PersonEvent::ActedFromNewPlace { lineage, act } => {
+            let terminal = from.and_then(|from| from.terminal.as_deref()).unwrap_or("no terminal");
+            format!("{by} acted from a new place ({act}): {lineage}, {terminal}")
+        }
+        PersonEvent::Recognised { .. } => format!("{by} was shown what was done from new places"),
     }
 }
 

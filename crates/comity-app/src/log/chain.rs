@@ -49,11 +49,21 @@ impl Stored<'_> {
     /// Reads the record back.
     pub fn record(&self) -> Result<Record, String> {
         let bad = |what: &str| format!("record {} has a bad {what}", self.seq);
+        // Where the human acted from stands behind its name.
+        let (by, from) = match self.by.split_once(' ') {
+            None => (self.by, None),
+            Some((by, from)) => {
+                let from =
+                    serde_json::from_str(from).map_err(|error| format!("{}: {error}", bad("origin")))?;
+                (by, Some(std::sync::Arc::new(from)))
+            }
+        };
         Ok(Record {
             seq: self.seq,
             now: comity_core::Timestamp(self.now),
             wall_ms: self.wall_ms,
-            by: self.by.parse().map_err(|()| bad("actor"))?,
+            by: by.parse().map_err(|()| bad("actor"))?,
+            from,
             key: self.key.map(|key| comity_core::Key::new(key).ok_or_else(|| bad("key"))).transpose()?,
             event: serde_json::from_str(self.event).map_err(|error| format!("{}: {error}", bad("event")))?,
         })

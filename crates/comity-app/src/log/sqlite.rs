@@ -87,7 +87,13 @@ impl SqliteLog {
             self.text.clear();
             serde_json::to_writer(&mut self.text, &record.event).map_err(|error| unfit(error.into()))?;
             let event = str::from_utf8(&self.text).map_err(|error| unfit(error.into()))?;
-            let by = record.by.to_string();
+            let by = match &record.from {
+                None => record.by.to_string(),
+                Some(from) => {
+                    let from = serde_json::to_string(from).map_err(|error| unfit(error.into()))?;
+                    format!("{} {from}", record.by)
+                }
+            };
             let key = record.key.as_ref().map(comity_core::Key::as_str);
             let (seq, now, wall_ms) = (record.seq, record.now.0, record.wall_ms);
             let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event });

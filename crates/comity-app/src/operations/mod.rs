@@ -8,6 +8,7 @@ pub mod guard;
 pub mod ledger;
 pub mod locks;
 pub mod mail;
+pub mod people;
 pub mod permissions;
 pub mod pools;
 pub mod server;

@@ -104,7 +104,7 @@ impl App {
         let joined =
             self.ask(Principal::Human, "agent_join", serde_json::json!({ "name": name })).expect("joined");
         let token = joined["token"].as_str().expect("a token");
-        self.app.identify(token).expect("known")
+        self.app.identify_remote(token).expect("known").who
     }
 
     /// Moves the clock and lets what is due happen.

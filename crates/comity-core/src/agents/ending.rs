@@ -18,6 +18,7 @@ pub(crate) fn end(
     let may = match who {
         Principal::System | Principal::Human => true,
         Principal::Agent(caller) => caller == agent || world.agents.is_ancestor(caller, agent),
+        Principal::Nobody => false,
     };
     if !may {
         return Err(Refusal::NotAllowed {

@@ -148,7 +148,7 @@ pub(crate) fn tell(world: &mut World, to: Principal, from: Principal, control: C
     let reads = match to {
         Principal::Agent(agent) => world.agents.living(agent).is_ok(),
         Principal::Human => true,
-        Principal::System => false,
+        Principal::System | Principal::Nobody => false,
     };
     if reads {
         world.mail.queue(to, from, control, world.now);

@@ -66,7 +66,7 @@ fn has_a_reader(world: &World, who: Principal) -> Result<(), String> {
     let reads = match who {
         Principal::Human => true,
         Principal::Agent(agent) => world.agents.living(agent).is_ok(),
-        Principal::System => false,
+        Principal::System | Principal::Nobody => false,
     };
     if reads { Ok(()) } else { Err("nobody reads it".into()) }
 }

@@ -78,7 +78,8 @@ fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
     };
     match (who, holder) {
         (Principal::Human | Principal::System, _) => true,
-        (Principal::Agent(_), Principal::Human | Principal::System) => false,
+        (Principal::Nobody, _) => false,
+        (Principal::Agent(_), Principal::Human | Principal::System | Principal::Nobody) => false,
         (Principal::Agent(me), Principal::Agent(other)) => {
             me == other || world.agents.is_ancestor(me, other) || leads(me, other)
         }

@@ -318,6 +318,6 @@ fn class(from: Principal, leader: Option<Principal>) -> Class {
     match from {
         Principal::Human => Class::Above,
         Principal::Agent(_) if leader == Some(from) => Class::Above,
-        Principal::Agent(_) | Principal::System => Class::Peer,
+        Principal::Agent(_) | Principal::System | Principal::Nobody => Class::Peer,
     }
 }

@@ -19,7 +19,7 @@ pub fn answerer_of(world: &World, agent: AgentId) -> Principal {
                 }
                 at = leader;
             }
-            Principal::Human | Principal::System => break,
+            Principal::Human | Principal::System | Principal::Nobody => break,
         }
     }
     Principal::Human
@@ -44,6 +44,7 @@ pub(super) fn may_decide_about(
     match who {
         Principal::Human => Ok(()),
         Principal::System => no("comity decides nothing by itself".into()),
+        Principal::Nobody => no("nothing proves who you are".into()),
         Principal::Agent(id) if id == agent => no("nobody decides about itself".into()),
         Principal::Agent(id) if !leads(world, who, agent) => {
             let (own, other) = (world.name_of(Principal::Agent(id)), world.name_of(Principal::Agent(agent)));

@@ -133,7 +133,7 @@ pub fn applies(world: &World, rule: &Rule, agent: AgentId) -> bool {
         && match rule.owner {
             Principal::Human => true,
             Principal::Agent(owner) => owner != agent && leads(world, rule.owner, agent),
-            Principal::System => false,
+            Principal::System | Principal::Nobody => false,
         }
 }
 
@@ -154,6 +154,9 @@ pub(super) fn add(
             has_right(world, id, Right::AnswerPermissions)?
         }
         (Principal::Human | Principal::System, Scope::Team(_) | Scope::Below) => {}
+        (Principal::Nobody, Scope::Team(_) | Scope::Below) => {
+            return Err(Refusal::Unproven { why: "a rule needs an owner".into() });
+        }
     }
     if tool.is_empty() || tool.len() > PERMISSION_TOOL_BYTES_MAX || tool.chars().any(|c| c.is_whitespace()) {
         return Err(Refusal::bad_input(format!("{tool:?} is no tool"), "name a tool, or * for every tool"));
@@ -194,7 +197,7 @@ pub(super) fn remove(world: &World, who: Principal, id: RuleId) -> Result<Permis
         (Principal::Human, _) => {}
         (Principal::Agent(own), owner) if who == owner => has_right(world, own, Right::AnswerPermissions)?,
         (_, Principal::Agent(owner)) => may_decide_about(world, who, owner, Right::AnswerPermissions)?,
-        (_, Principal::Human | Principal::System) => {
+        (_, Principal::Human | Principal::System | Principal::Nobody) => {
             return Err(Refusal::NotAllowed {
                 problem: format!("the rule {id} is the human's"),
                 hint: "ask the human to remove it".into(),

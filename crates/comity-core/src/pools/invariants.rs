@@ -43,7 +43,7 @@ fn check_pool(world: &World, pool: &Pool) -> Result<(), &'static str> {
     let lives = |who: Principal| match who {
         Principal::Agent(agent) => world.agents.living(agent).is_ok(),
         Principal::Human => true,
-        Principal::System => false,
+        Principal::System | Principal::Nobody => false,
     };
     if pool.slots().any(|slot| !lives(slot.owner) || !slot.viewers.iter().all(|who| lives(*who))) {
         return Err("somebody who has ended has a slot");

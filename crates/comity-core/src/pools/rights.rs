@@ -21,7 +21,7 @@ pub fn check_owner<'a>(
     match who {
         Principal::Human | Principal::System => Ok((pool, slot)),
         Principal::Agent(_) if slot.owner == who => Ok((pool, slot)),
-        Principal::Agent(_) => Err(not_yours(world, pool, slot, verb)),
+        Principal::Agent(_) | Principal::Nobody => Err(not_yours(world, pool, slot, verb)),
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn find(world: &World, slot: SlotId) -> Result<(&Pool, &Slot), Refusa
 fn not_yours(world: &World, pool: &Pool, slot: &Slot, verb: &str) -> Refusal {
     let owner = match slot.owner {
         Principal::Agent(agent) => agent.to_string(),
-        Principal::Human | Principal::System => world.name_of(slot.owner),
+        Principal::Human | Principal::System | Principal::Nobody => world.name_of(slot.owner),
     };
     Refusal::Ownership {
         verb: verb.to_owned(),
@@ -121,6 +121,8 @@ fn check_receiver(world: &World, who: Principal) -> Result<(), Refusal> {
     match who {
         Principal::Agent(agent) => world.agents.living(agent).map(drop),
         Principal::Human => Ok(()),
-        Principal::System => Err(Refusal::bad_input("comity itself has no slots", "name an agent")),
+        Principal::System | Principal::Nobody => {
+            Err(Refusal::bad_input(format!("{who} has no slots"), "name an agent"))
+        }
     }
 }

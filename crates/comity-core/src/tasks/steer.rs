@@ -61,7 +61,9 @@ pub(super) fn assign(
     match to {
         Principal::Agent(agent) => drop(world.agents.living(agent)?),
         Principal::Human => {}
-        Principal::System => return Err(Refusal::bad_input("comity does no tasks", "name an agent")),
+        Principal::System | Principal::Nobody => {
+            return Err(Refusal::bad_input(format!("{to} does no tasks"), "name an agent"));
+        }
     }
     if !matches!(task.state, State::Open { .. } | State::Running { .. }) {
         return Err(not_to_be_had(world, task));

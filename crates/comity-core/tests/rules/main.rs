@@ -12,6 +12,7 @@ mod limits;
 mod locks;
 mod mail;
 mod paths;
+mod people;
 mod permission_rules;
 mod permissions;
 mod permissions_of_workers;

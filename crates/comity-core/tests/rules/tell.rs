@@ -97,6 +97,8 @@ impl Teller {
             Event::Pool(event) => crate::pools::words::told(world, event),
             Event::AgentsLimited { max } => format!("{max} agents may be here"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
+            Event::AgentNamed { agent: id, name } => format!("{} is called {name}", agent(*id)),
+            Event::Person(event) => format!("{event:?}"),
         }
     }
 

@@ -9,6 +9,9 @@ use super::{ACT_GRAIN, Being, Found, Oracle};
 impl Oracle {
     /// Whoever acts is alive, and an act is a sign of life.
     pub(super) fn acts(&mut self, record: &Record) -> Found {
+        if record.by == Principal::Nobody {
+            return Err("something was done by nobody".into());
+        }
         let Principal::Agent(id) = record.by else { return Ok(()) };
         // Who ends itself ends first, and its children by the same act.
         if self.left.contains(&id) {
@@ -49,6 +52,12 @@ impl Oracle {
                 if profile.parent.is_some_and(|parent| !self.is_alive(Principal::Agent(parent))) {
                     return Err(format!("{agent} joined below somebody who is not alive"));
                 }
+                if let (Some(team), Principal::Agent(by)) = (&profile.team, record.by) {
+                    let is_own = self.kin.get(&by).is_some_and(|kin| kin.team.as_ref() == Some(team));
+                    if !is_own && self.teams.get(team) != Some(&record.by) {
+                        return Err(format!("{agent} is in the team {team}, which {by} has no say in"));
+                    }
+                }
                 self.kin.insert(*agent, Kin::of(profile));
                 if self.gone.contains(agent) || self.agents.insert(*agent, being).is_some() {
                     return Err(format!("{agent} joined twice"));
@@ -75,6 +84,7 @@ impl Oracle {
             }
             Event::AgentEnded { agent, .. } => self.ends(*agent, record.by, now),
             Event::AgentTokenAdded { agent, .. } => self.living(*agent, "got a token").map(drop),
+            Event::AgentNamed { agent, .. } => self.living(*agent, "was named").map(drop),
             Event::AgentIdled { agent, .. } => self.living(*agent, "was idle").map(drop),
             _ => Ok(()),
         }

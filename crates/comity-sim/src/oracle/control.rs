@@ -99,6 +99,17 @@ impl Oracle {
                 }
                 Ok(())
             }
+            TeamEvent::Admitted { agent, team } => {
+                if by != Principal::Human
+                    && (self.teams.get(team) != Some(&by) || by == Principal::Agent(*agent))
+                {
+                    return Err(format!("{by} let {agent} into the team {team}"));
+                }
+                if let Some(kin) = self.kin.get_mut(agent) {
+                    kin.team = Some(team.clone());
+                }
+                Ok(())
+            }
             TeamEvent::Deleted { name } => {
                 let Some(lead) = self.teams.remove(name) else {
                     return Err(format!("there is no team {name}"));
@@ -140,7 +151,7 @@ impl Oracle {
         };
         let is_above = match ruling.by {
             Principal::Agent(maker) => by != ruling.by && self.leads(by, maker),
-            Principal::Human | Principal::System => by == Principal::Human,
+            Principal::Human | Principal::System | Principal::Nobody => by == Principal::Human,
         };
         if !is_above {
             return Err(format!("{by} settled {id} of {}", ruling.by));

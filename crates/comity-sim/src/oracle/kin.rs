@@ -35,7 +35,7 @@ impl Oracle {
             Some(Principal::Agent(lead)) if *lead != agent && self.agents.contains_key(lead) => {
                 return Principal::Agent(*lead);
             }
-            Some(Principal::Human | Principal::System) => return Principal::Human,
+            Some(Principal::Human | Principal::System | Principal::Nobody) => return Principal::Human,
             Some(Principal::Agent(_)) | None => {}
         }
         let leads = self.members(team).filter(|other| *other != agent && self.has_role(*other, "lead"));

@@ -184,6 +184,7 @@ impl Oracle {
             | Event::AgentProcessKnown { .. }
             | Event::AgentSeen { .. }
             | Event::AgentIdled { .. }
+            | Event::AgentNamed { .. }
             | Event::AgentDisconnected { .. }
             | Event::AgentEnded { .. }
             | Event::NoticesTaken { .. } => self.observe_agent(record),
@@ -198,6 +199,7 @@ impl Oracle {
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }
             | Event::AgentsLimited { .. }
+            | Event::Person(_)
             | Event::NothingChanged {} => Ok(()),
             Event::Mail(event) => self.observe_mail(record, event),
             Event::Control(event) => self.observe_control(record, event),

@@ -138,6 +138,7 @@ impl Oracle {
     fn answers_well(&self, who: Principal, asker: AgentId) -> Found {
         let may = match who {
             Principal::Human | Principal::System => true,
+            Principal::Nobody => false,
             Principal::Agent(id) => id != asker && self.agents.get(&id).is_some_and(|being| being.is_lead),
         };
         if may { Ok(()) } else { Err(format!("{who} decided about {asker}, and may not")) }

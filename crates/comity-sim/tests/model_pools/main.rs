@@ -76,7 +76,7 @@ fn take(wait: Option<Millis>) -> PoolAsk {
 /// Changes the world without the rules.
 fn force(world: &mut World, event: Event) {
     let (seq, now) = (world.head, world.now);
-    world.apply(&Record { seq, now, wall_ms: 0, by: Principal::System, key: None, event });
+    world.apply(&Record { seq, now, wall_ms: 0, by: Principal::System, from: None, key: None, event });
 }
 
 fn left(ticket: Ticket, who: Principal) -> Event {
@@ -145,7 +145,7 @@ fn is_in_vain(life: &Life, act: &Act) -> bool {
         return false;
     }
     let Some((who, ask)) = asked(life, act) else { return true };
-    match comity_core::decide(&life.world, who, &ask) {
+    match comity_core::decide(&life.world, &who.into(), &ask) {
         Err(_) => true,
         Ok(Verdict::Done(events)) => events.is_empty(),
         Ok(Verdict::Parked(..)) => false,

@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::keeper::Kept;
 use super::raw::wire::FrameBytes;
 use super::stage::{FREE_PATH, Stage, locked_path};
+use crate::serve::state_dir::FIRST_TOKEN;
 
 /// Locks that are taken with one request when a server is filled.
 const FILL_PATHS: usize = 250;
@@ -31,6 +32,18 @@ pub(super) struct Server {
     pub(super) ready_after: Duration,
 }
 
+/// The token by which benchmarks act as the human.
+pub(super) const HUMAN: &str = "cmty_human_of-the-benchmarks";
+
+/// Makes the token known to the first server of a state directory.
+fn lay_down_token(home: &Home) -> Result<(), String> {
+    if home.path().join("log.db").exists() {
+        return Ok(());
+    }
+    let hash = comity_app::tokens::hash(HUMAN).to_string();
+    std::fs::write(home.path().join(FIRST_TOKEN), hash).map_err(|error| error.to_string())
+}
+
 /// An agent with a connection of its own.
 pub(super) struct Agent {
     client: Client,
@@ -44,6 +57,7 @@ impl Server {
         let home = Home::at(stage.dir().join(name));
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home.path());
         made.map_err(|error| format!("{}: {error}", home.path().display()))?;
+        lay_down_token(&home)?;
         let mut command = stage.command(stage.program(), home.path());
         command.args(["serve", "--detached"]).stdout(Stdio::piped());
         let start = Instant::now();
@@ -97,7 +111,8 @@ impl Server {
         let cwd = self.cwd.to_string_lossy().into_owned();
         let mut agent = Agent { client, cwd, token: String::new() };
         // Attached, not joined: a server that is filled has more agents than the limit lets join.
-        let joined = agent.ask("agent_attach", &input(&json!({ "name": name }))?)?;
+        let attach = input(&json!({ "name": name }))?;
+        let joined = agent.ask_with(Some(HUMAN), "agent_attach", &attach)?;
         let Joined { token } = serde_json::from_str(joined.get()).map_err(|error| error.to_string())?;
         agent.token = token;
         agent.introduce()?;
@@ -137,7 +152,11 @@ impl Agent {
 
     /// Asks, and expects no refusal.
     pub(super) fn ask(&mut self, op: &str, input: &RawValue) -> Result<&RawValue, String> {
-        let request = request(op, input, &self.cwd);
+        self.ask_with(None, op, input)
+    }
+
+    fn ask_with(&mut self, token: Option<&str>, op: &str, input: &RawValue) -> Result<&RawValue, String> {
+        let request = Request { token: token.map(Cow::Borrowed), ..request(op, input, &self.cwd) };
         let reply = self.client.call(request).map_err(|error| error.to_string())?;
         match (reply.ok, reply.error) {
             (Some(output), None) => Ok(output),

@@ -5,6 +5,7 @@ mod doctor;
 mod follow;
 mod lease_run;
 pub(crate) mod output;
+mod people;
 mod server;
 mod spool;
 
@@ -62,7 +63,9 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "serve" if inner.get_flag("detached") => serve::serve(&home, serve::How::Detached),
         "serve" => serve::serve(&home, serve::How::Foreground),
         "doctor" => doctor::run(&home, form),
-        "token" => server::token(&home, form),
+        "token" if inner.subcommand_name() == Some("first") => people::first_token(&home, form),
+        "login" => people::login(home, form),
+        "passphrase" => people::passphrase(home, inner.get_flag("remove"), form),
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), offer(inner)),
         "bench" => {
             bench::run(&inner.get_many::<String>("args").unwrap_or_default().cloned().collect::<Vec<_>>())
@@ -110,9 +113,9 @@ pub(crate) fn command() -> Command {
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }
+    root = root.mut_subcommand("token", people::commands);
     root = root.mut_subcommand("mail", spool::commands).mut_subcommand("lease", lease_run::commands);
-    root.subcommand(Command::new("token").about("Prints your secret for the HTTP door, and its address"))
-        .subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
+    root.subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
             Command::new("serve")
                 .about("Runs the server in the foreground")
@@ -209,6 +212,7 @@ fn leaf(command: Command, entry: &'static Entry) -> Command {
 fn group_about(word: &str) -> &'static str {
     match word {
         "agent" => "Who is here: join, list, bye",
+        "token" => "Tokens by which scripts act as you: create, list, revoke",
         "task" => "What there is to do: add, claim, start, done, and how it goes on",
         "log" => "What happened",
         "mail" => "Letters between agents and you: send, read, search, tail",

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use comity_wire::{Home, Request};
 
 use super::output::{self, Form};
-use crate::serve::state_dir;
 use crate::session::{Session, Trouble};
 use crate::start;
 
@@ -86,34 +85,4 @@ pub(crate) fn status(home: &Home, form: Form) -> ExitCode {
         }
         Err(problem) => output::fault(form, &problem),
     }
-}
-
-/// Prints the person's secret for the HTTP door. Agents use their own tokens.
-pub(crate) fn token(home: &Home, form: Form) -> ExitCode {
-    let status = match Session::from_env(home.clone()).ask("status", &serde_json::json!({})) {
-        Ok(status) => status,
-        Err(trouble) => return output::show(form, Err(trouble)),
-    };
-    let status: serde_json::Value = serde_json::from_str(status.json.get()).unwrap_or_default();
-    if status["you"] != "human" {
-        let hint = "use COMITY_TOKEN as the bearer token";
-        let error =
-            serde_json::json!({"code": "not_allowed", "message": "this is the human's secret", "hint": hint});
-        return match serde_json::from_value(error.clone()) {
-            Ok(fault) => output::show(form, Err(Trouble::Refused(raw(&error.to_string()), fault))),
-            Err(problem) => output::fault(form, &problem.to_string()),
-        };
-    }
-    let token = match state_dir::secret(home, "http.token") {
-        Ok(secret) => crate::settings::human_token(secret),
-        Err(problem) => return output::fault(form, &problem),
-    };
-    let url = status["url"].as_str().unwrap_or_default();
-    match form {
-        Form::Json => output::print(&serde_json::json!({ "token": token, "url": url }).to_string()),
-        Form::Text => output::print(&format!(
-            "{token}\nuse it: curl -H \"Authorization: Bearer $TOKEN\" {url}/api/status"
-        )),
-    }
-    ExitCode::SUCCESS
 }

@@ -3,8 +3,9 @@
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
 use axum::http::request::Parts;
-use comity_app::{Application, tokens};
-use comity_core::{Principal, Refusal, TokenHash};
+use comity_app::Application;
+use comity_app::identity::Identity;
+use comity_core::Refusal;
 
 /// Browsers say with this how the page that asks is related to us.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -15,30 +16,23 @@ const TOKEN_PROTOCOL: &str = "bearer.";
 pub(super) struct Guard {
     hosts: [String; 3],
     origins: [String; 2],
-    human: Option<TokenHash>,
 }
 
 impl Guard {
-    /// The guard of a port; the person's token is kept as its hash.
-    pub(super) fn new(port: u16, human_token: &str) -> Guard {
+    /// The guard of a port.
+    pub(super) fn new(port: u16) -> Guard {
         Guard {
             hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")],
             origins: [format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")],
-            human: (!human_token.is_empty()).then(|| tokens::hash(human_token)),
         }
     }
 
     /// Who asks, or why it is not let in. What it sent is not repeated: it may be a secret.
-    pub(super) fn admit(&self, app: &Application, parts: &Parts) -> Result<Principal, Refusal> {
+    pub(super) fn admit(&self, app: &Application, parts: &Parts) -> Result<Identity, Refusal> {
         self.check_host(parts)?;
         self.check_page(&parts.headers)?;
-        let token = token(&parts.headers)?;
         // Hashes are compared, so the time it takes tells nothing about the token.
-        let hash = tokens::hash(token);
-        if self.human == Some(hash) {
-            return Ok(Principal::Human);
-        }
-        app.identify(token)
+        app.identify_remote(token(&parts.headers)?)
     }
 
     /// A web page that was given our address under its own name (DNS rebinding) shows itself here.

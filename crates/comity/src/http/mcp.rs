@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use comity_app::identity::Identity;
 use comity_app::operation::Caller;
 use comity_app::span::Span;
 use comity_app::{Failure, catalog};
@@ -26,7 +27,7 @@ const WAIT_MAX: Span = Span(Millis::seconds(90));
 const OFFER_LEASE: Span = Span(Millis::minutes(5));
 
 /// Answers one message.
-pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body) -> Response {
+pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body) -> Response {
     let server = match offer(&parts) {
         Ok(Offer::Usual) => &door.mcp,
         Ok(Offer::Browser) => &door.mcp_browser,
@@ -43,7 +44,7 @@ pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body
     match comity_mcp::http::receive(server, &request) {
         HttpStep::Respond(said) => response(said),
         HttpStep::Call(call) => {
-            let outcome = run(door, who, &parts, &call.tool, call.arguments).await;
+            let outcome = run(door, you, &parts, &call.tool, call.arguments).await;
             response(comity_mcp::http::finish(server, &call.ticket, &outcome))
         }
     }
@@ -61,13 +62,14 @@ fn offer(parts: &Parts) -> Result<Offer, Refusal> {
 
 async fn run(
     door: &Door,
-    who: Principal,
+    you: Identity,
     parts: &Parts,
     tool: &str,
     mut arguments: Map<String, Value>,
 ) -> ToolOutcome {
     let was_long = cap_wait(&mut arguments);
-    let caller = match rest::caller(&door.app, who, &parts.headers) {
+    let who = you.who;
+    let caller = match rest::caller(&door.app, you, &parts.headers) {
         Ok(caller) => caller,
         Err(refusal) => return ToolOutcome::error(Failure::Refused(refusal).to_text()),
     };

@@ -50,8 +50,6 @@ const CLOSING_MAX: Duration = Duration::from_millis(500);
 pub(crate) struct Door {
     /// The application.
     pub(crate) app: Application,
-    /// The secret of the person, from the state directory.
-    pub(crate) human_token: String,
     /// MCP with the tools for agents.
     pub(crate) mcp: Arc<comity_mcp::Server>,
     /// MCP with those of the browser, too, for `/mcp?tools=browser`.
@@ -63,13 +61,13 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// A door to the application; the token is the person's.
-    pub(crate) fn new(app: Application, human_token: String) -> Door {
+    /// A door to the application.
+    pub(crate) fn new(app: Application) -> Door {
         let version = app.server().version.clone();
         let mcp = |offer: Offer| Arc::new(mcp_server(offer, &version));
         let (mcp_browser, mcp_all) = (mcp(Offer::Browser), mcp(Offer::All));
         let mcp = mcp(Offer::Usual);
-        Door { app, human_token, mcp, mcp_browser, mcp_all, offers: Mutex::default() }
+        Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default() }
     }
 }
 
@@ -85,7 +83,7 @@ pub(crate) fn run(
     stop: tokio::sync::oneshot::Receiver<()>,
 ) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
-    let guard = guard::Guard::new(listener.local_addr()?.port(), &door.human_token);
+    let guard = guard::Guard::new(listener.local_addr()?.port());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -122,7 +120,7 @@ struct Open {
 async fn enter(State(open): State<Arc<Open>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let mut response = match open.guard.admit(&open.door.app, &parts) {
-        Ok(who) => routes::answer(&open.door, who, parts, body).await,
+        Ok(you) => routes::answer(&open.door, you, parts, body).await,
         Err(refusal) => reply::closing(reply::refusal(refusal)),
     };
     reply::seal(&mut response);

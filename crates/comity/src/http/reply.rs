@@ -93,6 +93,8 @@ fn status(failure: &Failure) -> StatusCode {
         Refusal::AgentEnded { .. }
         | Refusal::BadToken
         | Refusal::NotAllowed { .. }
+        | Refusal::Unproven { .. }
+        | Refusal::NotPresent { .. }
         | Refusal::Ownership { .. }
         | Refusal::Denied { .. } => StatusCode::FORBIDDEN,
         Refusal::UnknownAgent { .. } | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,

@@ -7,8 +7,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use comity_app::catalog::Entry;
+use comity_app::identity::Identity;
 use comity_app::{Application, Caller};
-use comity_core::{Principal, Refusal};
+use comity_core::Refusal;
 
 use super::call::{self, Question};
 use super::routes::{self, Fields};
@@ -22,7 +23,7 @@ pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Runs one operation.
 pub(super) async fn answer(
     door: &Door,
-    who: Principal,
+    you: Identity,
     entry: &'static Entry,
     fields: Fields,
     parts: Parts,
@@ -34,7 +35,7 @@ pub(super) async fn answer(
     };
     let question = || -> Result<Question, Refusal> {
         let input = input::merge(entry, &bytes, routes::query(&parts.uri)?, fields)?;
-        let caller = caller(&door.app, who, &parts.headers)?;
+        let caller = caller(&door.app, you, &parts.headers)?;
         let key = header(&parts.headers, &KEY)?.map(str::to_owned);
         Ok(Question { caller, op: entry.name, input, key, text: false })
     };
@@ -48,17 +49,18 @@ pub(super) async fn answer(
 }
 
 /// The caller: who by its token, where by a header, or for an agent where it joined.
-pub(super) fn caller(app: &Application, who: Principal, headers: &HeaderMap) -> Result<Caller, Refusal> {
+pub(super) fn caller(app: &Application, you: Identity, headers: &HeaderMap) -> Result<Caller, Refusal> {
     let named = header(headers, &CWD)?.map(PathBuf::from);
     if named.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {
         return Err(Refusal::bad_input("Comity-Cwd is not an absolute path", "send the whole path"));
     }
     let joined = || {
         let world = app.engine().world();
-        let cwd = world.agents.get(who.agent()?)?.profile.cwd.as_deref();
+        let cwd = world.agents.get(you.who.agent()?)?.profile.cwd.as_deref();
         cwd.map(PathBuf::from)
     };
-    Ok(Caller::new(who, named.or_else(joined)))
+    let cwd = named.or_else(joined);
+    Ok(Caller::identified(you, cwd))
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Refusal> {

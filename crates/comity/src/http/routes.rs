@@ -6,8 +6,9 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use comity_app::catalog::{self, CATALOG, Entry};
+use comity_app::identity::Identity;
 use comity_app::operation::Route;
-use comity_core::{Principal, Refusal};
+use comity_core::Refusal;
 
 use super::{Door, events, mcp, openapi, page, reply, rest};
 
@@ -46,7 +47,7 @@ enum Target {
 pub(super) type Fields = Vec<(&'static str, String)>;
 
 /// Answers a request of somebody who was let in.
-pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body) -> Response {
+pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body) -> Response {
     let path = parts.uri.path().to_owned();
     let here = || routes().filter(|(route, _)| matches(route.path, &path).is_some());
     let with_method = here().filter(|(route, _)| route.method == parts.method.as_str());
@@ -61,12 +62,12 @@ pub(super) async fn answer(door: &Door, who: Principal, parts: Parts, body: Body
         ));
     };
     match target {
-        Target::Operation(entry) => rest::answer(door, who, entry, fields, parts, body).await,
+        Target::Operation(entry) => rest::answer(door, you, entry, fields, parts, body).await,
         Target::Other(other) => match other {
-            Other::ByName => by_name(door, who, &fields, parts, body).await,
-            Other::Events => events::answer(door, who, parts).await,
-            Other::EventStream => events::answer_stream(door, who, &parts),
-            Other::Mcp => mcp::answer(door, who, parts, body).await,
+            Other::ByName => by_name(door, you, &fields, parts, body).await,
+            Other::Events => events::answer(door, you.who, parts).await,
+            Other::EventStream => events::answer_stream(door, you.who, &parts),
+            Other::Mcp => mcp::answer(door, you, parts, body).await,
             Other::Metrics => {
                 let text = door.app.metrics().render(door.app.engine());
                 reply::text(StatusCode::OK, "text/plain; version=0.0.4", text)
@@ -90,10 +91,10 @@ fn routes() -> impl Iterator<Item = (Route, Target)> {
     operations.chain(OTHERS.iter().map(|(route, other)| (*route, Target::Other(*other))))
 }
 
-async fn by_name(door: &Door, who: Principal, fields: &Fields, parts: Parts, body: Body) -> Response {
+async fn by_name(door: &Door, you: Identity, fields: &Fields, parts: Parts, body: Body) -> Response {
     let name = fields.first().map_or("", |(_, name)| name);
     match catalog::find(name) {
-        Some(entry) => rest::answer(door, who, entry, vec![], parts, body).await,
+        Some(entry) => rest::answer(door, you, entry, vec![], parts, body).await,
         None => reply::refusal(Refusal::NotFound {
             problem: format!("there is no operation {name:?}"),
             hint: "see what there is at /api/openapi.json".into(),

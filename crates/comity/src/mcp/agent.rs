@@ -1,19 +1,27 @@
 //! Which agent program started this process.
 
-use comity_app::processes;
+use comity_app::lineage::{Lineage, Link};
 
 /// Programs that say nothing about what they run.
 const RUNTIMES: [&str; 6] = ["node", "bun", "deno", "python", "python3", "MainThread"];
 
-/// The agent program: the nearest ancestor that is no mere wrapper.
-pub(super) fn program() -> Option<u32> {
-    processes::program_above(std::process::id()).map(|process| process.pid)
+/// The agent program: the nearest ancestor that is no mere wrapper, and not beyond the shell that a person types into.
+pub(super) fn program() -> Option<Link> {
+    Lineage::of(std::process::id()).program().cloned()
+}
+
+/// The name that was asked for in the environment.
+pub(super) fn asked_name() -> Option<String> {
+    set("COMITY_NAME")
+}
+
+fn set(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// A name for the agent: what was asked for, else what started this.
-pub(super) fn name(asked: Option<String>, program: Option<u32>) -> String {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    if let Some(name) = asked.or_else(|| set("COMITY_NAME")) {
+pub(super) fn name(asked: Option<String>, program: Option<&Link>) -> String {
+    if let Some(name) = asked.or_else(asked_name) {
         return name;
     }
     let known = [
@@ -25,7 +33,7 @@ pub(super) fn name(asked: Option<String>, program: Option<u32>) -> String {
     if let Some((_, name)) = known.iter().find(|(variable, _)| set(variable).is_some()) {
         return (*name).to_owned();
     }
-    let comm = program.and_then(processes::name).filter(|name| !RUNTIMES.contains(&name.as_str()));
+    let comm = program.map(|link| link.name.clone()).filter(|name| !RUNTIMES.contains(&name.as_str()));
     comm.unwrap_or_else(|| "agent".into())
 }
 

@@ -38,6 +38,8 @@ impl Link {
         let cwd = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|dir| dir.starts_with('/'));
         let cwd = cwd.or_else(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
+        // The human's token is no agent's: it was exported for scripts.
+        let given = given.filter(|token| !token.starts_with(comity_app::tokens::HUMAN_PREFIX));
         let key = random_key()?;
         let (stream, Attached { token, new: is_ours }) = persist(|| {
             let mut client = start::connect(&home).map_err(Trouble::Final)?;
@@ -177,8 +179,13 @@ fn attach(
     cwd: Option<&str>,
     key: &str,
 ) -> Result<Attached, Trouble> {
-    let pid = agent::program();
-    let input = json!({ "name": agent::name(name, pid), "pid": pid, "session": agent::session() });
+    let program = agent::program();
+    let named = name.is_some() || agent::asked_name().is_some();
+    // Run by hand it belongs to no program: then it is the agent itself.
+    let pid = program.as_ref().map_or_else(std::process::id, |link| link.process.pid);
+    let input = json!({
+        "name": agent::name(name, program.as_ref()), "named": named, "pid": pid, "session": agent::session(),
+    });
     let input = serde_json::value::to_raw_value(&input).map_err(broken)?;
     let request = Request {
         op: "agent_attach".into(),

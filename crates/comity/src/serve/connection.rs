@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use comity_app::engine::Waiting;
-use comity_core::{AgentId, Principal};
+use comity_app::identity::Identity;
+use comity_app::lineage::Lineage;
+use comity_core::AgentId;
 use comity_wire::FRAME_BYTES_MAX;
 use mio::net::UnixStream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-use super::identity::Peer;
 use super::outbox::ConnectionId;
 
 /// Bytes that may wait for a client that does not read; then it is cut off.
@@ -22,9 +24,10 @@ const READ_BYTES: usize = 4 * 1024;
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
     pub(crate) stream: UnixStream,
-    pub(crate) peer: Peer,
+    /// The process at the other end and those above it, when it connected.
+    pub(crate) lineage: Arc<Lineage>,
     /// Who it is, once known.
-    pub(crate) who: Option<Principal>,
+    pub(crate) identity: Option<Identity>,
     /// Requests that wait in the queue.
     pub(crate) parked: HashMap<u64, Waiting>,
     /// The agent whose own connection this is.
@@ -54,12 +57,12 @@ pub(crate) enum Received {
 }
 
 impl Connection {
-    pub(crate) fn new(id: ConnectionId, stream: UnixStream, peer: Peer) -> Connection {
+    pub(crate) fn new(id: ConnectionId, stream: UnixStream, lineage: Lineage) -> Connection {
         Connection {
             id,
             stream,
-            peer,
-            who: None,
+            lineage: Arc::new(lineage),
+            identity: None,
             parked: HashMap::new(),
             link: None,
             follow: None,

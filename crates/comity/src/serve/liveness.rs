@@ -105,6 +105,6 @@ fn end(engine: &Engine, owner: Owner) {
         Owner::Agent(agent) => Ask::End { agent, ending: Ending::Exited, cause: "its process ended".into() },
         Owner::Lease(slot) => Ask::Pool(PoolAsk::Lose { slot, loss: Loss::ProcessEnded }),
     };
-    engine.submit(Job { who: Principal::System, asks: vec![ask], key: None, asker: Box::new(Nobody) });
+    engine.submit(Job { who: Principal::System.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) });
     engine.kick();
 }

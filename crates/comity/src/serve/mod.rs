@@ -22,6 +22,7 @@ use comity_app::config::Config;
 use comity_app::engine::{Engine, Failed};
 use comity_app::log::{SqliteLog, StartPoint};
 use comity_app::{Application, caretaker, inspector, watch};
+use comity_core::people::PersonAsk;
 use comity_core::{Ask, Fence, Principal, World};
 use comity_wire::Home;
 
@@ -85,6 +86,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let begun = engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into() });
     begun.map_err(|failed| format!("the log cannot be written: {failed:?}"))?;
 
+    first_token(&engine, home)?;
     configure_pools(&engine, &config)?;
 
     let listener = listen(home)?;
@@ -111,7 +113,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     comity_app::spool::run(&app).map_err(said)?;
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     if let Some((listener, _)) = web {
-        serve_web(&app, home, listener)?;
+        serve_web(&app, listener)?;
     }
     let signals = Signals::catch().map_err(|error| format!("signals cannot be caught: {error}"))?;
     let mut socket =
@@ -187,9 +189,8 @@ fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListene
     Ok(Some((listener, format!("http://127.0.0.1:{port}"))))
 }
 
-fn serve_web(app: &Application, home: &Home, listener: std::net::TcpListener) -> Result<(), String> {
-    let human_token = crate::settings::human_token(state_dir::secret(home, "http.token")?);
-    let door = http::Door::new(app.clone(), human_token);
+fn serve_web(app: &Application, listener: std::net::TcpListener) -> Result<(), String> {
+    let door = http::Door::new(app.clone());
     let (_stop, stopped) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()
         .name("http".into())
@@ -202,6 +203,32 @@ fn serve_web(app: &Application, home: &Home, listener: std::net::TcpListener) ->
         })
         .map(drop)
         .map_err(|error| format!("a thread could not be started: {error}"))
+}
+
+/// Takes the token that was laid down for the human before the first start: the way in for machines without a terminal.
+/// A state directory that has been used has people who can make tokens, and takes none from a file.
+fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
+    let file = home.path().join(state_dir::FIRST_TOKEN);
+    let Ok(text) = std::fs::read_to_string(&file) else { return Ok(()) };
+    let said = |error: std::io::Error| format!("{}: {error}", file.display());
+    let is_new = {
+        let world = engine.world();
+        world.agents.is_empty() && world.people.tokens().next().is_none()
+    };
+    match (is_new, text.trim().parse()) {
+        (true, Ok(hash)) => {
+            let make = PersonAsk::MakeToken { name: "first".into(), hash };
+            engine
+                .ask(Principal::System, Ask::Person(make))
+                .map_err(|failed| format!("the first token cannot be taken: {failed:?}"))?;
+        }
+        (true, Err(())) => return Err(format!("{} does not hold a token's hash", file.display())),
+        (false, _) => {
+            let why = "this state directory has been used; make a token with: comity token create NAME";
+            note("warn", "first_token_ignored", &[("message", why)]);
+        }
+    }
+    std::fs::remove_file(&file).map_err(said)
 }
 
 /// Tells whoever waits that the server is ready.

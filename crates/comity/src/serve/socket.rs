@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use comity_app::application::Taken;
 use comity_app::{Application, Call, Caller, Failure};
-use comity_core::agents::Process;
 use comity_core::{Ask, Principal, Refusal};
 use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
 use mio::net::UnixListener;
@@ -167,15 +166,15 @@ impl Socket {
         for _ in 0..ACCEPTS_PER_TURN {
             // Nobody is left, or there are no file descriptors: the next one may have more luck.
             let Ok((mut stream, _)) = self.listener.accept() else { return Ok(()) };
-            let Ok(peer) = identity::peer(&stream) else { continue };
-            if peer.uid != self.own_uid || self.connections.len() >= CONNECTIONS_MAX {
+            let Ok((uid, lineage)) = identity::of(&stream) else { continue };
+            if uid != self.own_uid || self.connections.len() >= CONNECTIONS_MAX {
                 continue;
             }
             let id = self.next_id;
             self.next_id += 1;
             self.poll.registry().register(&mut stream, Token(id as usize), Interest::READABLE)?;
             self.app.metrics().count_connection();
-            self.connections.insert(id, Connection::new(id, stream, peer));
+            self.connections.insert(id, Connection::new(id, stream, lineage));
         }
         self.is_crowded = true;
         self.outbox.wake_loop();
@@ -240,22 +239,15 @@ impl Socket {
     /// Who calls: by the token, else as before on this connection, else by the process tree.
     fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
         let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
-        let who = match (&request.token, connection.who) {
-            (Some(token), _) => {
-                let who = identity::by_token(&self.app, token)?;
-                connection.who = Some(who);
-                who
-            }
-            (None, Some(who)) => who,
-            (None, None) => {
-                let who = identity::by_process(&self.app, connection.peer);
-                connection.who = Some(who);
-                who
-            }
+        let lineage = connection.lineage.clone();
+        let identity = match (&request.token, &connection.identity) {
+            (Some(token), _) => self.app.identify(token, &lineage)?,
+            (None, Some(identity)) => identity.clone(),
+            (None, None) => self.app.recognise(&lineage),
         };
-        let process = Some(Process { pid: connection.peer.pid, start: 0 });
+        connection.identity = Some(identity.clone());
         let cwd = request.cwd.as_deref().map(Into::into);
-        Ok(Caller { process, ..Caller::new(who, cwd) })
+        Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })
     }
 
     /// What only this door offers: being an agent's own connection, following the log, stopping the server.
@@ -278,11 +270,17 @@ impl Socket {
                 let head = self.app.engine().feed().head();
                 connection.follow = Some((request.id, given.unwrap_or_default().after.unwrap_or(head)));
             }
-            ("stop", Principal::Human) => self.stop = Some(Stop::Asked),
+            ("stop", Principal::Human) => {
+                caller.check_presence("stop the server")?;
+                self.stop = Some(Stop::Asked);
+            }
+            ("stop", Principal::Nobody) => return Err(caller.unproven().into()),
             ("stop", _) => {
+                let you = self.app.engine().world().name_of(caller.who);
                 return Err(Refusal::NotAllowed {
-                    problem: "an agent may not stop the server".into(),
-                    hint: "ask the human".into(),
+                    problem: format!("you are {you} to comity, and an agent may not stop the server"),
+                    hint: "see why with: comity whoami; you stop it from a terminal that no agent is above"
+                        .into(),
                 }
                 .into());
             }
@@ -351,7 +349,7 @@ impl Socket {
     fn close(&mut self, id: ConnectionId) {
         let Some(mut connection) = self.connections.remove(&id) else { return };
         let _ = self.poll.registry().deregister(&mut connection.stream);
-        let who = connection.who.unwrap_or(Principal::Human);
+        let who = connection.identity.map_or(Principal::Nobody, |identity| identity.who);
         for waiting in connection.parked.into_values() {
             self.app.engine().give_up(who, waiting);
         }

@@ -91,6 +91,32 @@ fn refuse_network(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// The file that a first token's hash is laid down in.
+pub(crate) const FIRST_TOKEN: &str = "first-token";
+
+/// Makes a token for a state directory that has never been used, and lays its hash down for the first server.
+pub(crate) fn lay_down_first_token(home: &Home) -> Result<String, String> {
+    use comity_app::tokens::Token;
+
+    prepare(home)?;
+    if home.path().join("log.db").exists() {
+        return Err("this state directory has been used; from a terminal, make a token with: comity token create NAME"
+            .into());
+    }
+    let path = home.path().join(FIRST_TOKEN);
+    let token = Token::for_human().map_err(|error| error.to_string())?;
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        writeln!(file, "{}", token.hash())?;
+        file.sync_all()
+    };
+    write().map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => "a first token was made already; use that one".into(),
+        _ => format!("{}: {error}", path.display()),
+    })?;
+    Ok(token.reveal().to_owned())
+}
+
 /// Opens a file that only this user can read.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)

@@ -21,6 +21,8 @@ use wire::{Follower, Wire};
 
 /// The program under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_comity");
+/// The token by which a test acts as the human: it has no terminal.
+pub(crate) const HUMAN: &str = "cmty_human_of-the-tests";
 /// How long anything may take before a test calls it broken.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -69,6 +71,7 @@ impl Place {
         std::fs::create_dir_all(repo.join("src")).expect("a repository");
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let place = Place { home, repo, settings, dir };
+        place.set_file("first-token", &comity_app::tokens::hash(HUMAN).to_string());
         for file in ["a.rs", "b.rs", "c.rs"] {
             std::fs::write(place.repo.join("src").join(file), "fn main() {}\n").expect("written");
         }
@@ -82,9 +85,13 @@ impl Place {
 
     /// Writes the settings of the state directory, for the next server.
     pub(crate) fn set(&self, settings: &str) {
+        self.set_file("comity.toml", settings);
+    }
+
+    fn set_file(&self, name: &str, text: &str) {
         use std::os::unix::fs::DirBuilderExt;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.home).expect("a state directory");
-        std::fs::write(self.home.join("comity.toml"), settings).expect("written");
+        std::fs::write(self.home.join(name), text).expect("written");
     }
 
     /// The temporary directory that holds everything.
@@ -107,8 +114,15 @@ impl Place {
         command
     }
 
-    /// `comity` with arguments.
+    /// `comity` with arguments, as the human.
     pub(crate) fn comity(&self, arguments: &[&str]) -> Command {
+        let mut command = self.comity_as_whoever(arguments);
+        command.env("COMITY_TOKEN", HUMAN);
+        command
+    }
+
+    /// `comity` with arguments, as whoever its process is.
+    pub(crate) fn comity_as_whoever(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(BINARY);
         command.args(arguments);
         command

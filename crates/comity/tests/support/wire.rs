@@ -36,7 +36,17 @@ impl Wire {
     pub(crate) fn try_connect(place: &Place) -> Option<Wire> {
         let mut client = Client::connect(&place.socket()).ok()?;
         client.set_timeout(Some(PATIENCE)).ok()?;
-        Some(Wire { client, token: None, cwd: place.repo.to_str().expect("a text").into() })
+        Some(Wire {
+            client,
+            token: Some(super::HUMAN.into()),
+            cwd: place.repo.to_str().expect("a text").into(),
+        })
+    }
+
+    /// From here on the questions come without a token.
+    pub(crate) fn without_token(mut self) -> Wire {
+        self.token = None;
+        self
     }
 
     /// From here on the questions are an agent's.

@@ -3,14 +3,13 @@
 use std::fmt;
 
 use clap::Args;
-use comity_core::agents::Profile;
-use comity_core::{Ask, Principal, World};
+use comity_core::agents::{Process, Profile};
+use comity_core::{AgentId, Ask, Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::processes;
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -19,6 +18,10 @@ pub struct Attach {
     /// The name it would like, such as claude; a number is added if somebody has it
     #[arg(value_name = "NAME")]
     pub name: String,
+    /// Whether the name was asked for, and not made from the program's
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub named: bool,
     /// The agent program's process: an ancestor of the caller
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +48,7 @@ pub struct Attached {
 impl Operation for Attach {
     const NAME: &'static str = "agent_attach";
     const EFFECT: Effect = Effect::Changes;
+    const LETS_IN: bool = true;
     const AUDIENCE: Audience = Audience::Internal;
     const ROUTE: Route = Route { method: "POST", path: "/api/agents/attach" };
     const COMMAND: &'static [&'static str] = &["agent", "attach"];
@@ -55,28 +59,36 @@ impl Operation for Attach {
         let world = app.engine().world();
         let (asks, agent, name) = match caller.who {
             // The door has found the agent by its token or by the process tree: one more process of the same.
-            Principal::Agent(agent) => {
-                let name = world.name_of(caller.who);
-                (vec![Ask::AddToken { agent, token: token.hash() }], agent, name)
-            }
-            Principal::Human | Principal::System => {
+            Principal::Agent(agent) => match self.meant(app, &world, agent) {
+                Meant::Same => {
+                    (vec![Ask::AddToken { agent, token: token.hash() }], agent, world.name_of(caller.who))
+                }
+                Meant::Renamed => {
+                    let name = self.name.as_str().into();
+                    let named = Ask::NameAgent { agent, name };
+                    (vec![named, Ask::AddToken { agent, token: token.hash() }], agent, self.name)
+                }
+                Meant::Another => {
+                    let name = free_name(&world, &self.name);
+                    let profile = Box::new(self.profile(caller, &name, caller.process()));
+                    let asks = vec![Ask::AttachBeside { agent: new_agent, token: token.hash(), profile }];
+                    (asks, new_agent, name)
+                }
+            },
+            Principal::Human | Principal::System | Principal::Nobody => {
                 let agent = new_agent;
                 let name = free_name(&world, &self.name);
-                // Only an ancestor of the caller can be the program that it belongs to.
-                let process = self.pid.and_then(|pid| {
-                    caller.process.filter(|caller| processes::is_ancestor(pid, caller.pid))?;
-                    processes::identify(pid)
+                // Only what is above the caller can be the program that it belongs to, and never a person's terminal.
+                let program = self.pid.and_then(|pid| {
+                    let lineage = caller.lineage.as_ref().filter(|line| !line.is_persons_own(pid))?;
+                    lineage.links.iter().find(|link| link.process.pid == pid).map(|link| link.process)
                 });
-                let profile = Box::new(Profile {
-                    name: name.as_str().into(),
-                    cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
-                    process,
-                    session: self.session.as_deref().map(Into::into),
-                    ..Profile::default()
-                });
+                let profile = Box::new(self.profile(caller, &name, program));
                 (vec![Ask::Attach { agent, token: token.hash(), profile }], agent, name)
             }
         };
+        drop(world);
+        app.identities().attached(agent);
         let new = agent == new_agent;
         let finish = Box::new(move |_: &[_], _: &_, _| Attached {
             new,
@@ -85,6 +97,38 @@ impl Operation for Attach {
             token: token.reveal().to_owned(),
         });
         Ok(Plan::Change { asks, finish })
+    }
+}
+
+/// Which agent is meant by a process that attaches below a known one.
+enum Meant {
+    /// The known one.
+    Same,
+    /// The known one, which has no name of its own yet.
+    Renamed,
+    /// One of its own, beside the known one.
+    Another,
+}
+
+impl Attach {
+    /// A program's one `comity mcp` and its hooks are one agent; of several with names, each is one of its own.
+    fn meant(&self, app: &Application, world: &World, known: AgentId) -> Meant {
+        let is_known_by_that = world.agents.get(known).is_some_and(|agent| *agent.profile.name == *self.name);
+        match (self.named && !is_known_by_that, app.identities().is_attached(known)) {
+            (false, _) => Meant::Same,
+            (true, false) => Meant::Renamed,
+            (true, true) => Meant::Another,
+        }
+    }
+
+    fn profile(&self, caller: &Caller, name: &str, process: Option<Process>) -> Profile {
+        Profile {
+            name: name.into(),
+            cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
+            process,
+            session: self.session.as_deref().map(Into::into),
+            ..Profile::default()
+        }
     }
 }
 

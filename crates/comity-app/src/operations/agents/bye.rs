@@ -51,7 +51,7 @@ impl Operation for Bye {
         let agent = match (&self.agent, caller.who) {
             (Some(name), _) => world.agents.find(name)?.id,
             (None, Principal::Agent(own)) => own,
-            (None, Principal::Human | Principal::System) => {
+            (None, Principal::Human | Principal::System | Principal::Nobody) => {
                 let hint = "comity agent bye NAME; see who is here with: comity agent list";
                 return Err(Refusal::bad_input("it is not said which agent", hint).into());
             }

@@ -3,12 +3,13 @@
 use std::fmt;
 
 use clap::Args;
-use comity_core::Ask;
 use comity_core::agents::{Process, Profile};
+use comity_core::{Ask, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::lineage::Lineage;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
@@ -22,7 +23,7 @@ pub struct Join {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The team it works in
+    /// The team it would like to work in: you, at a terminal, or its leader put it there; else it is asked for
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
@@ -30,7 +31,7 @@ pub struct Join {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its process: watched, and its end is the agent's end
+    /// Its process, one above this command: watched, and its end is the agent's end
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -54,19 +55,21 @@ pub struct Joined {
 impl Operation for Join {
     const NAME: &'static str = "agent_join";
     const EFFECT: Effect = Effect::Changes;
+    const LETS_IN: bool = true;
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/agents" };
     const COMMAND: &'static [&'static str] = &["agent", "join"];
     type Output = Joined;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {
-        let process = self.pid.map(known_process).transpose()?;
+        let process = self.pid.map(|pid| own_process(app, caller, pid)).transpose()?;
         let (agent, token) = app.new_identity(caller)?;
         let boxed = |text: &Option<String>| text.as_deref().map(Into::into);
         let profile = Box::new(Profile {
             name: self.name.as_str().into(),
             role: boxed(&self.role),
             team: boxed(&self.team),
+            wished_team: None,
             parent: None,
             model: boxed(&self.model),
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
@@ -84,12 +87,34 @@ impl Operation for Join {
     }
 }
 
-/// The process with this number, if it is there.
-pub(super) fn known_process(pid: u32) -> Result<Process, Failure> {
-    crate::processes::identify(pid).ok_or_else(|| {
-        let hint = "give the number of a process that runs, or leave it out";
-        comity_core::Refusal::bad_input(format!("there is no process {pid}"), hint).into()
-    })
+/// The process with this number, if it is the caller's to give: in its own lineage, and neither another agent's nor the
+/// person's own terminal.
+fn own_process(app: &Application, caller: &Caller, pid: u32) -> Result<Process, Refusal> {
+    let no = |problem: String, hint: &str| Refusal::NotAllowed { problem, hint: hint.into() };
+    let given = caller.lineage.as_ref();
+    let Some((lineage, link)) =
+        given.and_then(|line| Some((line, line.links.iter().find(|link| link.process.pid == pid)?)))
+    else {
+        let hint = "run this from inside that process, or leave --pid out";
+        return Err(no(format!("process {pid} is not above this command"), hint));
+    };
+    if lineage.is_persons_own(pid) {
+        let problem = format!("process {pid} ({}) is your own terminal's", link.name);
+        return Err(no(problem, "start the agent's program, and run this from inside it"));
+    }
+    let world = app.engine().world();
+    let others = world.agents.live().filter(|agent| Principal::Agent(agent.id) != caller.who);
+    for other in others {
+        let Some(theirs) = other.profile.process else { continue };
+        let is_below = lineage.has(theirs);
+        if is_below || Lineage::of(theirs.pid).has(link.process) {
+            let name = &other.profile.name;
+            let place = if is_below { "above" } else { "below" };
+            let problem = format!("{name} (process {}) is {place} process {pid}", theirs.pid);
+            return Err(no(problem, "an agent's process has no other agent above or below it"));
+        }
+    }
+    Ok(link.process)
 }
 
 impl fmt::Display for Joined {

@@ -1,13 +1,12 @@
 //! Which agent a hook belongs to: the one that the door found, the one with the same session, or a new one.
 
 use comity_core::agents::Profile;
-use comity_core::{Ask, Principal, World};
+use comity_core::{Ask, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
 use crate::operations::agents::free_name;
-use crate::processes;
 
 /// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
 pub(super) fn agent(
@@ -22,16 +21,28 @@ pub(super) fn agent(
     if let Some(agent) = session.and_then(|session| by_session(&app.engine().world(), session)) {
         return Ok(agent);
     }
-    let process = caller.process.and_then(|process| processes::program_above(process.pid));
+    if caller.who == Principal::Nobody && caller.doubt.as_ref().is_none_or(|doubt| !doubt.may_join) {
+        return Err(caller.unproven().into());
+    }
+    // A hook that a person runs by hand belongs to no program: there is nothing to register.
+    let Some(process) = caller.lineage.as_ref().and_then(|line| line.program()).map(|link| link.process)
+    else {
+        let hint = "agent programs run hooks; to try one by hand, set COMITY_TOKEN to an agent's token";
+        return Err(Refusal::NotAllowed {
+            problem: "no agent program runs this hook".into(),
+            hint: hint.into(),
+        }
+        .into());
+    };
     let (agent, token) = app.new_identity(caller)?;
     let profile = Box::new(Profile {
         name: free_name(&app.engine().world(), program).into(),
         cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
-        process,
+        process: Some(process),
         session: session.map(Into::into),
         ..Profile::default()
     });
-    let joined = app.engine().ask(caller.who, Ask::Attach { agent, token: token.hash(), profile });
+    let joined = app.engine().ask(caller.asker(), Ask::Attach { agent, token: token.hash(), profile });
     match joined {
         Ok(_) => Ok(Principal::Agent(agent)),
         Err(Failed::Refused(refusal)) => Err(refusal.into()),
@@ -40,6 +51,7 @@ pub(super) fn agent(
 }
 
 fn by_session(world: &World, session: &str) -> Option<Principal> {
-    let same = |profile: &Profile| profile.session.as_deref() == Some(session);
+    // An agent whose process is known is found by that: its session's id is no secret.
+    let same = |profile: &Profile| profile.session.as_deref() == Some(session) && profile.process.is_none();
     world.agents.live().find(|agent| same(&agent.profile)).map(|agent| Principal::Agent(agent.id))
 }

@@ -36,7 +36,7 @@ impl<'a> Permission<'a> {
                 });
                 (!is_own).then(|| (agent, reading::call(app, &judged.cwd, tool, &input)))
             }
-            Principal::Agent(_) | Principal::Human | Principal::System => None,
+            Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody => None,
         };
         Permission { judged, question }
     }

@@ -52,6 +52,7 @@ pub struct Spoken {
 impl Operation for Guard {
     const NAME: &'static str = "guard";
     const EFFECT: Effect = Effect::Changes;
+    const LETS_IN: bool = true;
     const AUDIENCE: Audience = Audience::Internal;
     const ROUTE: Route = Route { method: "POST", path: "/api/guard" };
     const COMMAND: &'static [&'static str] = &["guard", "tool"];

@@ -44,7 +44,7 @@ fn seek_work(app: &Application, caller: &Caller, wait: Millis) {
     }
     let Ok(place) = app.projects().place(caller) else { return };
     let asks = introduced(app, &place, TaskAsk::Seek { project: place.project(), wait });
-    app.engine().submit(Job { who: caller.who, asks, key: None, asker: Box::new(Nobody) });
+    app.engine().submit(Job { who: caller.asker(), asks, key: None, asker: Box::new(Nobody) });
 }
 
 impl Operation for Next {

@@ -132,7 +132,7 @@ pub(crate) fn put(
     let (before, is_new) = {
         let world = app.engine().world();
         let before = world.permissions.newest(agent, call.hash).map(|request| request.id);
-        let comity_core::Verdict::Done(events) = decide(&world, who, &ask)? else { return Ok(None) };
+        let comity_core::Verdict::Done(events) = decide(&world, &who.into(), &ask)? else { return Ok(None) };
         let waits =
             standing(&world, agent, call).is_some_and(|one| matches!(one.state, State::Waiting { .. }));
         if events.is_empty() && !waits {
@@ -141,7 +141,7 @@ pub(crate) fn put(
         (before, !waits)
     };
     if is_new {
-        app.engine().submit(Job { who, asks: vec![ask], key: None, asker: Box::new(Nobody) });
+        app.engine().submit(Job { who: who.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) });
     }
     let call = call.clone();
     let ready = Box::new(move |world: &World| is_answered(world, agent, &call, before));

@@ -121,7 +121,7 @@ fn agent_meant(
     match (name, caller) {
         (Some(name), _) => world.agents.find(name).map(|agent| agent.id),
         (None, Principal::Agent(agent)) => Ok(agent),
-        (None, Principal::Human | Principal::System) => {
+        (None, Principal::Human | Principal::System | Principal::Nobody) => {
             Err(comity_core::Refusal::bad_input("it is not said which agent is meant", "name the agent"))
         }
     }

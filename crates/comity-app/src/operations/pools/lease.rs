@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::{LeaseView, must_be_leased, stored_reason};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::processes;
 use crate::span::Span;
 
 /// Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free it or its time is up.
@@ -56,8 +55,7 @@ impl Operation for Lease {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Leased>, Failure> {
         must_be_leased(&app.engine().world(), &self.pool)?;
-        let asked_by = caller.process.filter(|_| self.while_running);
-        let process = asked_by.and_then(|process| processes::identify(process.pid));
+        let process = caller.process().filter(|_| self.while_running);
         if self.while_running && process.is_none() {
             let problem = "nobody knows which process asks";
             return Err(Refusal::bad_input(problem, "ask through the local socket, or give a ttl").into());

@@ -62,7 +62,7 @@ impl Operation for Status {
             version: server.version.clone(),
             you: match caller.who {
                 Principal::Agent(_) => world.name_of(caller.who),
-                Principal::Human | Principal::System => caller.who.to_string(),
+                Principal::Human | Principal::System | Principal::Nobody => caller.who.to_string(),
             },
             agents: world.agents.live().count(),
             locks: world.locks.len(),

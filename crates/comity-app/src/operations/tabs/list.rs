@@ -52,7 +52,7 @@ impl Operation for ListTabs {
                 title: shown.filter(|_| sees).as_deref().map(title),
                 owner_id: match slot.owner {
                     Principal::Agent(agent) => agent.to_string(),
-                    Principal::Human | Principal::System => "human".into(),
+                    Principal::Human | Principal::System | Principal::Nobody => slot.owner.to_string(),
                 },
                 owner: world.name_of(slot.owner),
                 is_yours: slot.owner == caller.who,

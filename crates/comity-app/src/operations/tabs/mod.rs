@@ -187,6 +187,9 @@ impl Command<'_> {
             let hint = "see your tabs with: comity tab list".into();
             return Err(Refusal::NotFound { problem: format!("there is no tab {slot}"), hint });
         }
+        if world.pools.slot(slot).is_some_and(|(_, slot)| slot.owner != who) {
+            self.caller.check_presence("use another's tab")?;
+        }
         match how {
             Use::Looks => check_viewer(world, who, slot, verb).map(drop),
             Use::Acts => check_owner(world, who, slot, verb).map(drop),

@@ -95,7 +95,7 @@ fn wait_for_work(
         let hint = format!("wait at most {WAIT_MAX}");
         return Err(Refusal::bad_input("the wait is too long", hint).into());
     }
-    app.engine().submit(Job { who, asks: seek, key: None, asker: Box::new(Nobody) });
+    app.engine().submit(Job { who: who.into(), asks: seek, key: None, asker: Box::new(Nobody) });
     let when = When {
         ready: Box::new(move |world| world.tasks.owned_by(who).any(Task::is_taken)),
         until: app.engine().now().plus(wait),

@@ -1,5 +1,6 @@
 //! Teams: make, end, look.
 
+mod admit;
 mod create;
 mod delete;
 mod list;
@@ -14,6 +15,7 @@ use comity_core::{Principal, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use admit::Admit;
 pub use create::CreateTeam;
 pub use delete::DeleteTeam;
 pub use list::ListTeams;

@@ -68,7 +68,7 @@ impl Operation for WorktreeAdd {
         let name = match (self.slug, caller.who) {
             (Some(slug), _) => slug,
             (None, Principal::Agent(_)) => app.engine().world().name_of(caller.who),
-            (None, Principal::Human | Principal::System) => {
+            (None, Principal::Human | Principal::System | Principal::Nobody) => {
                 let hint = "name it: comity worktree add SLUG";
                 return Err(comity_core::Refusal::bad_input("a worktree needs a name", hint).into());
             }

@@ -80,7 +80,7 @@ impl Operation for ListWorktrees {
         let world = app.engine().world();
         let is_live = |who: Principal| match who {
             Principal::Agent(id) => world.agents.get(id).is_some_and(|agent| agent.is_live()),
-            Principal::Human | Principal::System => true,
+            Principal::Human | Principal::System | Principal::Nobody => true,
         };
         let worktrees = listed.iter().map(|listed| {
             let slug = listed.slug.as_str();

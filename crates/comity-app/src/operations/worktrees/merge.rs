@@ -77,6 +77,9 @@ impl Operation for WorktreeMerge {
         let place = app.projects().place(caller)?;
         let worktree = meant(app, caller, &place, self.slug.as_deref())?;
         may_change(&app.engine().world(), caller.who, &worktree)?;
+        if worktree.owner != caller.who {
+            caller.check_presence("merge another's worktree")?;
+        }
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         let source = Branch::parse(&worktree.tree.branch).map_err(failure)?;
         let target = match &self.into {

@@ -54,6 +54,9 @@ impl Operation for WorktreeRemove {
         let place = app.projects().place(caller)?;
         let worktree = meant(app, caller, &place, self.slug.as_deref())?;
         may_change(&app.engine().world(), caller.who, &worktree)?;
+        if worktree.owner != caller.who {
+            caller.check_presence("remove another's worktree")?;
+        }
         let (project, slug) = (worktree.project, worktree.tree.slug.to_string());
         let kept_days = TRASH_KEPT_FOR.as_secs() / 86_400;
         if matches!(caller.who, Principal::Agent(_)) && !self.wait {

@@ -145,7 +145,7 @@ fn a_token_is_needed() {
 #[test]
 fn without_a_secret_nobody_is_the_person() {
     let server = Server::start();
-    let guard = super::super::guard::Guard::new(server.port, "");
+    let guard = super::super::guard::Guard::new(server.port);
     let (parts, ()) = axum::http::Request::get("/")
         .header("host", format!("127.0.0.1:{}", server.port))
         .header("authorization", "Bearer  ")

@@ -18,7 +18,8 @@ use comity_app::clock::Clock;
 use comity_app::engine::Engine;
 use comity_app::log::{Log, MemoryLog, SqliteLog};
 use comity_app::{Application, Caller};
-use comity_core::World;
+use comity_core::people::PersonAsk;
+use comity_core::{Ask, Principal, World};
 use serde_json::{Value, json};
 
 use super::{Door, bind, run};
@@ -86,11 +87,14 @@ impl Server {
         let clock = Clock::from(world.now);
         let engine = Engine::start(world, log, clock, || {});
         engine.run_timer().expect("a thread");
+        let hash = comity_app::tokens::hash(HUMAN);
+        let make = PersonAsk::MakeToken { name: "tests".into(), hash };
+        engine.ask(Principal::System, Ask::Person(make)).expect("a token");
         let facts = ServerFacts { version: "1.2.3".into(), ..Default::default() };
         let app = Application::new(engine, reader, Default::default(), facts);
         let listener = bind(0).expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let door = Door::new(app.clone(), HUMAN.into());
+        let door = Door::new(app.clone());
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let thread = std::thread::spawn(move || run(door, listener, stopped));
         Server { app, port, dir, stop: Some(stop), thread: Some(thread) }

@@ -101,7 +101,7 @@ const MANY: u64 = 1_100;
 
 fn lock_and_unlock(server: &Server, token: &str) {
     let world_head = || server.app.engine().world().head;
-    let who = server.app.identify(token).expect("an agent");
+    let who = server.app.identify_remote(token).expect("an agent").who;
     let caller = Caller::new(who, Some(server.repo().into()));
     while world_head() < MANY {
         for (op, input) in [("lock", r#"{"paths":["a.rs"]}"#), ("unlock", r#"{"all":true}"#)] {

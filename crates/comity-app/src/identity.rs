@@ -1,0 +1,333 @@
+//! Who calls: an agent, the human, or nobody, from a token and from whom the caller descends.
+//!
+//! A person is proven and never what is left over. A lineage that ends nowhere, or whose top may have been started by an
+//! agent and lost its parent, proves nothing.
+
+mod marks;
+mod terminal;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use comity_core::agents::Process;
+use comity_core::people::{Origin, Proof};
+use comity_core::{AgentId, Principal, Refusal, TokenHash, World};
+
+use crate::application::Application;
+use crate::lineage::{DEPTH_MAX, End, Lineage, Link};
+use crate::tokens::{self, Token};
+
+/// Processes whose use of a token is remembered.
+const USES_MAX: usize = 1_024;
+/// How long a login at the HTTP door is good.
+const LOGIN: Duration = Duration::from_hours(12);
+/// Logins at a time; the oldest goes first.
+const LOGINS_MAX: usize = 64;
+
+/// Who calls, and how that is known.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Who.
+    pub who: Principal,
+    /// Where from, if it is the human.
+    pub origin: Option<Arc<Origin>>,
+    /// What is missing, if it is nobody.
+    pub doubt: Option<Doubt>,
+}
+
+/// Why nothing is proven.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Doubt {
+    /// In words.
+    pub why: Arc<str>,
+    /// Whether it may become an agent: an agent program that has not told us of itself.
+    pub may_join: bool,
+}
+
+/// What is remembered between calls of who is who. Nothing in here is lost that a restart would need.
+#[derive(Default)]
+pub struct Identities {
+    /// Who used the token of which agent; `None` for those of several.
+    uses: Mutex<HashMap<Process, Option<AgentId>>>,
+    /// The control groups of the processes of agents, the ended ones included.
+    groups: Mutex<HashMap<Process, Arc<str>>>,
+    /// Terminals that were looked at.
+    terminals: Mutex<HashMap<Process, terminal::Holder>>,
+    /// Logins at the HTTP door, and until when.
+    logins: Mutex<HashMap<TokenHash, Instant>>,
+    /// Agents that a process of theirs has attached to.
+    attached: Mutex<HashSet<AgentId>>,
+    /// The leaders of terminals in which the passphrase was given.
+    unlocked: Mutex<Vec<Process>>,
+}
+
+impl Identity {
+    fn agent(agent: AgentId) -> Identity {
+        Identity { who: Principal::Agent(agent), origin: None, doubt: None }
+    }
+
+    fn human(proof: Proof, lineage: &Lineage) -> Identity {
+        let caller = lineage.links.first();
+        let origin = Origin {
+            proof,
+            process: caller.map(|link| link.process),
+            terminal: caller.and_then(Link::terminal_name).map(Into::into),
+            lineage: comity_core::display::visible(&lineage.names()).into(),
+        };
+        Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
+    }
+
+    /// Somebody of whom nothing is known.
+    pub fn nobody(why: &str) -> Identity {
+        Identity {
+            who: Principal::Nobody,
+            origin: None,
+            doubt: Some(Doubt { why: why.into(), may_join: false }),
+        }
+    }
+
+    fn unregistered(why: &str) -> Identity {
+        Identity {
+            who: Principal::Nobody,
+            origin: None,
+            doubt: Some(Doubt { why: why.into(), may_join: true }),
+        }
+    }
+}
+
+impl Application {
+    /// Who presents this token from this lineage.
+    pub fn identify(&self, token: &str, lineage: &Lineage) -> Result<Identity, Refusal> {
+        let hash = tokens::hash(token);
+        let world = self.engine().world();
+        if let Some(name) = world.people.token(&hash) {
+            // Whoever exported it before starting an agent did not mean to make that agent the human.
+            return Ok(match registered(&world, lineage) {
+                Some(agent) => Identity::agent(agent),
+                None => Identity::human(Proof::Token(name.into()), lineage),
+            });
+        }
+        let agent = world.agents.by_token(&hash)?.id;
+        drop(world);
+        self.identities().used(lineage, agent);
+        Ok(Identity::agent(agent))
+    }
+
+    /// Who presents this token over the network, where nothing is known of the process.
+    pub fn identify_remote(&self, token: &str) -> Result<Identity, Refusal> {
+        let hash = tokens::hash(token);
+        let world = self.engine().world();
+        if let Some(name) = world.people.token(&hash) {
+            return Ok(remote(Proof::Token(name.into()), &format!("http token {name}")));
+        }
+        if self.identities().is_logged_in(&hash) {
+            return Ok(remote(Proof::Login, "http login"));
+        }
+        world.agents.by_token(&hash).map(|agent| Identity::agent(agent.id))
+    }
+
+    /// Who calls without a token: the agent in whose process tree it is, else a person if that is proven.
+    pub fn recognise(&self, lineage: &Lineage) -> Identity {
+        if let Some(agent) = registered(&self.engine().world(), lineage) {
+            return Identity::agent(agent);
+        }
+        match lineage.end {
+            End::Gone => return Identity::nobody("the process that connected has ended"),
+            End::TooDeep => {
+                return Identity::nobody(&format!("more than {DEPTH_MAX} programs are nested above you"));
+            }
+            End::Top => {}
+        }
+        if let Some(of_an_agent) = self.marked(lineage) {
+            return of_an_agent;
+        }
+        if let Some(lost) = self.astray(lineage) {
+            return Identity::nobody(&format!(
+                "{} (process {}) lost its parent, and an agent may have started it",
+                lost.name, lost.process.pid
+            ));
+        }
+        let proof = match self.presence(lineage) {
+            Ok(()) => Proof::Terminal,
+            Err(lacks) => Proof::Lineage { lacks: lacks.into() },
+        };
+        Identity::human(proof, lineage)
+    }
+
+    /// A caller that carries the marks of an agent, whoever its registered ancestors are.
+    fn marked(&self, lineage: &Lineage) -> Option<Identity> {
+        if let Some(used) = lineage.links.iter().find_map(|link| self.identities().user(link.process)) {
+            return Some(match used {
+                Some(agent) => match self.engine().world().agents.living(agent) {
+                    Ok(agent) => Identity::agent(agent.id),
+                    Err(ended) => Identity::nobody(&ended.to_string()),
+                },
+                None => Identity::nobody("programs above you use the tokens of several agents"),
+            });
+        }
+        for link in &lineage.links {
+            let marks = marks::of(link);
+            if let Some(token) = marks.token {
+                let hash = tokens::hash(&token);
+                let world = self.engine().world();
+                if world.people.token(&hash).is_some() {
+                    continue;
+                }
+                return Some(match world.agents.by_token(&hash) {
+                    Ok(agent) => Identity::agent(agent.id),
+                    Err(refusal) => Identity::nobody(&format!(
+                        "{} (process {}) was started with an agent's token: {refusal}",
+                        link.name, link.process.pid
+                    )),
+                });
+            }
+            if let Some(client) = marks.client {
+                let whose = format!("{} (process {})", link.name, link.process.pid);
+                let doubt = format!("{whose} belongs to {client}, an agent program that has not joined");
+                return Some(match self.astray(lineage) {
+                    // Perhaps it has joined, and this is what left it.
+                    Some(_) => Identity::nobody(&doubt),
+                    None => Identity::unregistered(&doubt),
+                });
+            }
+        }
+        None
+    }
+
+    /// The process of the lineage that may have lost an agent for a parent, if there is one.
+    fn astray<'a>(&self, lineage: &'a Lineage) -> Option<&'a Link> {
+        let agents = self.identities().agents_ever(&self.engine().world());
+        if agents.is_empty() {
+            return None;
+        }
+        let caller = lineage.links.first()?;
+        lineage.adopted().find(|link| {
+            let group = terminal::control_group(link.process.pid);
+            let is_younger = |(process, of): &(Process, Arc<str>)| {
+                process.start <= link.process.start && group.as_deref().is_none_or(|own| own == &**of)
+            };
+            // Only the system makes a process of another user, and nothing is older than what started it.
+            marks::same_user(link, caller)
+                && agents.iter().any(is_younger)
+                && !is_child_of_a_shell_that_is_first(link, lineage)
+                && !self.is_attended(link)
+        })
+    }
+
+    /// Whether it is a person at a terminal, else what is missing.
+    fn presence(&self, lineage: &Lineage) -> Result<(), String> {
+        let caller = lineage.links.first().ok_or("nothing is known of the process")?;
+        if caller.terminal == 0 {
+            return Err("this has no terminal".into());
+        }
+        if caller.foreground != caller.group as i32 {
+            return Err("this runs in the background".into());
+        }
+        let Some(leader) = lineage.links.iter().find(|link| link.leads_terminal()) else {
+            return Err("what opened this terminal has ended".into());
+        };
+        if let Some(pty) = caller.pty() {
+            self.check_holder(pty, leader)?;
+        }
+        if self.engine().world().people.passphrase().is_some()
+            && !self.identities().is_unlocked(leader.process)
+        {
+            return Err("the passphrase was not given in this terminal (comity login)".into());
+        }
+        Ok(())
+    }
+
+    /// Remembers that the passphrase was given at the caller's terminal.
+    pub(crate) fn unlock_terminal(&self, leader: Process) {
+        lock(&self.identities().unlocked).push(leader);
+    }
+}
+
+/// Where a human acts from who is known by what it sent over the network.
+pub fn remote(proof: Proof, how: &str) -> Identity {
+    let origin = Origin { proof, process: None, terminal: None, lineage: how.into() };
+    Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
+}
+
+/// The live agent whose process is nearest in the lineage.
+fn registered(world: &World, lineage: &Lineage) -> Option<AgentId> {
+    let owner = |link: &Link| {
+        let mut live = world.agents.live();
+        live.find(|agent| agent.profile.process == Some(link.process)).map(|agent| agent.id)
+    };
+    lineage.links.iter().find_map(owner)
+}
+
+/// In a container the shell that a person types into may be the first process, which takes in everybody.
+fn is_child_of_a_shell_that_is_first(link: &Link, lineage: &Lineage) -> bool {
+    let leads_its_group = lineage.links.iter().any(|other| other.process.pid == link.group);
+    link.parent == 1 && link.session == 1 && leads_its_group && link.foreground == link.group as i32
+}
+
+impl Identities {
+    /// The program that presented an agent's token is that agent's, and so is all below it.
+    fn used(&self, lineage: &Lineage, agent: AgentId) {
+        let Some(program) = lineage.program() else { return };
+        let mut uses = lock(&self.uses);
+        if uses.len() >= USES_MAX {
+            uses.retain(|process, _| crate::processes::is_alive(*process));
+        }
+        let used = uses.entry(program.process).or_insert(Some(agent));
+        if *used != Some(agent) {
+            *used = None;
+        }
+    }
+
+    fn user(&self, process: Process) -> Option<Option<AgentId>> {
+        lock(&self.uses).get(&process).copied()
+    }
+
+    /// The processes of all agents that this server has seen, with their control groups.
+    fn agents_ever(&self, world: &World) -> Vec<(Process, Arc<str>)> {
+        let mut groups = lock(&self.groups);
+        for process in world.agents.live().filter_map(|agent| agent.profile.process) {
+            groups
+                .entry(process)
+                .or_insert_with(|| terminal::control_group(process.pid).unwrap_or_default().into());
+        }
+        groups.iter().map(|(process, group)| (*process, group.clone())).collect()
+    }
+
+    /// Remembers that an agent has a process that speaks for it.
+    pub(crate) fn attached(&self, agent: AgentId) {
+        lock(&self.attached).insert(agent);
+    }
+
+    /// Whether an agent has had a process that speaks for it.
+    pub(crate) fn is_attached(&self, agent: AgentId) -> bool {
+        lock(&self.attached).contains(&agent)
+    }
+
+    /// Logs the human in at the HTTP door.
+    pub(crate) fn log_in(&self) -> Result<String, getrandom::Error> {
+        let token = Token::random()?;
+        let mut logins = lock(&self.logins);
+        let now = Instant::now();
+        logins.retain(|_, until| *until > now);
+        while logins.len() >= LOGINS_MAX
+            && let Some(oldest) = logins.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
+        {
+            logins.remove(&oldest);
+        }
+        logins.insert(token.hash(), now + LOGIN);
+        Ok(token.reveal().to_owned())
+    }
+
+    fn is_logged_in(&self, hash: &TokenHash) -> bool {
+        lock(&self.logins).get(hash).is_some_and(|until| *until > Instant::now())
+    }
+
+    fn is_unlocked(&self, leader: Process) -> bool {
+        lock(&self.unlocked).contains(&leader)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,86 @@
+//! What a process carries that tells of an agent: a token it was started with, variables that agent programs set for
+//! whatever they run, and their own names.
+
+use crate::lineage::Link;
+
+/// Bytes of an environment that are looked at.
+const ENVIRONMENT_BYTES_MAX: usize = 256 * 1024;
+
+/// Variables that agent programs set for what they run, and no person does.
+const VARIABLES: [(&str, &str); 8] = [
+    ("CLAUDECODE", "Claude Code"),
+    ("CODEX_THREAD_ID", "Codex"),
+    ("CODEX_SANDBOX", "Codex"),
+    ("GEMINI_CLI", "Gemini CLI"),
+    ("OPENCODE", "OpenCode"),
+    ("COPILOT_CLI", "Copilot CLI"),
+    ("CURSOR_AGENT", "Cursor"),
+    ("AI_AGENT", "an agent program"),
+];
+
+/// The names of agent programs.
+const PROGRAMS: [(&str, &str); 9] = [
+    ("claude", "Claude Code"),
+    ("codex", "Codex"),
+    ("gemini", "Gemini CLI"),
+    ("opencode", "OpenCode"),
+    ("copilot", "Copilot CLI"),
+    ("cursor-agent", "Cursor"),
+    ("aider", "Aider"),
+    ("goose", "Goose"),
+    ("amp", "Amp"),
+];
+
+/// What one process carries.
+#[derive(Default)]
+pub(super) struct Marks {
+    /// The token that it was started with.
+    pub(super) token: Option<String>,
+    /// The agent program that it is, or that started it.
+    pub(super) client: Option<&'static str>,
+}
+
+/// Reads the marks of a process, as it was started: what it unset later still shows.
+pub(super) fn of(link: &Link) -> Marks {
+    let mut marks = Marks {
+        client: PROGRAMS.iter().find(|(name, _)| *name == link.name).map(|(_, client)| *client),
+        ..Marks::default()
+    };
+    let Some(environment) = environment(link.process.pid) else { return marks };
+    for variable in environment.split(|byte| *byte == 0) {
+        let Some(at) = variable.iter().position(|byte| *byte == b'=') else { continue };
+        let (name, value) = (&variable[..at], &variable[at + 1..]);
+        if value.is_empty() {
+            continue;
+        }
+        if name == b"COMITY_TOKEN" && !value.starts_with(crate::tokens::HUMAN_PREFIX.as_bytes()) {
+            marks.token = Some(String::from_utf8_lossy(value).into_owned());
+        } else if let Some((_, client)) = VARIABLES.iter().find(|(known, _)| known.as_bytes() == name) {
+            marks.client = marks.client.or(Some(client));
+        }
+    }
+    marks
+}
+
+#[cfg(target_os = "linux")]
+fn environment(pid: u32) -> Option<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(format!("/proc/{pid}/environ")).ok()?;
+    file.take(ENVIRONMENT_BYTES_MAX as u64).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Elsewhere another process's environment is not to be had.
+#[cfg(not(target_os = "linux"))]
+fn environment(_: u32) -> Option<Vec<u8>> {
+    let _ = ENVIRONMENT_BYTES_MAX;
+    None
+}
+
+/// Whether both are of one user.
+pub(super) fn same_user(link: &Link, other: &Link) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = |link: &Link| Some(std::fs::metadata(format!("/proc/{}", link.process.pid)).ok()?.uid());
+    user(link).is_none_or(|one| user(other).is_none_or(|other| one == other))
+}

@@ -1,0 +1,119 @@
+//! Terminals: who made one, and whether somebody sits at it.
+
+use std::os::unix::ffi::OsStrExt;
+
+use comity_core::Principal;
+
+use super::{Identities, lock};
+use crate::application::Application;
+use crate::lineage::{End, Lineage, Link, link};
+
+/// Terminals that are remembered.
+const TERMINALS_MAX: usize = 256;
+
+/// Who holds the other end of a terminal.
+#[derive(Clone, Debug)]
+pub(super) enum Holder {
+    /// A program of the system, or one that no agent is above.
+    Fine,
+    /// A program that may be an agent's.
+    Doubtful(String),
+}
+
+impl Application {
+    /// Whether the terminal's other end is held by a program that no agent is above.
+    pub(super) fn check_holder(&self, pty: u32, leader: &Link) -> Result<(), String> {
+        let known = lock(&self.identities().terminals).get(&leader.process).cloned();
+        let holder = known.unwrap_or_else(|| {
+            let found = self.find_holder(pty, leader);
+            self.identities().remember(leader, found.clone());
+            found
+        });
+        match holder {
+            Holder::Fine => Ok(()),
+            Holder::Doubtful(why) => Err(why),
+        }
+    }
+
+    fn find_holder(&self, pty: u32, leader: &Link) -> Holder {
+        // Those of other users cannot be read: they are the system's, such as sshd.
+        let holder = processes().find(|pid| *pid != leader.process.pid && holds_other_end(*pid, pty));
+        let Some(pid) = holder else { return Holder::Fine };
+        let above = Lineage::of(pid);
+        if above.end == End::Gone {
+            return Holder::Fine;
+        }
+        let name = above.links.first().map(|link| link.name.clone()).unwrap_or_default();
+        let identity = self.recognise_holder(&above);
+        match identity {
+            true => Holder::Fine,
+            false => {
+                Holder::Doubtful(format!("{name} (process {pid}) made this terminal, and may be an agent's"))
+            }
+        }
+    }
+
+    /// Whether a process descends from a person, as far as its lineage and its marks tell.
+    fn recognise_holder(&self, lineage: &Lineage) -> bool {
+        if super::registered(&self.engine().world(), lineage).is_some() || lineage.end != End::Top {
+            return false;
+        }
+        self.marked(lineage).is_none() && self.astray(lineage).is_none()
+    }
+
+    /// Whether it is a terminal multiplexer that a person is attached to, from a terminal that no agent is above.
+    pub(super) fn is_attended(&self, server: &Link) -> bool {
+        if server.name != "tmux: server" {
+            return false;
+        }
+        let seen = open_files(server.process.pid);
+        let terminals: Vec<u32> =
+            seen.filter_map(|file| file.strip_prefix("/dev/pts/")?.parse().ok()).collect();
+        processes().filter_map(link).any(|client| {
+            client.name == "tmux: client"
+                && client.pty().is_some_and(|pty| terminals.contains(&pty))
+                && client.foreground == client.group as i32
+                && self.recognise(&Lineage::of(client.process.pid)).who == Principal::Human
+        })
+    }
+}
+
+impl Identities {
+    fn remember(&self, leader: &Link, holder: Holder) {
+        let mut terminals = lock(&self.terminals);
+        if terminals.len() >= TERMINALS_MAX {
+            terminals.clear();
+        }
+        terminals.insert(leader.process, holder);
+    }
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The files that a process has open, as far as they can be seen.
+fn open_files(pid: u32) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some(std::fs::read_link(entry.path()).ok()?.to_string_lossy().into_owned()))
+}
+
+fn holds_other_end(pid: u32, pty: u32) -> bool {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let is_other_end = |entry: &std::fs::DirEntry| {
+        let target = std::fs::read_link(entry.path()).ok();
+        if !target.is_some_and(|target| target.as_os_str().as_bytes().ends_with(b"ptmx")) {
+            return false;
+        }
+        let info = format!("/proc/{pid}/fdinfo/{}", entry.file_name().to_string_lossy());
+        let info = std::fs::read_to_string(info).unwrap_or_default();
+        info.lines().any(|line| line.strip_prefix("tty-index:").is_some_and(|n| n.trim().parse() == Ok(pty)))
+    };
+    entries.into_iter().any(|entry| is_other_end(&entry))
+}
+
+/// The control group of a process: it stays the same, whatever parents are lost.
+pub(super) fn control_group(pid: u32) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()
+}

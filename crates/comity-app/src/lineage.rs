@@ -1,0 +1,285 @@
+//! Whom a caller descends from, as the kernel tells it.
+
+use comity_core::agents::Process;
+
+/// How far up the process tree is looked.
+pub const DEPTH_MAX: usize = 64;
+
+/// Programs that only run other programs.
+const WRAPPERS: [&str; 11] =
+    ["sh", "bash", "dash", "zsh", "fish", "busybox", "env", "timeout", "setsid", "npm", "npx"];
+/// Programs that take in whatever lost its parent, besides the first process.
+const REAPERS: [&str; 8] =
+    ["systemd", "init", "tini", "dumb-init", "docker-init", "catatonit", "conmon", "containerd-shim"];
+/// What stands in the names of terminals that programs make.
+const PTY_MAJORS: std::ops::RangeInclusive<u32> = 136..=143;
+
+/// One process of a lineage.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// The process.
+    pub process: Process,
+    /// Its program's name, cut off by the kernel after 15 bytes.
+    pub name: String,
+    /// The number of its parent.
+    pub parent: u32,
+    /// The number of its session's leader.
+    pub session: u32,
+    /// The number of its group's leader.
+    pub group: u32,
+    /// The device number of its terminal; 0 if it has none.
+    pub terminal: u32,
+    /// The group that is in the foreground there.
+    pub foreground: i32,
+}
+
+/// Where a lineage ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// At the first process, or where this machine's processes begin.
+    Top,
+    /// Somewhere: it is deeper than anybody nests programs.
+    TooDeep,
+    /// At a process that is gone, or is not the one that connected.
+    Gone,
+}
+
+/// A process and those above it, the nearest first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lineage {
+    /// The processes.
+    pub links: Vec<Link>,
+    /// Where it ends.
+    pub end: End,
+}
+
+impl Lineage {
+    /// The lineage of a process.
+    pub fn of(pid: u32) -> Lineage {
+        let mut links: Vec<Link> = Vec::new();
+        let mut next = pid;
+        loop {
+            if links.len() >= DEPTH_MAX {
+                return Lineage { links, end: End::TooDeep };
+            }
+            let Some(link) = link(next) else { return Lineage { links, end: End::Gone } };
+            let parent = link.parent;
+            links.push(link);
+            match parent {
+                // A parent outside of this namespace of processes is 0.
+                0 | 1 => return Lineage { links, end: End::Top },
+                parent => next = parent,
+            }
+        }
+    }
+
+    /// Nothing is known: the process is gone.
+    pub fn gone() -> Lineage {
+        Lineage { links: vec![], end: End::Gone }
+    }
+
+    /// The programs, from the outermost one down.
+    pub fn names(&self) -> String {
+        let names: Vec<&str> = self.links.iter().rev().map(|link| link.name.as_str()).collect();
+        names.join(" > ")
+    }
+
+    /// The program that the caller belongs to: the nearest above it that is no mere wrapper, unless that is beyond the
+    /// shell of a terminal. What a person types there belongs to no program.
+    pub fn program(&self) -> Option<&Link> {
+        for (at, link) in self.links.iter().enumerate() {
+            let is_wrapper = WRAPPERS.contains(&link.name.trim_start_matches('-'));
+            if at > 0 && !is_wrapper {
+                return Some(link);
+            }
+            if link.leads_terminal() && is_wrapper {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether the process is the shell of the caller's terminal, or beyond it: the person's own.
+    pub fn is_persons_own(&self, pid: u32) -> bool {
+        let shell = self
+            .links
+            .iter()
+            .position(|link| link.leads_terminal() && WRAPPERS.contains(&link.name.trim_start_matches('-')));
+        let at = self.links.iter().position(|link| link.process.pid == pid);
+        at.zip(shell).is_some_and(|(at, shell)| at >= shell)
+    }
+
+    /// Those that were perhaps taken in by their parent after they had lost another.
+    pub fn adopted(&self) -> impl Iterator<Item = &Link> {
+        let parents = self.links.iter().skip(1).map(Some).chain(std::iter::once(None));
+        self.links.iter().zip(parents).filter_map(|(link, parent)| {
+            let by_reaper = match parent {
+                Some(parent) => REAPERS.iter().any(|reaper| parent.name.starts_with(reaper)),
+                // The first process takes in everybody; outside of this namespace nobody is taken in.
+                None => link.parent == 1,
+            };
+            by_reaper.then_some(link)
+        })
+    }
+
+    /// The processes among these that are in the lineage.
+    pub fn has(&self, process: Process) -> bool {
+        self.links.iter().any(|link| link.process == process)
+    }
+}
+
+impl Link {
+    /// Whether it leads the session of a terminal: usually the shell that a person types into.
+    pub fn leads_terminal(&self) -> bool {
+        self.terminal != 0 && self.session == self.process.pid
+    }
+
+    /// The name of its terminal.
+    pub fn terminal_name(&self) -> Option<String> {
+        let (major, minor) = device(self.terminal);
+        match major {
+            0 => None,
+            _ if PTY_MAJORS.contains(&major) => {
+                Some(format!("pts/{}", (major - PTY_MAJORS.start()) * 256 + minor))
+            }
+            4 => Some(format!("tty{minor}")),
+            _ => Some(format!("tty {major}:{minor}")),
+        }
+    }
+
+    /// The number of its terminal, if a program made that.
+    pub fn pty(&self) -> Option<u32> {
+        let (major, minor) = device(self.terminal);
+        PTY_MAJORS.contains(&major).then(|| (major - PTY_MAJORS.start()) * 256 + minor)
+    }
+}
+
+fn device(number: u32) -> (u32, u32) {
+    ((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xf_ff00))
+}
+
+/// A process as the kernel describes it.
+#[cfg(target_os = "linux")]
+pub fn link(pid: u32) -> Option<Link> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything, so the fields are counted from its closing parenthesis.
+    let (open, close) =
+        (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);
+    let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+    let fields = std::str::from_utf8(stat.get(close + 2..)?).ok()?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
+    // A process that has ended keeps its line until its parent looks: it acts no more.
+    if matches!(fields.first(), Some(&"Z" | &"X")) {
+        return None;
+    }
+    Some(Link {
+        process: Process { pid, start: fields.get(19)?.parse().ok()? },
+        name,
+        parent: number(1)? as u32,
+        group: number(2)? as u32,
+        session: number(3)? as u32,
+        terminal: number(4)? as u32,
+        foreground: number(5)? as i32,
+    })
+}
+
+/// Elsewhere the process table is asked, which knows less.
+#[cfg(not(target_os = "linux"))]
+pub fn link(pid: u32) -> Option<Link> {
+    let output = std::process::Command::new("ps")
+        .args(["-o", "ppid=,pgid=,sess=,tpgid=,tdev=,lstart=,ucomm=", "-p", &pid.to_string()])
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
+    let started = fields.get(5..10)?.join(" ");
+    let start = started.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    Some(Link {
+        process: Process { pid, start },
+        name: fields.get(10..)?.join(" "),
+        parent: number(0)? as u32,
+        group: number(1)? as u32,
+        session: number(2).unwrap_or(0) as u32,
+        terminal: fields.get(4).and_then(|device| device.split('/').next()).is_some_and(|d| d != "0") as u32,
+        foreground: number(3).unwrap_or(-1) as i32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lineage from lines such as `10 bash 1 s10 g10 t34817 f20`, the nearest first.
+    fn lineage(lines: &str) -> Lineage {
+        let links = lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let after = |at: usize| words[at][1..].parse::<u32>().expect("a number");
+            let pid = words[0].parse().expect("a number");
+            Link {
+                process: Process { pid, start: u64::from(pid) },
+                name: words[1].into(),
+                parent: words[2].parse().expect("a number"),
+                session: after(3),
+                group: after(4),
+                terminal: after(5),
+                foreground: after(6) as i32,
+            }
+        });
+        Lineage { links: links.collect(), end: End::Top }
+    }
+
+    #[test]
+    fn what_a_person_types_belongs_to_no_program() {
+        let typed = lineage(
+            "30 comity-hook 20 s20 g30 t34817 f30
+             20 -zsh 10 s20 g20 t34817 f30
+             10 tmux 1 s10 g10 t0 f0",
+        );
+        assert_eq!(typed.program(), None);
+        assert!(typed.is_persons_own(20) && typed.is_persons_own(10) && !typed.is_persons_own(30));
+        let by_client = lineage(
+            "50 comity-hook 40 s40 g40 t0 f0
+             40 sh 30 s40 g40 t0 f0
+             30 claude 20 s20 g30 t34817 f30
+             20 bash 10 s20 g20 t34817 f30",
+        );
+        assert_eq!(by_client.program().map(|link| link.process.pid), Some(30));
+        assert!(!by_client.is_persons_own(30) && by_client.is_persons_own(20));
+        let in_a_pane_of_its_own = lineage(
+            "50 comity-hook 40 s40 g40 t0 f0
+             30 claude 20 s30 g30 t34817 f30
+             10 tmux 1 s10 g10 t0 f0",
+        );
+        assert_eq!(in_a_pane_of_its_own.program().map(|link| link.process.pid), Some(30));
+        assert!(!in_a_pane_of_its_own.is_persons_own(30));
+    }
+
+    #[test]
+    fn whoever_lost_a_parent_is_seen() {
+        let names =
+            |lines: &str| -> Vec<u32> { lineage(lines).adopted().map(|link| link.process.pid).collect() };
+        assert_eq!(names("30 comity 1 s30 g30 t0 f0"), [30]);
+        assert_eq!(names("30 comity 20 s30 g30 t0 f0\n20 systemd 1 s20 g20 t0 f0"), [30, 20]);
+        assert_eq!(names("30 comity 0 s30 g30 t0 f0"), [0_u32; 0], "from outside of the namespace");
+    }
+
+    #[test]
+    fn terminals_have_names() {
+        let on = |terminal| Link { terminal, ..link(std::process::id()).expect("this process") };
+        assert_eq!(on(0x8803).terminal_name().as_deref(), Some("pts/3"));
+        assert_eq!(on(0x0010_8805).pty(), Some(256 + 5));
+        assert_eq!(on(0x0401).terminal_name().as_deref(), Some("tty1"));
+        assert_eq!(on(0).terminal_name(), None);
+    }
+
+    #[test]
+    fn a_process_knows_its_ancestors() {
+        let own = std::process::id();
+        let line = Lineage::of(own);
+        assert_eq!(line.links.first().map(|link| link.process.pid), Some(own));
+        assert!(line.links.len() > 1 && line.end == End::Top, "{line:?}");
+        assert_eq!(Lineage::of(u32::MAX), Lineage::gone());
+    }
+}

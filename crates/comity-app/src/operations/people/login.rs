@@ -1,0 +1,90 @@
+//! Being present: at a terminal, by the passphrase, and at the HTTP door.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::agents::Process;
+use comity_core::{Principal, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::tokens;
+
+/// Proves that you are present: gives the passphrase for this terminal, if one is set, and prints a link that is logged in.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    /// The passphrase, if one is set
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passphrase: Option<String>,
+}
+
+/// The login.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LoggedIn {
+    /// The address of the HTTP door with the login in it.
+    pub url: String,
+    /// The bearer token of this login: it is good for 12 hours, and no longer than this server runs.
+    pub token: String,
+}
+
+impl Operation for Login {
+    const NAME: &'static str = "login";
+    const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/login" };
+    const COMMAND: &'static [&'static str] = &["login"];
+    type Output = LoggedIn;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LoggedIn>, Failure> {
+        if caller.who != Principal::Human {
+            let problem = "only a person logs in".into();
+            return Err(Refusal::NotAllowed { problem, hint: "agents use COMITY_TOKEN".into() }.into());
+        }
+        let needed = app.engine().world().people.passphrase().map(str::to_owned);
+        let caller = match (needed, &self.passphrase) {
+            (None, _) => caller.clone(),
+            (Some(_), None) => {
+                let problem = "a passphrase is set".into();
+                return Err(Refusal::NotAllowed { problem, hint: "give it with: comity login".into() }.into());
+            }
+            (Some(verifier), Some(given)) => {
+                if !tokens::verify(&verifier, given) {
+                    let problem = "this is not the passphrase".into();
+                    return Err(
+                        Refusal::NotAllowed { problem, hint: "try again: comity login".into() }.into()
+                    );
+                }
+                if let Some(leader) = terminal_of(caller) {
+                    app.unlock_terminal(leader);
+                }
+                let lineage = caller.lineage.clone();
+                let identity = lineage.as_ref().map(|lineage| app.recognise(lineage));
+                match identity {
+                    Some(identity) => Caller { lineage, ..Caller::identified(identity, caller.cwd.clone()) },
+                    None => caller.clone(),
+                }
+            }
+        };
+        caller.check_presence("log in")?;
+        let token = app.identities().log_in().map_err(Failure::fault)?;
+        let url = format!("{}/#token={token}", app.server().url);
+        Ok(Plan::Answer(LoggedIn { url, token }))
+    }
+}
+
+/// The leader of the caller's terminal.
+pub(super) fn terminal_of(caller: &Caller) -> Option<Process> {
+    let leader = caller.lineage.as_ref()?.links.iter().find(|link| link.leads_terminal());
+    leader.map(|link| link.process)
+}
+
+impl fmt::Display for LoggedIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "you are logged in; in a browser, for 12 hours:\n{}", self.url)
+    }
+}

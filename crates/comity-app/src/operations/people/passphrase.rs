@@ -1,0 +1,80 @@
+//! Sets the passphrase that presence takes.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::people::PersonAsk;
+use comity_core::{Ask, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::tokens;
+
+/// The shortest passphrase that is taken.
+const CHARS_MIN: usize = 8;
+/// The longest one.
+const BYTES_MAX: usize = 1_024;
+
+/// Sets the passphrase that has to be given once in every terminal before you can decide anything there, or removes it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct SetPassphrase {
+    /// The new one; on the command line it is asked for
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passphrase: Option<String>,
+    /// Remove it
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remove: bool,
+}
+
+/// Whether a passphrase is set.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PassphraseSet {
+    /// Whether one is needed from now on.
+    pub needed: bool,
+}
+
+impl Operation for SetPassphrase {
+    const NAME: &'static str = "passphrase_set";
+    const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/passphrase" };
+    const COMMAND: &'static [&'static str] = &["passphrase"];
+    type Output = PassphraseSet;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PassphraseSet>, Failure> {
+        let needed = self.passphrase.is_some();
+        let verifier = match (&self.passphrase, self.remove) {
+            (None, true) => None,
+            (None, false) | (Some(_), true) => {
+                let hint = "give the new one, or say that it is to be removed";
+                return Err(Refusal::bad_input("a passphrase is set or removed", hint).into());
+            }
+            (Some(text), false) if text.chars().count() < CHARS_MIN || text.len() > BYTES_MAX => {
+                let hint = format!("use at least {CHARS_MIN} characters");
+                return Err(Refusal::bad_input("this passphrase is too short or too long", hint).into());
+            }
+            (Some(text), false) => Some(tokens::verifier(text).map_err(Failure::fault)?.into()),
+        };
+        // Whoever set it has given it.
+        if let Some(leader) = super::login::terminal_of(caller) {
+            app.unlock_terminal(leader);
+        }
+        let asks = vec![Ask::Person(PersonAsk::SetPassphrase { verifier })];
+        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| PassphraseSet { needed }) })
+    }
+}
+
+impl fmt::Display for PassphraseSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.needed {
+            true => "passphrase set; give it once in each terminal with: comity login",
+            false => "passphrase removed",
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Makes a token that stands in for the human.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::people::{PersonAsk, PersonEvent};
+use comity_core::{Ask, Event, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::tokens::Token;
+
+/// Makes a token for a script, by which it acts as you. It takes you at a terminal, and works until it is revoked.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct CreateToken {
+    /// What it is for, such as ci
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+/// The new token.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Created {
+    /// What it is called.
+    pub name: String,
+    /// The secret: set COMITY_TOKEN to it, or send it as the bearer token. It is not shown again.
+    pub token: String,
+}
+
+impl Operation for CreateToken {
+    const NAME: &'static str = "token_create";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/tokens" };
+    const COMMAND: &'static [&'static str] = &["token", "create"];
+    type Output = Created;
+
+    fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Created>, Failure> {
+        let token = Token::for_human().map_err(Failure::fault)?;
+        let make = PersonAsk::MakeToken { name: self.name.as_str().into(), hash: token.hash() };
+        let name = self.name;
+        let then = Box::new(move |_: &Application, events: &[Event]| {
+            // The answer to a repeat tells of the first one, whose secret is stored nowhere.
+            let is_this_one = events.iter().any(
+                |event| matches!(event, Event::Person(PersonEvent::TokenMade { hash, .. }) if *hash == token.hash()),
+            );
+            match is_this_one {
+                true => Ok(Created { name, token: token.reveal().to_owned() }),
+                false => {
+                    let problem = format!("the token {name} was made, but its secret was lost on the way");
+                    let hint = format!("revoke it with: comity token revoke {name}, and make another");
+                    Err(Refusal::NotFound { problem, hint }.into())
+                }
+            }
+        });
+        Ok(Plan::ChangeThen { asks: vec![Ask::Person(make)], then })
+    }
+}
+
+impl fmt::Display for Created {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Created { name, token } = self;
+        write!(
+            f,
+            "{token}\nset COMITY_TOKEN to it where the script runs; revoke it with: comity token revoke {name}"
+        )
+    }
+}

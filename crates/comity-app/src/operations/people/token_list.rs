@@ -1,0 +1,68 @@
+//! Lists the tokens that stand in for the human.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Principal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::ledger::date;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Lists the tokens by which scripts act as you; the secrets themselves are stored nowhere.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ListTokens {}
+
+/// The tokens.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Tokens {
+    /// By name.
+    pub tokens: Vec<TokenView>,
+}
+
+/// One token.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TokenView {
+    /// What it is called.
+    pub name: String,
+    /// When it was made.
+    pub made: String,
+}
+
+impl Operation for ListTokens {
+    const NAME: &'static str = "tokens";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/tokens" };
+    const COMMAND: &'static [&'static str] = &["token", "list"];
+    type Output = Tokens;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Tokens>, Failure> {
+        if caller.who != Principal::Human {
+            return Err(comity_core::Refusal::NotAllowed {
+                problem: "the tokens of scripts are the human's".into(),
+                hint: "ask the human".into(),
+            }
+            .into());
+        }
+        let world = app.engine().world();
+        let tokens = world.people.tokens();
+        let tokens =
+            tokens.map(|(name, token)| TokenView { name: name.to_owned(), made: date(token.made_ms) });
+        Ok(Plan::Answer(Tokens { tokens: tokens.collect() }))
+    }
+}
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tokens.is_empty() {
+            return f.write_str("no tokens; make one with: comity token create NAME");
+        }
+        let lines: Vec<String> =
+            self.tokens.iter().map(|token| format!("{:<20}  made {}", token.name, token.made)).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}

@@ -1,0 +1,52 @@
+//! Makes a token worthless.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Ask;
+use comity_core::people::PersonAsk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Revokes a token: whoever presents it from now on is refused.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeToken {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+/// The token is worthless.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Revoked {
+    /// Which.
+    pub name: String,
+}
+
+impl Operation for RevokeToken {
+    const NAME: &'static str = "token_revoke";
+    const EFFECT: Effect = Effect::Removes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "DELETE", path: "/api/tokens/{name}" };
+    const COMMAND: &'static [&'static str] = &["token", "revoke"];
+    type Output = Revoked;
+
+    fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Revoked>, Failure> {
+        let revoke = PersonAsk::RevokeToken { name: self.name.as_str().into() };
+        let name = self.name;
+        Ok(Plan::Change {
+            asks: vec![Ask::Person(revoke)],
+            finish: Box::new(move |_, _, _| Revoked { name }),
+        })
+    }
+}
+
+impl fmt::Display for Revoked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "revoked {}", self.name)
+    }
+}

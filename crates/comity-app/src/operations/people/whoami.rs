@@ -1,0 +1,86 @@
+//! Says who the caller is to Comity, and why.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Principal;
+use comity_core::people::Proof;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Says who you are to Comity and how it knows: an agent, you at a terminal, a script of yours, or nobody.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Whoami {}
+
+/// Who the caller is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Known {
+    /// An agent's name, human or nobody.
+    pub you: String,
+    /// Whether it is the human, and may decide.
+    pub present: bool,
+    /// How that is known, or what is missing.
+    pub why: String,
+    /// The programs from the outermost one down to the one that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lineage: Option<String>,
+    /// The terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<String>,
+}
+
+impl Operation for Whoami {
+    const NAME: &'static str = "whoami";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "GET", path: "/api/whoami" };
+    const COMMAND: &'static [&'static str] = &["whoami"];
+    type Output = Known;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Known>, Failure> {
+        let world = app.engine().world();
+        let proof = caller.origin.as_ref().map(|origin| &origin.proof);
+        let (you, why) = match (caller.who, proof) {
+            (Principal::Nobody, _) => ("nobody".into(), caller.unproven().to_string()),
+            (Principal::Agent(_), _) => {
+                (world.name_of(caller.who), "by its token, or by the process tree".to_owned())
+            }
+            (_, Some(Proof::Terminal)) => ("human".into(), "at a terminal that no agent is above".into()),
+            (_, Some(Proof::Login)) => ("human".into(), "logged in".into()),
+            (_, Some(Proof::Token(name))) => ("human".into(), format!("by the token {name}")),
+            (_, Some(Proof::Lineage { lacks })) => {
+                ("human".into(), format!("no agent is above, but {lacks}"))
+            }
+            (who, None) => (who.to_string(), "known to the server".into()),
+        };
+        Ok(Plan::Answer(Known {
+            you,
+            present: caller.asker().is_present_human(),
+            why,
+            lineage: caller.lineage.as_ref().map(|lineage| lineage.names()),
+            terminal: caller.lineage.as_ref().and_then(|lineage| lineage.links.first()?.terminal_name()),
+        }))
+    }
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = match (&*self.you, self.present) {
+            ("human", true) => "you, present".to_owned(),
+            ("human", false) => "a person, not present".to_owned(),
+            (name, _) => name.to_owned(),
+        };
+        write!(f, "{who}: {}", self.why)?;
+        if let Some(lineage) = &self.lineage {
+            write!(f, "\nprograms  {}", comity_core::display::visible(lineage))?;
+        }
+        match &self.terminal {
+            Some(terminal) => write!(f, "\nterminal  {terminal}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Lets an agent into a team.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::teams::TeamAsk;
+use comity_core::{Ask, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Lets an agent into a team, such as the one that it wished for: for the team's leader, and for you.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct Admit {
+    /// The agent
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
+    /// The team; the one that it wished for, if left out
+    #[arg(value_name = "TEAM")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+}
+
+/// The agent is in the team.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Admitted {
+    /// Which agent.
+    pub agent: String,
+    /// Which team.
+    pub team: String,
+}
+
+impl Operation for Admit {
+    const NAME: &'static str = "team_admit";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/teams/admit" };
+    const COMMAND: &'static [&'static str] = &["team", "admit"];
+    type Output = Admitted;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Admitted>, Failure> {
+        let agent = app.engine().world().agents.find(&self.agent)?.id;
+        let team = self.team.as_deref().map(Into::into);
+        let name = self.agent;
+        let finish = Box::new(move |_: &[_], world: &World, _| {
+            let team = world.agents.get(agent).and_then(|agent| agent.profile.team.as_deref());
+            Admitted { agent: name, team: team.unwrap_or_default().to_owned() }
+        });
+        Ok(Plan::Change { asks: vec![Ask::Team(TeamAsk::Admit { agent, team })], finish })
+    }
+}
+
+impl fmt::Display for Admitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is in the team {}", self.agent, self.team)
+    }
+}

@@ -1,0 +1,168 @@
+//! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
+
+use super::{Process, Profile};
+use crate::event::Event;
+use crate::ids::{AgentId, Principal, TokenHash};
+use crate::limits::{AGENTS_MAX, NAME_CHARS_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX};
+use crate::people::Asker;
+use crate::permissions::PermissionEvent;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// Checks a name, role or team: letters, digits, `.`, `_` and `-`, beginning with a letter or digit.
+pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let good = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(plain)
+        && name.len() <= NAME_CHARS_MAX;
+    if good {
+        return Ok(());
+    }
+    Err(Refusal::bad_input(
+        format!("{name:?} cannot be {what}"),
+        format!(
+            "use 1 to {NAME_CHARS_MAX} letters, digits, '.', '_' or '-', beginning with a letter or digit"
+        ),
+    ))
+}
+
+/// Names that would be mistaken for somebody else.
+const RESERVED_NAMES: [&str; 7] = ["human", "you", "me", "nobody", "comity", "all", "everyone"];
+
+pub(crate) fn join(
+    world: &World,
+    asker: &Asker,
+    agent: AgentId,
+    token: TokenHash,
+    profile: &Profile,
+) -> Result<Vec<Event>, Refusal> {
+    check_agent_name(world, &profile.name)?;
+    profile.role.as_deref().map_or(Ok(()), |role| check_name("a role", role))?;
+    profile.team.as_deref().map_or(Ok(()), |team| check_name("a team", team))?;
+    for (what, text) in
+        [("model", &profile.model), ("directory", &profile.cwd), ("session", &profile.session)]
+    {
+        if text.as_deref().is_some_and(|text| text.len() > PROFILE_BYTES_MAX) {
+            let problem = format!("its {what} is longer than {PROFILE_BYTES_MAX} bytes");
+            return Err(Refusal::bad_input(problem, "shorten it"));
+        }
+    }
+    if world.agents.live_names.len() >= AGENTS_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("{AGENTS_MAX} agents are here already"),
+            hint: "end agents that are not needed with: comity agent bye NAME".into(),
+        });
+    }
+    if world.agents.by_id.contains_key(&agent) || world.agents.tokens.contains_key(&token) {
+        return Err(Refusal::bad_input("this id was given out before", "ask again"));
+    }
+    check_process(world, asker.who, profile.process)?;
+    let parent = match asker.who {
+        Principal::Agent(parent) => Some(world.agents.living(parent)?.id),
+        Principal::Human | Principal::System | Principal::Nobody => None,
+    };
+    // A team's rules reach only whom its leader or the human has let in.
+    let (team, wished_team) = match may_bring_into(world, asker, profile.team.as_deref()) {
+        true => (profile.team.clone(), None),
+        false => (None, profile.team.clone()),
+    };
+    let profile = Box::new(Profile { parent, team, wished_team, ..profile.clone() });
+    Ok(vec![Event::AgentJoined { agent, profile, token }])
+}
+
+/// Registers another agent beside the calling one, with the same agent above it and no wider mode.
+pub(crate) fn join_beside(
+    world: &World,
+    asker: &Asker,
+    agent: AgentId,
+    token: TokenHash,
+    profile: &Profile,
+) -> Result<Vec<Event>, Refusal> {
+    let Principal::Agent(beside) = asker.who else { return join(world, asker, agent, token, profile) };
+    let parent = world.agents.living(beside)?.profile.parent;
+    let mode = crate::permissions::mode_of(world, beside);
+    let mut events = join(world, asker, agent, token, profile)?;
+    for event in &mut events {
+        if let Event::AgentJoined { profile, .. } = event {
+            profile.parent = parent;
+        }
+    }
+    let set = PermissionEvent::ModeSet { agent, mode, by: Principal::System };
+    events.push(Event::Permission(set));
+    Ok(events)
+}
+
+/// Whether `asker` may make a newcomer a member: the present human, the team's leader, a member for its own child.
+fn may_bring_into(world: &World, asker: &Asker, team: Option<&str>) -> bool {
+    let Some(team) = team else { return true };
+    match asker.who {
+        Principal::Human => asker.is_present_human(),
+        Principal::System => true,
+        Principal::Nobody => false,
+        Principal::Agent(parent) => {
+            world.teams.get(team).is_some_and(|team| team.lead == asker.who)
+                || world.agents.get(parent).is_some_and(|parent| parent.profile.team.as_deref() == Some(team))
+        }
+    }
+}
+
+/// A process is one agent's: nobody registers what is another's already.
+fn check_process(world: &World, who: Principal, process: Option<Process>) -> Result<(), Refusal> {
+    let Some(process) = process else { return Ok(()) };
+    let owner = world.agents.live().find(|agent| agent.profile.process == Some(process));
+    match owner {
+        Some(owner) if Principal::Agent(owner.id) != who => Err(Refusal::NotAllowed {
+            problem: format!("process {} is {}'s", process.pid, owner.profile.name),
+            hint: "give a process of its own, or leave it out".into(),
+        }),
+        // Its own process stays its own; the newcomer is known by its token.
+        Some(owner) => Err(Refusal::NotAllowed {
+            problem: format!("process {} is your own ({})", process.pid, owner.profile.name),
+            hint: "give the process of the new agent, or leave it out".into(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_agent_name(world: &World, name: &str) -> Result<(), Refusal> {
+    check_name("an agent's name", name)?;
+    let lower = name.to_ascii_lowercase();
+    if RESERVED_NAMES.contains(&&*lower) || lower.starts_with("agent_") {
+        return Err(Refusal::bad_input(format!("{name:?} is a reserved name"), "choose another name"));
+    }
+    match world.agents.live_names.get(name) {
+        Some(taken) => Err(Refusal::NameTaken { name: name.into(), agent: *taken }),
+        None => Ok(()),
+    }
+}
+
+/// Gives an agent that named itself by its program the name that it was asked to have.
+pub(crate) fn rename(
+    world: &World,
+    who: Principal,
+    agent: AgentId,
+    name: &str,
+) -> Result<Vec<Event>, Refusal> {
+    if who != Principal::Agent(agent) {
+        let problem = "an agent is named by its own program".into();
+        return Err(Refusal::NotAllowed { problem, hint: "leave the name as it is".into() });
+    }
+    if &*world.agents.living(agent)?.profile.name == name {
+        return Ok(vec![]);
+    }
+    check_agent_name(world, name)?;
+    Ok(vec![Event::AgentNamed { agent, name: name.into() }])
+}
+
+pub(crate) fn add_token(world: &World, agent: AgentId, token: TokenHash) -> Result<Vec<Event>, Refusal> {
+    if world.agents.living(agent)?.tokens.len() >= TOKENS_PER_AGENT_MAX {
+        return Err(Refusal::LimitReached {
+            problem: format!("this agent has {TOKENS_PER_AGENT_MAX} tokens already"),
+            hint: "give its token to its processes in COMITY_TOKEN".into(),
+        });
+    }
+    if world.agents.tokens.contains_key(&token) {
+        return Err(Refusal::bad_input("this token was given out before", "ask again"));
+    }
+    Ok(vec![Event::AgentTokenAdded { agent, token }])
+}

@@ -1,0 +1,53 @@
+//! Who stands in the way, as the refused one sees it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::display::visible;
+use crate::ids::AgentId;
+use crate::locks::LockMode;
+use crate::time::Millis;
+
+/// Somebody who stands in the way, as the refused one sees it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HolderView {
+    /// Name of the holder.
+    pub holder: String,
+    /// Its id, if it is an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// What it holds or waits for.
+    pub path: String,
+    /// How it is held.
+    pub mode: LockMode,
+    /// Held, lapsed, orphaned, or waiting before the asker.
+    pub state: &'static str,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// For how long already.
+    pub age_ms: Millis,
+    /// How long it lasts without a sign of life.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in_ms: Option<Millis>,
+}
+
+impl fmt::Display for HolderView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason =
+            self.reason.as_deref().map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
+        let HolderView { holder, path, age_ms, .. } = self;
+        match (self.state, self.expires_in_ms) {
+            ("waiting", _) => write!(f, "{holder} has waited for {path} for {age_ms}{reason}"),
+            ("orphaned", _) => {
+                write!(f, "{path} is orphaned: {holder}{reason} left uncommitted work {age_ms} ago")
+            }
+            (_, Some(left)) => {
+                let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
+                write!(f, "{path} is locked{shared} by {holder}{reason} for {left} more ({age_ms} so far)")
+            }
+            (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! A person is proven, never what is left over: whoever slips away from an agent is nobody.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use support::{BINARY, HUMAN, PATIENCE, Place, Ran, Running, eventually, has_program, http, skip};
+
+/// An agent's program: a shell that has joined by its process, and goes on with what it is told.
+struct Program {
+    shell: Running,
+    dir: PathBuf,
+    asked: usize,
+}
+
+impl Program {
+    /// Starts it and waits until it has joined.
+    fn start(place: &Place, name: &str) -> Program {
+        let dir = place.dir().join(format!("program-{name}"));
+        std::fs::create_dir(&dir).expect("a directory");
+        let joins = format!("COMITY_TOKEN={HUMAN} {BINARY} agent join {name} --pid $$ >joined 2>&1; exec sh");
+        let mut shell = place.program("sh");
+        shell.args(["-c", &joins]).current_dir(&dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut program = Program { shell: Running(shell.spawn().expect("a shell")), dir, asked: 0 };
+        let joined = program.run(&format!("cd {}", place.repo.display()));
+        let said = std::fs::read_to_string(program.dir.join("joined")).expect("what join said");
+        assert!(said.contains("is here as"), "{said} {joined}");
+        program
+    }
+
+    /// Runs a line in it and gives what it printed.
+    fn run(&mut self, line: &str) -> String {
+        use std::io::Write;
+        self.asked += 1;
+        let (out, done) = (self.dir.join(format!("out{}", self.asked)), self.dir.join(format!("done{}", self.asked)));
+        let text = format!("{line} >{} 2>&1\n: >{}\n", out.display(), done.display());
+        self.shell.0.stdin.as_mut().expect("a pipe").write_all(text.as_bytes()).expect("written");
+        eventually("the line ran", || done.exists());
+        std::fs::read_to_string(out).expect("what was printed")
+    }
+}
+
+/// What an agent would like to do as the human: widen its mode, add a rule, take another's lock, stop the server.
+const WISHES: [&str; 6] = [
+    "permissions mode ann full",
+    "permissions rule add allow Bash",
+    "release src/b.rs",
+    "token create mine",
+    "agent limit 20",
+    "down",
+];
+
+/// Ann's program, and bob who has a lock.
+fn scene() -> (Place, Program) {
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    place.json_as(&bob, &["lock", "src/b.rs"]);
+    let ann = Program::start(&place, "ann");
+    (place, ann)
+}
+
+fn nothing_was_decided(place: &Place) {
+    assert_eq!(place.json(&["locks"])["locks"][0]["holder"], "bob");
+    assert!(place.log_of("rule_added").is_empty());
+    assert!(place.log_of("mode_set").is_empty());
+    assert_eq!(place.json(&["token", "list"])["tokens"].as_array().map(Vec::len), Some(1));
+    assert!(place.server().is_some(), "it still runs");
+}
+
+/// Lets ann run every wish through a way out of its process tree, and checks that it became nobody.
+fn escapes(wrap: impl Fn(&str, &str) -> String) {
+    let (place, mut ann) = scene();
+    for (at, wish) in WISHES.iter().chain(&["lock src/c.rs", "mail send bob hello", "whoami"]).enumerate() {
+        let said = place.dir().join(format!("said{at}"));
+        let line = format!("{BINARY} {wish} >{0}.part 2>&1; mv {0}.part {0}", said.display());
+        ann.run(&wrap(&line, &format!("{at}")));
+        eventually("it answered", || said.exists());
+        let said = std::fs::read_to_string(&said).expect("an answer");
+        assert!(said.contains("can't tell who you are"), "{wish}: {said}");
+    }
+    nothing_was_decided(&place);
+}
+
+#[test]
+fn a_session_of_its_own_is_nobody() {
+    escapes(|line, _| format!("setsid -f sh -c '{line}'"));
+}
+
+#[test]
+fn a_background_process_that_lost_its_parent_is_nobody() {
+    escapes(|line, _| format!("sh -c '( sh -c \"sleep 0.2; {line}\" & )'")); // sleeps: until its parent has ended
+}
+
+#[test]
+fn an_empty_environment_makes_nobody_a_person() {
+    escapes(|line, at| {
+        format!("env -i PATH=\"$PATH\" HOME=\"$HOME\" COMITY_HOME=\"$COMITY_HOME\" X={at} setsid -f sh -c '{line}'")
+    });
+}
+
+#[test]
+fn a_terminal_of_its_own_is_nobodys() {
+    if !has_program("tmux") {
+        return skip("a_terminal_of_its_own_is_nobodys", "there is no tmux");
+    }
+    let tmux = tempfile::tempdir().expect("a directory");
+    let socket = tmux.path().join("t").display().to_string();
+    escapes(|line, _| format!("tmux -S {socket} -f /dev/null new-session -d 'cd src/..; {line}'"));
+    let _ = Command::new("tmux").args(["-S", &socket, "kill-server"]).output();
+}
+
+#[test]
+fn too_many_nested_programs_are_nobody() {
+    let (place, mut ann) = scene();
+    let nest = place.dir().join("nest");
+    std::fs::write(&nest, "if [ \"$1\" = 0 ]; then shift; \"$@\"; else n=$(($1-1)); shift; sh \"$0\" $n \"$@\"; fi; exit $?\n")
+        .expect("written");
+    let said = ann.run(&format!("sh {} 70 {BINARY} permissions mode ann full", nest.display()));
+    assert!(said.contains("more than 64 programs are nested"), "{said}");
+    nothing_was_decided(&place);
+}
+
+#[test]
+fn unsetting_the_token_does_not_unset_the_agent() {
+    let place = Place::new();
+    let cat = place.join(&["cat"]);
+    place.json_as(&cat, &["lock", "src/b.rs"]);
+    let bob = place.join(&["bob"]);
+    // Started with the token, and without it for what it runs.
+    let run = |script: &str| {
+        let mut shell = place.program("sh");
+        shell.args(["-c", script]).env("COMITY_TOKEN", &bob.token);
+        Ran::of(shell.output().expect("sh"))
+    };
+    let ran = run(&format!("unset COMITY_TOKEN; {BINARY} whoami; {BINARY} release src/b.rs; exit $?"));
+    assert!(ran.out.starts_with("bob"), "{ran:?}");
+    assert_eq!(ran.code, 3, "{ran:?}");
+    // Never in its environment: used once for a command, and left out the next time.
+    let python = "import os, subprocess, sys\n\
+        token = dict(os.environ, COMITY_TOKEN=sys.argv[2])\n\
+        subprocess.run([sys.argv[1], 'locks'], env=token, stdout=subprocess.DEVNULL)\n\
+        sys.exit(subprocess.run([sys.argv[1], 'release', 'src/b.rs']).returncode)";
+    let program = place.program("python3").args(["-c", python, BINARY, &bob.token]).output().expect("python");
+    let ran = Ran::of(program);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.err.contains("may not decide about it"), "it is bob: {ran:?}");
+    assert_eq!(place.json(&["locks"])["locks"][0]["holder"], "cat");
+}
+
+/// Connects, hands the connection to a child and ends: what asks is not what connected.
+const CONNECTOR: &str = "import os, socket, sys, time, json\n\
+    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n\
+    parent = os.getpid()\n\
+    if os.fork(): os._exit(0)\n\
+    while os.getppid() == parent: time.sleep(0.001)\n\
+    s.sendall((json.dumps({'id': 1, 'op': sys.argv[2], 'input': json.loads(sys.argv[3])}) + '\\n').encode())\n\
+    answer = s.makefile().readline()\n\
+    open(sys.argv[4] + '.part', 'w').write(answer); os.rename(sys.argv[4] + '.part', sys.argv[4])\n";
+
+#[test]
+fn a_connection_belongs_to_the_process_that_made_it() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let ask = |op: &str, input: &str| -> Value {
+        let said = place.dir().join(format!("said-{op}"));
+        let mut python = place.program("python3");
+        python.args(["-c", CONNECTOR]).arg(place.socket()).args([op, input]).arg(&said);
+        python.output().expect("python");
+        eventually("it answered", || said.exists());
+        serde_json::from_str(&std::fs::read_to_string(said).expect("an answer")).expect("JSON")
+    };
+    // Whether the kernel was asked before or after the connector ended, the answer is never the human's.
+    let answer = ask("agent_limit", r#"{"max": 20}"#);
+    let code = answer["error"]["code"].as_str().unwrap_or_default();
+    assert!(["unproven", "not_present"].contains(&code), "{answer}");
+}
+
+#[test]
+fn a_number_that_is_used_again_is_another_process() {
+    if !support::is_root() {
+        return skip("a_number_that_is_used_again_is_another_process", "only root chooses the next process's number");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    // The process that connects ends, and a process of the human gets its number while the connection is open.
+    let script = "import os, socket, sys, json, subprocess\n\
+        s = socket.socket(socket.AF_UNIX)\n\
+        r, w = os.pipe()\n\
+        child = os.fork()\n\
+        if child == 0:\n\
+        \x20   s.connect(sys.argv[1]); os.write(w, b'c'); os._exit(0)\n\
+        os.read(r, 1); os.waitpid(child, 0)\n\
+        for _ in range(200):\n\
+        \x20   open('/proc/sys/kernel/ns_last_pid', 'w').write(str(child - 1))\n\
+        \x20   again = subprocess.Popen(['sleep', '60'])\n\
+        \x20   if again.pid == child: break\n\
+        \x20   again.kill(); again.wait()\n\
+        else: print('{\"lost\": true}'); sys.exit(0)\n\
+        s.sendall((json.dumps({'id': 1, 'op': 'lock', 'cwd': sys.argv[2], 'input': {'paths': ['src/a.rs']}}) + '\\n').encode())\n\
+        print(s.makefile().readline()); again.kill(); again.wait()\n";
+    let mut python = place.program("python3");
+    let ran = Ran::of(python.args(["-c", script]).arg(place.socket()).arg(&place.repo).output().expect("python"));
+    let answer: Value = serde_json::from_str(ran.out.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    if answer["lost"] == true {
+        return skip("a_number_that_is_used_again_is_another_process", "others took the number each time");
+    }
+    assert_eq!(answer["error"]["code"], "unproven", "{answer}");
+    assert!(answer["error"]["message"].as_str().expect("words").contains("has ended"), "{answer}");
+}
+
+#[test]
+fn a_process_is_registered_only_from_inside_it() {
+    let (place, mut ann) = scene();
+    let stranger = place.start(place.program("sleep").arg("60"));
+    let ran = place.run(&["agent", "join", "eve", "--pid", &stranger.pid().to_string()]);
+    assert!(ran.err.contains("is not above this command"), "{ran:?}");
+    let inside = format!("COMITY_TOKEN={HUMAN} {BINARY} agent join eve --pid $$");
+    assert!(ann.run(&inside).contains("ann"), "a process has one agent");
+    let below = format!("sh -c '{inside}; exit 0'");
+    let said = ann.run(&below.replace("$$", "$$"));
+    assert!(!said.contains("is here as") || place.json(&["agent", "list"])["agents"][0]["name"] == "ann", "{said}");
+}
+
+#[test]
+fn a_human_token_below_an_agent_is_the_agents() {
+    let (place, mut ann) = scene();
+    let said = ann.run(&format!("COMITY_TOKEN={HUMAN} {BINARY} whoami"));
+    assert!(said.starts_with("ann"), "{said}");
+    let said = ann.run(&format!("COMITY_TOKEN={HUMAN} {BINARY} release src/b.rs"));
+    assert!(said.contains("may not decide about it"), "{said}");
+    nothing_was_decided(&place);
+}
+
+/// A person's shell in a terminal of its own, outside of every agent.
+struct Terminal {
+    socket: String,
+    _dir: tempfile::TempDir,
+}
+
+impl Terminal {
+    fn open(place: &Place) -> Terminal {
+        let dir = tempfile::tempdir().expect("a directory");
+        let socket = dir.path().join("t").display().to_string();
+        let mut tmux = place.program("tmux");
+        tmux.args(["-S", &socket, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", "sh"]);
+        assert!(tmux.status().expect("tmux").success());
+        Terminal { socket, _dir: dir }
+    }
+
+    /// Types a line and gives what the command printed.
+    fn types(&self, place: &Place, line: &str) -> String {
+        let said = place.dir().join(format!("typed-{}", line.len()));
+        let _ = std::fs::remove_file(&said);
+        let text = format!("{line} >{0}.part 2>&1; mv {0}.part {0}", said.display());
+        for keys in [&["-l", &*text][..], &["Enter"]] {
+            let mut tmux = Command::new("tmux");
+            assert!(tmux.args(["-S", &self.socket, "send-keys"]).args(keys).status().expect("tmux").success());
+        }
+        eventually("it answered", || said.exists());
+        std::fs::read_to_string(said).expect("an answer")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = Command::new("tmux").args(["-S", &self.socket, "kill-server"]).output();
+    }
+}
+
+#[test]
+fn a_person_at_a_terminal_is_present_and_a_script_needs_a_token() {
+    if !has_program("tmux") {
+        return skip("a_person_at_a_terminal_is_present_and_a_script_needs_a_token", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let said = terminal.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("you, present"), "{said}");
+    let said = terminal.types(&place, &format!("setsid {BINARY} agent limit 9"));
+    assert!(said.contains("only a person at a terminal may change the limit"), "{said}");
+    assert!(said.contains("comity token create NAME"), "{said}");
+    let said = terminal.types(&place, &format!("{BINARY} agent limit 9 & wait"));
+    assert!(said.contains("runs in the background"), "{said}");
+    let said = terminal.types(&place, &format!("{BINARY} token create deploy"));
+    let token = said.lines().next().expect("a token").to_owned();
+    let with_token = |arguments: &[&str]| {
+        Ran::of(place.comity_as_whoever(arguments).env("COMITY_TOKEN", &token).output().expect("comity"))
+    };
+    assert_eq!(with_token(&["agent", "limit", "9"]).code, 0);
+    let log = place.log_of("agents_limited");
+    let from = &log.last().expect("an entry")["from"];
+    assert_eq!(from["proof"]["token"], "deploy", "{from}");
+    assert!(from["process"]["pid"].is_u64() && from["lineage"].as_str().is_some_and(|l| l.ends_with("comity")));
+    assert_eq!(with_token(&["token", "revoke", "deploy"]).code, 0);
+    assert_eq!(with_token(&["agent", "limit", "8"]).code, 3, "worthless");
+    let said = terminal.types(&place, &format!("{BINARY} status"));
+    assert!(said.contains("was it you?"), "what the script did is shown: {said}");
+    assert!(!terminal.types(&place, &format!("{BINARY} agent list")).contains("was it you?"), "once");
+}
+
+#[test]
+fn a_terminal_that_came_after_an_agent_counts_while_somebody_is_attached_to_it() {
+    if !has_program("tmux") || !has_program("script") {
+        return skip("a_terminal_that_came_after_an_agent_counts_while_somebody_is_attached_to_it", "no tmux or script");
+    }
+    let (place, _ann) = scene();
+    let terminal = Terminal::open(&place);
+    let said = terminal.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("nobody"), "an agent could have started it: {said}");
+    // Somebody attaches from a terminal that is older than the agent's program in no way that matters: the test's own.
+    let mut attach = place.program("script");
+    attach.args(["-qfc", &format!("tmux -S {} attach", terminal.socket), "/dev/null"]);
+    attach.env("TERM", "xterm").stdin(Stdio::piped());
+    let _attached = place.start(&mut attach);
+    eventually("it is attended", || terminal.types(&place, &format!("{BINARY} whoami")).starts_with("you, present"));
+}
+
+#[test]
+fn a_passphrase_makes_terminals_prove_themselves() {
+    if !has_program("tmux") {
+        return skip("a_passphrase_makes_terminals_prove_themselves", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let input = serde_json::json!({ "passphrase": "correct horse" });
+    let set = http::request(&place, Some(HUMAN), "POST", "/api/passphrase", Some(&input));
+    assert_eq!(set.status, 200, "{set:?}");
+    let log = std::fs::read(place.home.join("log.db")).expect("the log");
+    let wal = std::fs::read(place.home.join("log.db-wal")).unwrap_or_default();
+    let holds = |bytes: &[u8]| bytes.windows(13).any(|window| window == b"correct horse");
+    assert!(!holds(&log) && !holds(&wal), "it is stored nowhere");
+    let terminal = Terminal::open(&place);
+    let limit = format!("{BINARY} agent limit 9");
+    assert!(terminal.types(&place, &limit).contains("the passphrase was not given"));
+    let login = format!("{BINARY} login");
+    let type_keys = |keys: &[&str]| {
+        assert!(Command::new("tmux").args(["-S", &terminal.socket, "send-keys"]).args(keys).status().expect("tmux").success());
+    };
+    let screen = || {
+        let shown = Command::new("tmux").args(["-S", &terminal.socket, "capture-pane", "-p"]).output().expect("tmux");
+        String::from_utf8_lossy(&shown.stdout).into_owned()
+    };
+    for (passphrase, answer) in [("wrong horse", "not the passphrase"), ("correct horse", "you are logged in")] {
+        type_keys(&["-l", &format!("clear; {login}")]);
+        type_keys(&["Enter"]);
+        eventually("it asks", || screen().contains("Passphrase:"));
+        type_keys(&["-l", passphrase]);
+        type_keys(&["Enter"]);
+        eventually(answer, || screen().contains(answer));
+        assert!(!screen().contains(passphrase), "it is not shown");
+    }
+    assert!(terminal.types(&place, &limit).contains("of 9 agents"));
+    let screen = screen();
+    let token = screen.lines().find_map(|line| line.split_once("#token=")).map(|(_, token)| token.trim().to_owned());
+    let status = http::request(&place, token.as_deref(), "GET", "/api/whoami", None);
+    assert_eq!(status.json()["present"], true, "{status:?}");
+}
+
+#[test]
+fn the_first_token_is_for_a_new_state_directory_only() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let home = dir.path().join("state");
+    let place = Place::at(dir, home, &[]);
+    std::fs::remove_file(place.home.join("first-token")).expect("the tests' own");
+    let first = Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity"));
+    let token = first.out.trim().to_owned();
+    assert!(token.starts_with("cmty_human_"), "{first:?}");
+    assert_eq!(Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity")).code, 1);
+    let mut limit = place.comity_as_whoever(&["agent", "limit", "9"]);
+    assert_eq!(Ran::of(limit.env("COMITY_TOKEN", &token).output().expect("comity")).code, 0);
+    let again = Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity"));
+    assert!(again.err.contains("has been used"), "{again:?}");
+    // Laid down by hand for a directory in use, it is ignored.
+    let forged = comity_app::tokens::hash("cmty_human_forged").to_string();
+    place.kill_server();
+    std::fs::write(place.home.join("first-token"), forged).expect("written");
+    let mut limit = place.comity_as_whoever(&["agent", "limit", "7"]);
+    let ran = Ran::of(limit.env("COMITY_TOKEN", "cmty_human_forged").output().expect("comity"));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let secrets = ["http.token"].map(|name| place.home.join(name).exists());
+    assert_eq!(secrets, [false], "no secret of the human lies around");
+    let _ = PATIENCE;
+}
