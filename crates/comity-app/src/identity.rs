@@ -108,10 +108,14 @@ impl Application {
                 None => Identity::human(Proof::Token(name.into()), lineage),
             });
         }
-        let agent = world.agents.by_token(&hash)?.id;
+        let agent = world.agents.by_token(&hash)?;
+        let (id, process) = (agent.id, agent.profile.process);
         drop(world);
-        self.identities().used(lineage, agent);
-        Ok(Identity::agent(agent))
+        // An agent whose process is known is known without the token.
+        if !process.is_some_and(|process| lineage.has(process)) {
+            self.identities().used(lineage, id);
+        }
+        Ok(Identity::agent(id))
     }
 
     /// Who presents this token over the network, where nothing is known of the process.
@@ -157,16 +161,16 @@ impl Application {
 
     /// A caller that carries the marks of an agent, whoever its registered ancestors are.
     fn marked(&self, lineage: &Lineage) -> Option<Identity> {
-        if let Some(used) = lineage.links.iter().find_map(|link| self.identities().user(link.process)) {
-            return Some(match used {
-                Some(agent) => match self.engine().world().agents.living(agent) {
-                    Ok(agent) => Identity::agent(agent.id),
-                    Err(ended) => Identity::nobody(&ended.to_string()),
-                },
-                None => Identity::nobody("programs above you use the tokens of several agents"),
-            });
-        }
         for link in &lineage.links {
+            if let Some(used) = self.identities().user(link.process) {
+                return Some(match used {
+                    Some(agent) => match self.engine().world().agents.living(agent) {
+                        Ok(agent) => Identity::agent(agent.id),
+                        Err(ended) => Identity::nobody(&ended.to_string()),
+                    },
+                    None => Identity::nobody("programs above you use the tokens of several agents"),
+                });
+            }
             let marks = marks::of(link);
             if let Some(token) = marks.token {
                 let hash = tokens::hash(&token);

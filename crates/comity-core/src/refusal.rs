@@ -355,7 +355,7 @@ impl fmt::Display for Refusal {
                     Some(difference) => write!(f, ":\n{difference}"),
                 }
             }
-            Refusal::Unproven { why } => write!(f, "comity can't tell who you are: {}", visible(why)),
+            Refusal::Unproven { why } => write!(f, "can't tell who you are: {}", visible(why)),
             Refusal::NotPresent { act, lacks } => {
                 write!(f, "only a person at a terminal may {act}: {}", visible(lacks))
             }

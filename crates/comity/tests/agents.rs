@@ -7,12 +7,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::mcp::Mcp;
 use support::wire::Wire;
-use support::{Agent, Place, Running, kill};
-
-/// A process that does nothing until it is killed.
-fn sleeper(place: &Place) -> Running {
-    Running(place.program("sleep").arg("1000").spawn().expect("sleep"))
-}
+use support::{Agent, HUMAN, Place, kill, program};
 
 fn names(agents: &Value) -> Vec<&str> {
     agents["agents"].as_array().expect("agents").iter().filter_map(|agent| agent["name"].as_str()).collect()
@@ -21,8 +16,7 @@ fn names(agents: &Value) -> Vec<&str> {
 #[test]
 fn an_agent_ends_with_its_process() {
     let place = Place::new();
-    let process = sleeper(&place);
-    let ann = place.join(&["ann", "--pid", &process.pid().to_string()]);
+    let (ann, process) = program::join(&place, HUMAN, "ann");
     place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
     let mut log = place.follow_on();
     kill(process.pid(), Signal::KILL);
@@ -39,8 +33,7 @@ fn an_agent_ends_with_its_process() {
 #[test]
 fn a_process_that_ended_while_no_server_ran_is_noticed() {
     let place = Place::new();
-    let process = sleeper(&place);
-    let ann = place.join(&["ann", "--pid", &process.pid().to_string()]);
+    let (ann, process) = program::join(&place, HUMAN, "ann");
     place.json_as(&ann, &["lock", "src/a.rs"]);
     place.kill_server();
     drop(process);
@@ -51,8 +44,7 @@ fn a_process_that_ended_while_no_server_ran_is_noticed() {
 #[test]
 fn a_leader_takes_its_children_along() {
     let place = Place::new();
-    let process = sleeper(&place);
-    let lead = place.join(&["lead", "--pid", &process.pid().to_string()]);
+    let (lead, process) = program::join(&place, HUMAN, "lead");
     let child = Agent::of(&place.json_as(&lead, &["agent", "join", "child"]));
     let grandchild = Agent::of(&place.json_as(&child, &["agent", "join", "grandchild"]));
     let other = place.join(&["other"]);
@@ -184,4 +176,45 @@ fn an_mcp_agent_survives_the_server() {
     }
     assert_eq!(place.log_of("agent_joined").len(), 1, "it is the same agent all along");
     assert_eq!(place.json(&["locks"])["total"], 2);
+}
+
+/// An agent program that starts several `comity mcp`, asks each who it is, and closes one after the other.
+const CLIENT: &str = "import json, subprocess, sys\n\
+    def start(*arguments):\n\
+    \x20   mcp = subprocess.Popen([sys.argv[1], 'mcp', *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)\n\
+    \x20   ask(mcp, 'initialize', {'protocolVersion': '2025-06-18', 'capabilities': {}, 'clientInfo': {'name': 't', 'version': '1'}})\n\
+    \x20   return mcp\n\
+    def ask(mcp, method, params):\n\
+    \x20   mcp.stdin.write(json.dumps({'jsonrpc': '2.0', 'id': 1, 'method': method, 'params': params}) + '\\n'); mcp.stdin.flush()\n\
+    \x20   while True:\n\
+    \x20       answer = json.loads(mcp.stdout.readline())\n\
+    \x20       if 'id' in answer: return answer['result']\n\
+    def you(mcp):\n\
+    \x20   text = ask(mcp, 'tools/call', {'name': 'status', 'arguments': {}})['content'][0]['text']\n\
+    \x20   return [line.split()[1] for line in text.splitlines() if line.startswith('you ')][0]\n\
+    ann, bob, more = start('--all-tools', '--name', 'ann'), start('--all-tools', '--name', 'bob'), start('--all-tools')\n\
+    print(you(ann), you(bob), you(more))\n\
+    ann.stdin.close(); ann.wait()\n\
+    print(you(bob))\n\
+    hook = json.dumps({'session_id': 's', 'cwd': '.', 'hook_event_name': 'SessionStart'})\n\
+    subprocess.run([sys.argv[1], 'hook', 'claude'], input=hook, text=True, stdout=subprocess.DEVNULL)\n\
+    late = start('--all-tools', '--name', 'eve')\n\
+    print(you(late)); late.stdin.close(); late.wait()\n\
+    bob.stdin.close(); bob.wait(); more.stdin.close(); more.wait()\n";
+
+#[test]
+fn several_connections_of_one_program_with_names_are_agents_of_their_own() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let mut log = place.follow_on();
+    let client = place.program("python3").args(["-c", CLIENT, support::BINARY]).output().expect("python");
+    let ran = support::Ran::of(client);
+    let said: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(said[0], "ann bob ann", "the one without a name belongs to the program's first: {ran:?}");
+    assert_eq!(said[1], "bob", "the end of ann is not bob's: {ran:?}");
+    assert_eq!(said[2], "eve", "a hook's agent takes the name of the program's one connection: {ran:?}");
+    let ended = log.until_actions("agent_terminated", 3);
+    let names: Vec<&str> =
+        ended.iter().filter_map(|entry| entry["summary"].as_str()?.split(' ').next()).collect();
+    assert_eq!(names, ["ann", "bob", "eve"]);
 }

@@ -11,7 +11,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use support::mcp::Mcp;
 use support::wire::{No, Wire};
-use support::{Agent, Place, Running, http};
+use support::{Agent, HUMAN, Place, Running, http};
 
 /// Fields by which a caller might try to be somebody else.
 const FIELDS: [&str; 8] = ["agent", "agentId", "agent_id", "holder", "who", "as", "by", "token"];
@@ -195,7 +195,8 @@ fn a_process_of_an_agent_is_that_agent() {
         said
     };
     let bob = place.join(&["bob"]);
-    place.join(&["ann", "--pid", &shell.pid().to_string()]);
+    let joined = run(&format!("COMITY_TOKEN={HUMAN} '{}' agent join ann --pid $$", support::BINARY));
+    assert!(joined.contains("is here as"), "{joined}");
     place.json_as(&bob, &["lock", "src/b.rs"]);
     let comity = support::BINARY;
     let said = run(&format!("'{comity}' status --json"));

@@ -3,49 +3,15 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use support::{BINARY, HUMAN, PATIENCE, Place, Ran, Running, eventually, has_program, http, skip};
-
-/// An agent's program: a shell that has joined by its process, and goes on with what it is told.
-struct Program {
-    shell: Running,
-    dir: PathBuf,
-    asked: usize,
-}
-
-impl Program {
-    /// Starts it and waits until it has joined.
-    fn start(place: &Place, name: &str) -> Program {
-        let dir = place.dir().join(format!("program-{name}"));
-        std::fs::create_dir(&dir).expect("a directory");
-        let joins = format!("COMITY_TOKEN={HUMAN} {BINARY} agent join {name} --pid $$ >joined 2>&1; exec sh");
-        let mut shell = place.program("sh");
-        shell.args(["-c", &joins]).current_dir(&dir).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut program = Program { shell: Running(shell.spawn().expect("a shell")), dir, asked: 0 };
-        let joined = program.run(&format!("cd {}", place.repo.display()));
-        let said = std::fs::read_to_string(program.dir.join("joined")).expect("what join said");
-        assert!(said.contains("is here as"), "{said} {joined}");
-        program
-    }
-
-    /// Runs a line in it and gives what it printed.
-    fn run(&mut self, line: &str) -> String {
-        use std::io::Write;
-        self.asked += 1;
-        let (out, done) = (self.dir.join(format!("out{}", self.asked)), self.dir.join(format!("done{}", self.asked)));
-        let text = format!("{line} >{} 2>&1\n: >{}\n", out.display(), done.display());
-        self.shell.0.stdin.as_mut().expect("a pipe").write_all(text.as_bytes()).expect("written");
-        eventually("the line ran", || done.exists());
-        std::fs::read_to_string(out).expect("what was printed")
-    }
-}
+use support::program::Program;
+use support::{BINARY, HUMAN, Place, Ran, eventually, has_program, http, skip};
 
 /// What an agent would like to do as the human: widen its mode, add a rule, take another's lock, stop the server.
 const WISHES: [&str; 6] = [
-    "permissions mode ann full",
+    "mode ann full",
     "permissions rule add allow Bash",
     "release src/b.rs",
     "token create mine",
@@ -73,7 +39,9 @@ fn nothing_was_decided(place: &Place) {
 /// Lets ann run every wish through a way out of its process tree, and checks that it became nobody.
 fn escapes(wrap: impl Fn(&str, &str) -> String) {
     let (place, mut ann) = scene();
-    for (at, wish) in WISHES.iter().chain(&["lock src/c.rs", "mail send bob hello", "whoami"]).enumerate() {
+    for (at, wish) in
+        WISHES.iter().chain(&["lock src/c.rs", "mail send bob --message hello", "whoami"]).enumerate()
+    {
         let said = place.dir().join(format!("said{at}"));
         let line = format!("{BINARY} {wish} >{0}.part 2>&1; mv {0}.part {0}", said.display());
         ann.run(&wrap(&line, &format!("{at}")));
@@ -97,7 +65,9 @@ fn a_background_process_that_lost_its_parent_is_nobody() {
 #[test]
 fn an_empty_environment_makes_nobody_a_person() {
     escapes(|line, at| {
-        format!("env -i PATH=\"$PATH\" HOME=\"$HOME\" COMITY_HOME=\"$COMITY_HOME\" X={at} setsid -f sh -c '{line}'")
+        format!(
+            "env -i PATH=\"$PATH\" HOME=\"$HOME\" COMITY_HOME=\"$COMITY_HOME\" X={at} setsid -f sh -c '{line}'"
+        )
     });
 }
 
@@ -108,17 +78,19 @@ fn a_terminal_of_its_own_is_nobodys() {
     }
     let tmux = tempfile::tempdir().expect("a directory");
     let socket = tmux.path().join("t").display().to_string();
-    escapes(|line, _| format!("tmux -S {socket} -f /dev/null new-session -d 'cd src/..; {line}'"));
-    let _ = Command::new("tmux").args(["-S", &socket, "kill-server"]).output();
+    escapes(|line, at| format!("tmux -S {socket}{at} -f /dev/null new-session -d '{line}'"));
 }
 
 #[test]
 fn too_many_nested_programs_are_nobody() {
     let (place, mut ann) = scene();
     let nest = place.dir().join("nest");
-    std::fs::write(&nest, "if [ \"$1\" = 0 ]; then shift; \"$@\"; else n=$(($1-1)); shift; sh \"$0\" $n \"$@\"; fi; exit $?\n")
-        .expect("written");
-    let said = ann.run(&format!("sh {} 70 {BINARY} permissions mode ann full", nest.display()));
+    std::fs::write(
+        &nest,
+        "if [ \"$1\" = 0 ]; then shift; \"$@\"; else n=$(($1-1)); shift; sh \"$0\" $n \"$@\"; fi; exit $?\n",
+    )
+    .expect("written");
+    let said = ann.run(&format!("sh {} 70 {BINARY} mode ann full", nest.display()));
     assert!(said.contains("more than 64 programs are nested"), "{said}");
     nothing_was_decided(&place);
 }
@@ -181,12 +153,16 @@ fn a_connection_belongs_to_the_process_that_made_it() {
 #[test]
 fn a_number_that_is_used_again_is_another_process() {
     if !support::is_root() {
-        return skip("a_number_that_is_used_again_is_another_process", "only root chooses the next process's number");
+        return skip(
+            "a_number_that_is_used_again_is_another_process",
+            "only root chooses the next process's number",
+        );
     }
     let place = Place::new();
     place.json(&["up"]);
-    // The process that connects ends, and a process of the human gets its number while the connection is open.
-    let script = "import os, socket, sys, json, subprocess\n\
+    // The process that connects ends before the server looks, and a process of the human gets its number.
+    let script = "import os, signal, socket, sys, json, subprocess\n\
+        server = int(sys.argv[3]); os.kill(server, signal.SIGSTOP)\n\
         s = socket.socket(socket.AF_UNIX)\n\
         r, w = os.pipe()\n\
         child = os.fork()\n\
@@ -198,12 +174,16 @@ fn a_number_that_is_used_again_is_another_process() {
         \x20   again = subprocess.Popen(['sleep', '60'])\n\
         \x20   if again.pid == child: break\n\
         \x20   again.kill(); again.wait()\n\
-        else: print('{\"lost\": true}'); sys.exit(0)\n\
+        else: os.kill(server, signal.SIGCONT); print('{\"lost\": true}'); sys.exit(0)\n\
+        os.kill(server, signal.SIGCONT)\n\
         s.sendall((json.dumps({'id': 1, 'op': 'lock', 'cwd': sys.argv[2], 'input': {'paths': ['src/a.rs']}}) + '\\n').encode())\n\
         print(s.makefile().readline()); again.kill(); again.wait()\n";
+    let server = place.server().expect("a server").to_string();
     let mut python = place.program("python3");
-    let ran = Ran::of(python.args(["-c", script]).arg(place.socket()).arg(&place.repo).output().expect("python"));
-    let answer: Value = serde_json::from_str(ran.out.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    python.args(["-c", script]).arg(place.socket()).arg(&place.repo).arg(server);
+    let ran = Ran::of(python.output().expect("python"));
+    let answer: Value =
+        serde_json::from_str(ran.out.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
     if answer["lost"] == true {
         return skip("a_number_that_is_used_again_is_another_process", "others took the number each time");
     }
@@ -219,9 +199,11 @@ fn a_process_is_registered_only_from_inside_it() {
     assert!(ran.err.contains("is not above this command"), "{ran:?}");
     let inside = format!("COMITY_TOKEN={HUMAN} {BINARY} agent join eve --pid $$");
     assert!(ann.run(&inside).contains("ann"), "a process has one agent");
-    let below = format!("sh -c '{inside}; exit 0'");
-    let said = ann.run(&below.replace("$$", "$$"));
-    assert!(!said.contains("is here as") || place.json(&["agent", "list"])["agents"][0]["name"] == "ann", "{said}");
+    let said = ann.run(&format!("sh -c '{BINARY} agent join eve --pid $$; exit 0'"));
+    assert!(said.contains("is here as"), "one below its own process is its child: {said}");
+    let agents = place.json(&["agent", "list", "--all"]);
+    let eve = agents["agents"].as_array().expect("agents").iter().find(|agent| agent["name"] == "eve");
+    assert_eq!(eve.expect("eve")["parent"], "ann");
 }
 
 #[test]
@@ -257,7 +239,9 @@ impl Terminal {
         let text = format!("{line} >{0}.part 2>&1; mv {0}.part {0}", said.display());
         for keys in [&["-l", &*text][..], &["Enter"]] {
             let mut tmux = Command::new("tmux");
-            assert!(tmux.args(["-S", &self.socket, "send-keys"]).args(keys).status().expect("tmux").success());
+            assert!(
+                tmux.args(["-S", &self.socket, "send-keys"]).args(keys).status().expect("tmux").success()
+            );
         }
         eventually("it answered", || said.exists());
         std::fs::read_to_string(said).expect("an answer")
@@ -280,10 +264,14 @@ fn a_person_at_a_terminal_is_present_and_a_script_needs_a_token() {
     let terminal = Terminal::open(&place);
     let said = terminal.types(&place, &format!("{BINARY} whoami"));
     assert!(said.starts_with("you, present"), "{said}");
-    let said = terminal.types(&place, &format!("setsid {BINARY} agent limit 9"));
+    let said = terminal.types(&place, &format!("setsid -w {BINARY} agent limit 9"));
     assert!(said.contains("only a person at a terminal may change the limit"), "{said}");
     assert!(said.contains("comity token create NAME"), "{said}");
-    let said = terminal.types(&place, &format!("{BINARY} agent limit 9 & wait"));
+    let behind = place.dir().join("behind");
+    terminal.types(&place, &format!("{BINARY} agent limit 9 >{} 2>&1 & wait; true", behind.display()));
+    let answer = || std::fs::read_to_string(&behind).unwrap_or_default();
+    eventually("it answered", || answer().contains("comity token create NAME"));
+    let said = answer();
     assert!(said.contains("runs in the background"), "{said}");
     let said = terminal.types(&place, &format!("{BINARY} token create deploy"));
     let token = said.lines().next().expect("a token").to_owned();
@@ -294,7 +282,9 @@ fn a_person_at_a_terminal_is_present_and_a_script_needs_a_token() {
     let log = place.log_of("agents_limited");
     let from = &log.last().expect("an entry")["from"];
     assert_eq!(from["proof"]["token"], "deploy", "{from}");
-    assert!(from["process"]["pid"].is_u64() && from["lineage"].as_str().is_some_and(|l| l.ends_with("comity")));
+    assert!(
+        from["process"]["pid"].is_u64() && from["lineage"].as_str().is_some_and(|l| l.ends_with("comity"))
+    );
     assert_eq!(with_token(&["token", "revoke", "deploy"]).code, 0);
     assert_eq!(with_token(&["agent", "limit", "8"]).code, 3, "worthless");
     let said = terminal.types(&place, &format!("{BINARY} status"));
@@ -305,9 +295,13 @@ fn a_person_at_a_terminal_is_present_and_a_script_needs_a_token() {
 #[test]
 fn a_terminal_that_came_after_an_agent_counts_while_somebody_is_attached_to_it() {
     if !has_program("tmux") || !has_program("script") {
-        return skip("a_terminal_that_came_after_an_agent_counts_while_somebody_is_attached_to_it", "no tmux or script");
+        return skip(
+            "a_terminal_that_came_after_an_agent_counts_while_somebody_is_attached_to_it",
+            "no tmux or script",
+        );
     }
-    let (place, _ann) = scene();
+    let place = Place::new();
+    let _ann = Program::start(&place, "ann");
     let terminal = Terminal::open(&place);
     let said = terminal.types(&place, &format!("{BINARY} whoami"));
     assert!(said.starts_with("nobody"), "an agent could have started it: {said}");
@@ -316,7 +310,9 @@ fn a_terminal_that_came_after_an_agent_counts_while_somebody_is_attached_to_it()
     attach.args(["-qfc", &format!("tmux -S {} attach", terminal.socket), "/dev/null"]);
     attach.env("TERM", "xterm").stdin(Stdio::piped());
     let _attached = place.start(&mut attach);
-    eventually("it is attended", || terminal.types(&place, &format!("{BINARY} whoami")).starts_with("you, present"));
+    eventually("it is attended", || {
+        terminal.types(&place, &format!("{BINARY} whoami")).starts_with("you, present")
+    });
 }
 
 #[test]
@@ -338,13 +334,23 @@ fn a_passphrase_makes_terminals_prove_themselves() {
     assert!(terminal.types(&place, &limit).contains("the passphrase was not given"));
     let login = format!("{BINARY} login");
     let type_keys = |keys: &[&str]| {
-        assert!(Command::new("tmux").args(["-S", &terminal.socket, "send-keys"]).args(keys).status().expect("tmux").success());
+        assert!(
+            Command::new("tmux")
+                .args(["-S", &terminal.socket, "send-keys"])
+                .args(keys)
+                .status()
+                .expect("tmux")
+                .success()
+        );
     };
     let screen = || {
-        let shown = Command::new("tmux").args(["-S", &terminal.socket, "capture-pane", "-p"]).output().expect("tmux");
+        let shown =
+            Command::new("tmux").args(["-S", &terminal.socket, "capture-pane", "-p"]).output().expect("tmux");
         String::from_utf8_lossy(&shown.stdout).into_owned()
     };
-    for (passphrase, answer) in [("wrong horse", "not the passphrase"), ("correct horse", "you are logged in")] {
+    for (passphrase, answer) in
+        [("wrong horse", "not the passphrase"), ("correct horse", "you are logged in")]
+    {
         type_keys(&["-l", &format!("clear; {login}")]);
         type_keys(&["Enter"]);
         eventually("it asks", || screen().contains("Passphrase:"));
@@ -355,7 +361,8 @@ fn a_passphrase_makes_terminals_prove_themselves() {
     }
     assert!(terminal.types(&place, &limit).contains("of 9 agents"));
     let screen = screen();
-    let token = screen.lines().find_map(|line| line.split_once("#token=")).map(|(_, token)| token.trim().to_owned());
+    let token =
+        screen.lines().find_map(|line| line.split_once("#token=")).map(|(_, token)| token.trim().to_owned());
     let status = http::request(&place, token.as_deref(), "GET", "/api/whoami", None);
     assert_eq!(status.json()["present"], true, "{status:?}");
 }
@@ -383,5 +390,4 @@ fn the_first_token_is_for_a_new_state_directory_only() {
     assert_eq!(ran.code, 3, "{ran:?}");
     let secrets = ["http.token"].map(|name| place.home.join(name).exists());
     assert_eq!(secrets, [false], "no secret of the human lies around");
-    let _ = PATIENCE;
 }

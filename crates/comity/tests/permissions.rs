@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::mcp::{Mcp, Told};
 use support::wire::Follower;
-use support::{Agent, Place, Ran, Running, kill};
+use support::{Agent, Place, Ran, Running, kill, program};
 
 /// How long an answer may take where a test lets it run out.
 const SHORT: &str = "300ms";
@@ -171,11 +171,8 @@ fn nobody_answers_in_time() {
 fn the_asker_crashes() {
     for way in WAYS {
         let mut scene = Scene::new("5m");
-        let mut program = scene.place.program("sleep");
-        let program = scene.place.start(program.arg("600"));
-        let pid = program.pid().to_string();
-        let joined = scene.place.json_as(&scene.lead, &["agent", "join", "bob", "--pid", &pid]);
-        scene.ann = Agent::of(&joined);
+        let (bob, program) = program::join(&scene.place, &scene.lead.token, "bob");
+        scene.ann = bob;
         let question = scene.ask(way, &make());
         let request = scene.asked();
         kill(program.pid(), Signal::KILL);

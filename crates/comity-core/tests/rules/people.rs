@@ -45,7 +45,9 @@ impl Scene {
     fn new() -> Scene {
         let mut scene = Scene { world: World::new(Patience::default()), log: vec![] };
         let (project, case) = (ProjectId::from_bits(PROJECT), CaseRule::Exact);
-        scene.ask(Principal::System, Ask::AddProject { project, common_dir: "/r/.git".into(), case }).expect("a project");
+        scene
+            .ask(Principal::System, Ask::AddProject { project, common_dir: "/r/.git".into(), case })
+            .expect("a project");
         scene.join(present(), 1, "ann", None).expect("joined");
         scene.ask(Principal::Agent(id(1)), lock("src/a.rs")).expect("locked");
         scene
@@ -57,7 +59,13 @@ impl Scene {
         Ok(outcome.answer)
     }
 
-    fn join(&mut self, by: impl Into<Asker>, number: u64, name: &str, team: Option<&str>) -> Result<Vec<Event>, Refusal> {
+    fn join(
+        &mut self,
+        by: impl Into<Asker>,
+        number: u64,
+        name: &str,
+        team: Option<&str>,
+    ) -> Result<Vec<Event>, Refusal> {
         let mut token = [0; 32];
         token[0] = u8::try_from(number).expect("few");
         let process = Some(Process { pid: 100, start: number });
@@ -90,9 +98,9 @@ fn decisions() -> Vec<Ask> {
     let (project, patterns) = (ProjectId::from_bits(PROJECT), vec![path("src/a.rs")]);
     vec![
         Ask::Permission(PermissionAsk::SetMode { agent: id(1), mode: Mode::Full }),
-        Ask::Release { project, patterns: patterns.clone(), reason: None },
         Ask::Extend { project, patterns: patterns.clone(), ttl: Millis::minutes(9), reason: None },
-        Ask::HandOver { project, patterns, to: Principal::Human, reason: None },
+        Ask::HandOver { project, patterns: patterns.clone(), to: Principal::Human, reason: None },
+        Ask::Release { project, patterns, reason: None },
         Ask::LimitAgents { max: 20 },
         Ask::Team(TeamAsk::Admit { agent: id(1), team: Some("red".into()) }),
         make_token("ci"),
@@ -122,7 +130,9 @@ fn a_person_who_is_not_present_decides_nothing() {
     }
     scene.ask(person(), lock("src/b.rs")).expect("a person may lock");
     let (project, patterns) = (ProjectId::from_bits(PROJECT), vec![path("src/b.rs")]);
-    scene.ask(person(), Ask::Release { project, patterns, reason: None }).expect("and release what is its own");
+    scene
+        .ask(person(), Ask::Release { project, patterns, reason: None })
+        .expect("and release what is its own");
     for ask in decisions() {
         scene.ask(present(), ask.clone()).unwrap_or_else(|refused| panic!("{ask:?}: {refused}"));
     }
@@ -166,11 +176,8 @@ fn a_team_is_a_wish_unless_the_human_or_a_leader_says_so() {
 fn a_process_is_one_agents() {
     let mut scene = Scene::new();
     scene.join(present(), 2, "bob", None).expect("joined");
-    let profile = Profile {
-        name: "cat".into(),
-        process: Some(Process { pid: 100, start: 2 }),
-        ..Profile::default()
-    };
+    let profile =
+        Profile { name: "cat".into(), process: Some(Process { pid: 100, start: 2 }), ..Profile::default() };
     let ask = Ask::Join { agent: id(3), token: TokenHash([3; 32]), profile: Box::new(profile) };
     for by in [Asker::from(Principal::Agent(id(1))), Principal::Agent(id(2)).into(), present()] {
         assert_eq!(scene.ask(by, ask.clone()).expect_err("refused").code(), "not_allowed");
@@ -214,7 +221,8 @@ fn acts_are_recorded_with_where_they_came_from_and_new_places_are_shown_once() {
     let acts = scene.log.iter().filter(|record| record.by == Principal::Human);
     assert!(acts.clone().all(|record| record.from.as_deref().is_some_and(|from| from.process.is_some())));
     let home = "sshd > bash > comity";
-    let unseen: Vec<String> = scene.world.people.unseen(home).map(|act| act.origin.lineage.to_string()).collect();
+    let unseen: Vec<String> =
+        scene.world.people.unseen(home).map(|act| act.origin.lineage.to_string()).collect();
     assert_eq!(unseen, ["tmux > python3 > comity"], "told once, and not of the place where it began");
     assert_eq!(scene.world.people.unseen("tmux > python3 > comity").count(), 0, "not to whoever did it");
     let up_to = scene.world.people.unseen(home).last().expect("one").seq;

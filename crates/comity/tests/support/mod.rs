@@ -4,6 +4,7 @@ pub(crate) mod clients;
 pub(crate) mod http;
 pub(crate) mod mcp;
 pub(crate) mod model;
+pub(crate) mod program;
 pub(crate) mod site;
 pub(crate) mod wire;
 
