@@ -2,6 +2,7 @@
 
 use crate::agents::{self, Life};
 use crate::ask::{Ask, MergeOutcome};
+use crate::concerns;
 use crate::control;
 use crate::deadlines::Due;
 use crate::decisions;
@@ -268,8 +269,9 @@ fn push(
     wall_ms: i64,
     event: Event,
 ) {
-    let record =
-        Record { seq: world.head + 1, now: now.max(world.now), wall_ms, by, key: key.cloned(), event };
+    let concerns = concerns::implied(&event, by, world);
+    let (seq, now) = (world.head + 1, now.max(world.now));
+    let record = Record { seq, now, wall_ms, by, concerns, key: key.cloned(), event };
     world.apply(&record);
     records.push(record);
 }

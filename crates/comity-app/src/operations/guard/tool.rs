@@ -219,7 +219,12 @@ impl<'a> Judged<'a> {
                 watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
             }
             Event::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
-            Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd => {
+            Event::SessionStart | Event::UserPrompt | Event::Stop => {
+                watch.goes_on(agent);
+                watch.calls_ended(agent);
+            }
+            Event::SessionEnd => {
+                watch.said_goodbye(agent);
                 watch.calls_ended(agent);
             }
             Event::Other => {}
