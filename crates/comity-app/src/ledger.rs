@@ -8,6 +8,7 @@ use std::fmt;
 
 use comity_core::event::Event;
 use comity_core::locks::{ReleaseCause, WaitEnding};
+use comity_core::mail::{MailEvent, may_read};
 use comity_core::{Principal, Record, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,15 +37,33 @@ pub struct Entry {
     pub action: &'static str,
     /// The name on the event stream.
     pub event: &'static str,
+    /// The agents that it concerns, besides who acted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub concerns: Vec<Concerned>,
     /// What happened, in a sentence.
     pub summary: String,
     /// Everything that is known of it.
     pub details: serde_json::Value,
 }
 
+/// An agent that an entry concerns.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Concerned {
+    /// Its id.
+    #[serde(rename = "agentId")]
+    pub agent: String,
+    /// Its name.
+    pub name: String,
+}
+
+fn concerned(record: &Record, world: &World) -> Vec<Concerned> {
+    let all = record.concerned().into_iter();
+    all.map(|id| Concerned { agent: id.to_string(), name: world.name_of(Principal::Agent(id)) }).collect()
+}
+
 impl Entry {
-    /// Reads a record; names come from the world.
-    pub fn of(record: &Record, world: &World) -> Entry {
+    /// Reads a record as `reader` may see it; names come from the world.
+    pub fn of(record: &Record, world: &World, reader: Principal) -> Entry {
         let agent = record.by.agent();
         let role = agent.and_then(|id| world.agents.get(id)).and_then(|agent| agent.profile.role.as_deref());
         Entry {
@@ -57,8 +76,12 @@ impl Entry {
             role: role.map(str::to_owned),
             action: record.event.kind().action,
             event: record.event.kind().stream,
-            summary: comity_core::display::visible(&summary(record, world)).into_owned(),
-            details: details(&record.event),
+            concerns: concerned(record, world),
+            summary: comity_core::display::visible(&summary(record, world, reader)).into_owned(),
+            details: match is_private(record, world, reader) {
+                true => without_letter(details(&record.event)),
+                false => details(&record.event),
+            },
         }
     }
 }
@@ -90,6 +113,23 @@ fn details(event: &Event) -> serde_json::Value {
     flat.into()
 }
 
+/// Whether it is a letter between others.
+fn is_private(record: &Record, world: &World, reader: Principal) -> bool {
+    match &record.event {
+        Event::Mail(MailEvent::Sent { letter, .. }) => !may_read(world, reader, record.by, &letter.to),
+        _ => false,
+    }
+}
+
+/// Who wrote to whom is everybody's; what about is not.
+fn without_letter(mut details: serde_json::Value) -> serde_json::Value {
+    if let Some(details) = details.as_object_mut() {
+        details.retain(|name, _| ["type", "id", "to"].contains(&&**name));
+        details.insert("private".into(), true.into());
+    }
+    details
+}
+
 /// Whether the event is one of several about the same thing, with a name of its own inside.
 fn is_of_a_family(event: &Event) -> bool {
     matches!(
@@ -119,7 +159,7 @@ pub fn date(wall_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(wall_ms).map_or_else(|_| wall_ms.to_string(), |at| format!("{at:.3}"))
 }
 
-fn summary(record: &Record, world: &World) -> String {
+fn summary(record: &Record, world: &World, reader: Principal) -> String {
     let name = |who: Principal| world.name_of(who);
     let agent_name = |id: &comity_core::AgentId| world.name_of(Principal::Agent(*id));
     let because =
@@ -200,7 +240,7 @@ fn summary(record: &Record, world: &World) -> String {
         Event::MergeConflicted { source, target, paths, .. } => {
             format!("{source} and {target} both changed {}", paths.join(", "))
         }
-        Event::Mail(event) => families::mail(&by, event, world),
+        Event::Mail(event) => families::mail(&by, event, world, !is_private(record, world, reader)),
         Event::Control(event) => families::control(&by, event, world),
         Event::Decision(event) => families::decision(&by, event),
         Event::Team(event) => families::team(&by, event, world),

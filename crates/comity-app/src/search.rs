@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use comity_core::mail::MailEvent;
 use comity_core::{Event, Principal, Record};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::log::Reader;
 
 /// The form of the index; another one is thrown away and made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// Records that are read at a time.
 const PAGE: usize = 5_000;
 
@@ -41,20 +41,31 @@ pub struct Found {
     pub snippet: String,
 }
 
+/// What is searched for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Words that it has.
+    pub words: &'a str,
+    /// The conversation that it belongs to.
+    pub thread: Option<&'a str>,
+    /// Letters at most.
+    pub limit: usize,
+}
+
 impl MailIndex {
     /// The index below a state directory; it is made when it is first used.
     pub fn below(home: &Path) -> MailIndex {
         MailIndex { path: home.join("mail-index.db"), open: Mutex::new(None) }
     }
 
-    /// The newest letters that have all the words, or all of one thread.
+    /// The newest letters that have all the words, or all of one thread, of those that may be read: `may_read` is given
+    /// the sender and the receivers.
     pub fn search(
         &self,
         reader: &Reader,
         head: u64,
-        words: &str,
-        thread: Option<&str>,
-        limit: usize,
+        wanted: &Wanted<'_>,
+        may_read: impl FnMut(Principal, &[Principal]) -> bool,
     ) -> Result<Vec<Found>, String> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = match open.take() {
@@ -62,7 +73,7 @@ impl MailIndex {
             None => self.connect()?,
         };
         let connection = open.insert(connection);
-        let found = catch_up(connection, reader, head).and_then(|()| query(connection, words, thread, limit));
+        let found = catch_up(connection, reader, head).and_then(|()| query(connection, wanted, may_read));
         if found.is_err() {
             // Whatever is wrong with it, the next one begins with a new index.
             *open = None;
@@ -93,10 +104,11 @@ fn said(error: impl std::fmt::Display) -> String {
 fn prepare(connection: &Connection) -> Result<(), String> {
     let set_up = "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
         CREATE TABLE IF NOT EXISTS place (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER, seq INTEGER);
-        INSERT OR IGNORE INTO place VALUES (1, 1, 0);
+        INSERT OR IGNORE INTO place VALUES (1, 2, 0);
         CREATE TABLE IF NOT EXISTS agents (id TEXT PRIMARY KEY, name TEXT NOT NULL);
         CREATE VIRTUAL TABLE IF NOT EXISTS letters USING fts5(
-            id UNINDEXED, sender, receivers, thread, wall_ms UNINDEXED, subject, text, tokenize = 'unicode61');";
+            id UNINDEXED, sender, receivers, thread, wall_ms UNINDEXED, subject, text, members UNINDEXED,
+            tokenize = 'unicode61');";
     connection.execute_batch(set_up).map_err(said)?;
     let version: i64 =
         connection.query_row("SELECT version FROM place", [], |row| row.get(0)).map_err(said)?;
@@ -140,8 +152,11 @@ fn add(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
             };
             let to: Vec<String> =
                 letter.to.iter().map(|who| name(connection, *who)).collect::<rusqlite::Result<_>>()?;
-            let insert = "INSERT INTO letters (id, sender, receivers, thread, wall_ms, subject, text)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let members: Vec<String> =
+                [record.by].iter().chain(&letter.to).map(ToString::to_string).collect();
+            let insert =
+                "INSERT INTO letters (id, sender, receivers, thread, wall_ms, subject, text, members)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
             connection.prepare_cached(insert)?.execute(params![
                 letter.id.to_string(),
                 from,
@@ -150,6 +165,7 @@ fn add(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
                 record.wall_ms,
                 letter.subject.as_deref(),
                 &*letter.text,
+                members.join(" "),
             ])?;
         }
         _ => {}
@@ -166,31 +182,43 @@ fn name(connection: &Connection, who: Principal) -> rusqlite::Result<String> {
 
 fn query(
     connection: &Connection,
-    words: &str,
-    thread: Option<&str>,
-    limit: usize,
+    wanted: &Wanted<'_>,
+    mut may_read: impl FnMut(Principal, &[Principal]) -> bool,
 ) -> Result<Vec<Found>, String> {
     let select =
-        "SELECT id, sender, receivers, thread, wall_ms, subject, snippet(letters, 6, '', '', '...', 32)
-        FROM letters WHERE letters MATCH ?1 AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC LIMIT ?3";
-    let all = "SELECT id, sender, receivers, thread, wall_ms, subject, substr(text, 1, 300)
-        FROM letters WHERE ?1 = '' AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC LIMIT ?3";
-    let matched = quoted(words);
+        "SELECT id, sender, receivers, thread, wall_ms, subject, snippet(letters, 6, '', '', '...', 32), members
+        FROM letters WHERE letters MATCH ?1 AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC";
+    let all = "SELECT id, sender, receivers, thread, wall_ms, subject, substr(text, 1, 300), members
+        FROM letters WHERE ?1 = '' AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC";
+    let matched = quoted(wanted.words);
     let mut statement =
         connection.prepare_cached(if matched.is_empty() { all } else { select }).map_err(said)?;
-    let limit = i64::try_from(limit).map_err(said)?;
-    let rows = statement.query_map(params![matched, thread, limit], |row| {
-        Ok(Found {
-            id: row.get(0)?,
-            from: row.get(1)?,
-            to: row.get(2)?,
-            thread: row.get(3)?,
-            wall_ms: row.get(4)?,
-            subject: row.get(5)?,
-            snippet: row.get(6)?,
-        })
-    });
-    rows.map_err(said)?.collect::<rusqlite::Result<_>>().map_err(said)
+    let mut rows = statement.query(params![matched, wanted.thread]).map_err(said)?;
+    let mut found = Vec::new();
+    while found.len() < wanted.limit
+        && let Some(row) = rows.next().map_err(said)?
+    {
+        let members: String = row.get(7).map_err(said)?;
+        let members: Result<Vec<Principal>, ()> = members.split(' ').map(str::parse).collect();
+        let members = members.map_err(|()| said("a member that nobody knows"))?;
+        let Some((from, to)) = members.split_first() else { continue };
+        if may_read(*from, to) {
+            found.push(read(row).map_err(said)?);
+        }
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        id: row.get(0)?,
+        from: row.get(1)?,
+        to: row.get(2)?,
+        thread: row.get(3)?,
+        wall_ms: row.get(4)?,
+        subject: row.get(5)?,
+        snippet: row.get(6)?,
+    })
 }
 
 /// Each word as a string of its own, so that nothing in it is read as an operator; `*` at the end means any ending.

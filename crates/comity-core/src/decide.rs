@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::agents::{self, Life};
 use crate::ask::{Ask, MergeOutcome};
+use crate::concerns;
 use crate::control;
 use crate::deadlines::Due;
 use crate::decisions;
@@ -297,8 +298,9 @@ fn push_from(
     wall_ms: i64,
     event: Event,
 ) {
+    let concerns = concerns::implied(&event, by, world);
     let (seq, now, key) = (world.head + 1, now.max(world.now), key.cloned());
-    let record = Record { seq, now, wall_ms, by, from: from.cloned(), key, event };
+    let record = Record { seq, now, wall_ms, by, from: from.cloned(), concerns, key, event };
     world.apply(&record);
     records.push(record);
 }

@@ -41,6 +41,9 @@ pub struct Record {
     /// Where the human acted from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<Arc<Origin>>,
+    /// Agents that it concerns and that the event does not name: the holder of the lock that expired, and the like.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub concerns: Vec<AgentId>,
     /// The idempotency key of the ask, if it had one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<Key>,

@@ -8,6 +8,7 @@ pub mod agents;
 pub mod answers;
 pub mod ask;
 pub mod commits;
+pub mod concerns;
 pub mod control;
 pub mod deadlines;
 pub mod decide;

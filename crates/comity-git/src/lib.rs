@@ -25,5 +25,7 @@ mod worktrees;
 pub use checkout::{Changed, Checkout};
 pub use git::UnknownState;
 pub use repository::Repository;
+pub use resolve::leads_elsewhere;
 pub use uncommitted::has_uncommitted_work;
+pub use walk::{ProcessLink, through_process};
 pub use worktrees::worktrees;

@@ -153,8 +153,16 @@ impl Ask<'_> {
                 "give the path of the file itself",
             ),
             Stuck::Unreadable(error) => unreadable(self.text, &error),
+            Stuck::Process(_) => leads_elsewhere(self.text),
         }
     }
+}
+
+/// Says that a path means something else for every process.
+pub fn leads_elsewhere(text: &str) -> Refusal {
+    let problem =
+        format!("{text:?} goes through a link of a process, which leads elsewhere for every other one");
+    Refusal::bad_input(problem, "give the path of the file itself")
 }
 
 /// What of a path comes after `root`, if it begins there.

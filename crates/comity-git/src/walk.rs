@@ -45,6 +45,17 @@ pub(crate) enum Stuck {
     Links,
     /// The file system does not let us look.
     Unreadable(io::Error),
+    /// It goes through a link of a process to what that process has: its directory, root, program or open files.
+    Process(ProcessLink),
+}
+
+/// A link in `/proc` that means something else for every process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProcessLink {
+    /// To a file that the process has open, such as `/dev/stdout`.
+    OpenFile,
+    /// To something else: its directory, its root, its program.
+    Place,
 }
 
 impl Walk {
@@ -164,12 +175,32 @@ impl Walk {
         Ok(true)
     }
 
+    /// What the link that the walk is at belongs to, if it is one of a process; wherever `/proc` is mounted.
+    #[cfg(target_os = "linux")]
+    fn process_link(&self) -> Option<ProcessLink> {
+        let above = self.at.parent()?;
+        let is_proc = rustix::fs::statfs(above).is_ok_and(|at| at.f_type == rustix::fs::PROC_SUPER_MAGIC);
+        let of = above.file_name().and_then(OsStr::to_str);
+        is_proc.then_some(if of == Some("fd") { ProcessLink::OpenFile } else { ProcessLink::Place })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn process_link(&self) -> Option<ProcessLink> {
+        None
+    }
+
     fn follow(&mut self) -> Result<(), Stuck> {
         self.links += 1;
         if self.links > LINKS_MAX {
             return Err(Stuck::Links);
         }
-        let target = self.at.read_link().map_err(Stuck::Unreadable)?;
+        let target = match (self.at.read_link(), self.process_link()) {
+            // `/proc/self` and the like lead on within it.
+            (Ok(target), Some(_)) if is_plain_link(&target) => target,
+            (_, Some(link)) => return Err(Stuck::Process(link)),
+            (Ok(target), None) => target,
+            (Err(error), None) => return Err(Stuck::Unreadable(error)),
+        };
         if target.is_absolute() {
             self.at = PathBuf::from("/");
         } else {
@@ -177,5 +208,21 @@ impl Walk {
         }
         self.forget_below();
         self.go(target.as_os_str().as_bytes())
+    }
+}
+
+/// Whether a link in `/proc` is one by its text: those to what a process has begin with a slash or tell a kind, such as
+/// `pipe:[7]`.
+fn is_plain_link(target: &Path) -> bool {
+    let target = target.as_os_str().as_bytes();
+    !target.starts_with(b"/") && !target.contains(&b':')
+}
+
+/// The link of a process that an absolute path goes through, if it does.
+pub fn through_process(path: &Path) -> Option<ProcessLink> {
+    let mut walk = Walk::from(Path::new("/"), &Plain::default());
+    match walk.go(path.as_os_str().as_bytes()) {
+        Err(Stuck::Process(link)) => Some(link),
+        Err(Stuck::Links | Stuck::Unreadable(_)) | Ok(()) => None,
     }
 }

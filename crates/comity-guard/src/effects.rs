@@ -12,6 +12,8 @@ pub struct Effects {
     pub writes: Vec<Write>,
     /// What it would show to the model.
     pub reads: Vec<Read>,
+    /// What it may change, if these are paths at all: the arguments of a tool that nobody has told us about.
+    pub guesses: Vec<Guess>,
     /// Why there may be more writes than listed, if so. A program that nobody has told us about is no reason:
     /// nearly every command would have one.
     pub unknown: Option<Unknown>,
@@ -26,6 +28,17 @@ pub struct Write {
     pub how: How,
     /// What the file will hold, where the call says it as a whole.
     pub content: Option<String>,
+}
+
+/// A text that may be a path, and then is written to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Guess {
+    /// The text, as it was given.
+    pub text: String,
+    /// Whether the name of the argument says that it is a path.
+    pub is_named: bool,
+    /// Whether a directory means all below it; else only files are meant.
+    pub with_trees: bool,
 }
 
 /// In what way a file is changed.
@@ -116,7 +129,7 @@ impl Effects {
 
     /// Whether the call is known to change no file.
     pub fn are_none(&self) -> bool {
-        self.writes.is_empty() && self.unknown.is_none()
+        self.writes.is_empty() && self.guesses.is_empty() && self.unknown.is_none()
     }
 
     pub(crate) fn write(&mut self, write: Write) {

@@ -17,5 +17,5 @@ pub mod shell;
 pub mod verdict;
 
 pub use dialect::Dialect;
-pub use effects::{Effects, How, Read, Target, Unknown, Write};
+pub use effects::{Effects, Guess, How, Read, Target, Unknown, Write};
 pub use read_only::{Classification, classify};

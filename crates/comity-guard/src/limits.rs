@@ -10,6 +10,8 @@ pub const NESTING_MAX: usize = 32;
 pub const WALK_NESTING_MAX: usize = 64;
 /// Writes and reads that one call may have.
 pub const EFFECTS_MAX: usize = 1_000;
+/// Bytes of a text that may be a path though nothing says so; Linux takes none that is longer.
+pub const GUESS_BYTES_MAX: usize = 4_096;
 /// Words that the braces of one word may stand for.
 pub const BRACE_WORDS_MAX: usize = 64;
 /// Characters of one word with braces; no path is longer.

@@ -4,7 +4,12 @@
 ///
 /// Not where agents have to ask for permission: what nobody could be asked for is not allowed.
 pub(crate) fn is_open() -> bool {
-    let in_home = comity_wire::Home::from_env().ok().map(|home| home.path().join("comity.toml"));
+    let Ok(home) = comity_wire::Home::from_env() else { return false };
+    // What is in another user's directory opens nothing, nor does it close by accident.
+    if home.check().is_err() {
+        return false;
+    }
+    let in_home = Some(home.path().join("comity.toml"));
     let files = in_home.into_iter().chain(comity_wire::user_settings());
     let settings: Vec<String> = files.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
     let first = |name: &str| settings.iter().find_map(|text| says(text, name));

@@ -20,11 +20,11 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn find() -> Result<Server, String> {
         let home = Home::from_env().map_err(|error| error.to_string())?;
-        let mut client = match Client::connect(&home.socket()) {
+        let mut client = match Client::connect(&home) {
             Ok(client) => client,
             Err(error) => {
                 start(&error)?;
-                Client::connect(&home.socket()).map_err(|error| {
+                Client::connect(&home).map_err(|error| {
                     format!("no server at {} ({error}); start it with: comity up", home.socket().display())
                 })?
             }
@@ -52,7 +52,7 @@ impl Server {
 /// Lets the main program beside this one start the server: that takes a moment, once.
 fn start(why: &io::Error) -> Result<(), String> {
     if !matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
-        return Err(format!("the server cannot be asked: {why}"));
+        return Err(why.to_string());
     }
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let beside = own.with_file_name("comity");

@@ -213,7 +213,16 @@ impl Life {
             (Principal::Human, comity_core::permissions::Ground::Answer, PERMISSION_KEPT);
         let event = Event::Permission(PermissionEvent::Allowed { request, by, ground, keep });
         let (seq, now) = (self.world.head, self.world.now);
-        self.world.apply(&Record { seq, now, wall_ms: 0, by, from: None, key: None, event });
+        self.world.apply(&Record {
+            seq,
+            now,
+            wall_ms: 0,
+            by,
+            from: None,
+            concerns: vec![],
+            key: None,
+            event,
+        });
     }
 
     fn answers(&mut self, fault: Fault, who: Principal, request: u64, input: u8, allows: bool) -> bool {

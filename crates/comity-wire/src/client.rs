@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -15,6 +14,8 @@ use serde_json::value::RawValue;
 
 use crate::eager::{Eagerness, Wait, wait_eagerly};
 use crate::frame::{FRAME_BYTES_MAX, Reply, Request};
+use crate::home::Home;
+use crate::trust;
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 8 * 1024;
@@ -63,9 +64,9 @@ impl From<io::Error> for ClientError {
 }
 
 impl Client {
-    /// Connects to the socket.
-    pub fn connect(socket: &Path) -> io::Result<Client> {
-        let stream = UnixStream::connect(socket)?;
+    /// Connects to the server of a state directory; to nobody if another user could be listening there.
+    pub fn connect(home: &Home) -> io::Result<Client> {
+        let stream = trust::connect(home)?;
         let eagerness = Eagerness::default();
         Ok(Client {
             stream,

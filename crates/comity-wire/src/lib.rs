@@ -7,6 +7,7 @@ mod client;
 mod eager;
 mod frame;
 mod home;
+mod trust;
 
 pub use client::{Client, ClientError};
 pub use eager::{EAGER, Eagerness, Wait, wait_eagerly};

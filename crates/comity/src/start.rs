@@ -19,7 +19,7 @@ const ATTEMPTS_MAX: u32 = 20;
 /// Connects to the server; starts it if there is none.
 pub(crate) fn connect(home: &Home) -> Result<Client, String> {
     for _ in 0..ATTEMPTS_MAX {
-        match Client::connect(&home.socket()) {
+        match Client::connect(home) {
             Ok(client) => return Ok(client),
             Err(error) if nobody_listens(&error) => start(home)?,
             Err(error) => return Err(cannot_connect(home, &error)),
@@ -30,7 +30,7 @@ pub(crate) fn connect(home: &Home) -> Result<Client, String> {
 
 /// Connects to the server, if there is one.
 pub(crate) fn connect_if_running(home: &Home) -> Result<Option<Client>, String> {
-    match Client::connect(&home.socket()) {
+    match Client::connect(home) {
         Ok(client) => Ok(Some(client)),
         Err(error) if nobody_listens(&error) => Ok(None),
         Err(error) => Err(cannot_connect(home, &error)),
@@ -38,7 +38,11 @@ pub(crate) fn connect_if_running(home: &Home) -> Result<Option<Client>, String> 
 }
 
 fn cannot_connect(home: &Home, error: &io::Error) -> String {
-    format!("the server's socket {} cannot be used: {error}", home.socket().display())
+    match error.kind() {
+        // It says which path, why, and what to do.
+        io::ErrorKind::PermissionDenied => error.to_string(),
+        _ => format!("the server's socket {} cannot be used: {error}", home.socket().display()),
+    }
 }
 
 fn nobody_listens(error: &io::Error) -> bool {

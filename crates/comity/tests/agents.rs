@@ -22,12 +22,41 @@ fn an_agent_ends_with_its_process() {
     kill(process.pid(), Signal::KILL);
     let ended = log.until_action("agent_terminated");
     assert_eq!(ended["details"]["agent"], *ann.id);
-    assert_eq!(ended["details"]["ending"], "exited");
+    assert_eq!(ended["details"]["ending"], "failed");
+    assert_eq!(ended["event"], "agent:crashed");
     let released = place.log_of("lock_released");
     assert_eq!(released.len(), 2, "an event for each lock");
     assert!(released.iter().all(|entry| entry["details"]["cause"] == "holder_ended"), "{released:?}");
     assert_eq!(place.json(&["status"])["locks"], 0);
     assert_eq!(place.run_as(&ann, &["locks", "--json"]).refusal()["code"], "agent_ended");
+}
+
+#[test]
+fn the_log_of_an_agent_has_all_that_concerns_it() {
+    let place = Place::new();
+    let (ann, process) = program::join(&place, HUMAN, "ann");
+    let bob = place.join(&["bob"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
+    place.json(&["release", "src/a.rs", "--reason", "needed"]);
+    place.json(&["extend", "src/b.rs", "--ttl", "10m"]);
+    place.json_as(&bob, &["mail", "send", "ann", "-m", "hello"]);
+    place.json_as(&bob, &["mail", "send", "human", "-m", "not hers"]);
+    place.json(&["task", "add", "do it", "--id", "t1"]);
+    place.json(&["task", "assign", "t1", "ann"]);
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    log.until(|entry| entry["event"] == "agent:crashed");
+    let page = place.json(&["log", "--agent", "ann", "--limit", "1000"]);
+    let entries = page["entries"].as_array().expect("entries");
+    let of = |action: &str| entries.iter().filter(|entry| entry["action"] == action).count();
+    assert_eq!(of("lock_released"), 2, "one by the human, one with her end: {entries:#?}");
+    for action in ["lock_extended", "message_sent", "delegated", "delegation_cancelled", "agent_terminated"] {
+        assert_eq!(of(action), 1, "{action}: {entries:#?}");
+    }
+    let of_bob = place.json(&["log", "--agent", "bob", "--limit", "1000"]);
+    assert!(!of_bob.to_string().contains("lock_released"), "{of_bob}");
+    let released = entries.iter().find(|entry| entry["action"] == "lock_released").expect("one");
+    assert_eq!(released["concerns"][0]["name"], "ann", "{released}");
 }
 
 #[test]
@@ -136,6 +165,7 @@ fn the_end_of_standard_input_ends_an_mcp_agent() {
     assert_eq!(mcp.close(), 0);
     let ended = log.until_action("agent_terminated");
     assert_eq!(ended["details"]["ending"], "completed", "{ended}");
+    assert_eq!(ended["event"], "agent:ended", "{ended}");
     assert_eq!(Wire::connect(&place).ask("status", Value::Null).expect("a status")["locks"], 0);
 }
 
@@ -160,8 +190,26 @@ fn an_agent_outlives_its_mcp_process_and_ends_with_its_program() {
     assert!(told.text.contains("src/a.rs  robot"), "it is the same agent: {told:?}");
     assert_eq!(place.log_of("agent_joined").len(), 1);
     kill(mcp.pid(), Signal::KILL);
-    log.until_action("agent_terminated");
+    assert_eq!(log.until_action("agent_terminated")["event"], "agent:crashed");
     assert_eq!(place.log_of("lock_released").len(), 1);
+}
+
+#[test]
+fn a_program_that_closes_its_connector_before_it_ends_has_not_crashed() {
+    let place = Place::new();
+    let program = place.dir().join("robot");
+    place.copy_program("/bin/sh", &program);
+    // A hook registers the agent, so the connector finds it registered, and may not end it.
+    let start = r#"{"session_id":"s","hook_event_name":"SessionStart"}"#;
+    let line = format!("echo '{start}' | '{0}' hook claude; '{0}' mcp; true", support::BINARY);
+    let mut command = place.program(program);
+    let mut mcp = Mcp::start(command.arg("-c").arg(line));
+    assert!(!mcp.call("lock", &json!({ "paths": ["src/a.rs"] })).is_error);
+    let mut log = place.follow();
+    log.until_action("agent_joined");
+    assert_eq!(mcp.close(), 0);
+    assert_eq!(place.log_of("agent_joined").len(), 1);
+    assert_eq!(log.until_action("agent_terminated")["event"], "agent:ended");
 }
 
 #[test]

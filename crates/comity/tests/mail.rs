@@ -6,6 +6,8 @@ mod delivery;
 mod flood;
 #[path = "mail/handshake.rs"]
 mod handshake;
+#[path = "mail/privacy.rs"]
+mod privacy;
 #[path = "mail/race.rs"]
 mod race;
 #[expect(dead_code, reason = "each test uses a part of it")]

@@ -170,6 +170,9 @@ fn another_user_cannot_connect() {
     }
     let refused = as_nobody(&["agent", "join", "eve", "--json"]);
     assert_ne!(refused.code, 0, "{refused:?}");
+    // Their owner trusts neither any more, until they are closed again.
+    assert!(place.run(&["status"]).err.contains("is open to other users"));
+    std::fs::set_permissions(&place.home, std::fs::Permissions::from_mode(0o700)).expect("closed");
     assert!(place.log_of("agent_joined").is_empty(), "nobody joined");
 }
 

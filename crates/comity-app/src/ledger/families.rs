@@ -17,11 +17,14 @@ pub(super) fn team(by: &str, event: &TeamEvent, world: &World) -> String {
     }
 }
 
-pub(super) fn mail(by: &str, event: &MailEvent, world: &World) -> String {
+pub(super) fn mail(by: &str, event: &MailEvent, world: &World, may_read: bool) -> String {
     let name = |who: &Principal| world.name_of(*who);
     match event {
         MailEvent::Sent { letter, .. } => {
             let to: Vec<String> = letter.to.iter().map(name).collect();
+            if !may_read {
+                return format!("{} {by} to {}", letter.id, to.join(", "));
+            }
             let about = letter.subject.as_deref().unwrap_or(&letter.text);
             format!("{} {by} to {}: {}", letter.id, to.join(", "), shortened(about))
         }

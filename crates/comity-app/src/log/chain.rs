@@ -19,7 +19,8 @@ impl Chain {
         for number in [stored.seq, stored.now, stored.wall_ms as u64] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        for text in texts {
+        // Records without it hash as they did before there was such a thing.
+        for text in texts.into_iter().chain(stored.concerns) {
             bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
         }
@@ -43,6 +44,8 @@ pub struct Stored<'a> {
     pub key: Option<&'a str>,
     /// The event as JSON.
     pub event: &'a str,
+    /// The agents that it concerns and does not name, with spaces between them.
+    pub concerns: Option<&'a str>,
 }
 
 impl Stored<'_> {
@@ -64,6 +67,13 @@ impl Stored<'_> {
             wall_ms: self.wall_ms,
             by: by.parse().map_err(|()| bad("actor"))?,
             from,
+            concerns: match self.concerns {
+                None => vec![],
+                Some(all) => all
+                    .split(' ')
+                    .map(|one| one.parse().map_err(|()| bad("agent that it concerns")))
+                    .collect::<Result<_, String>>()?,
+            },
             key: self.key.map(|key| comity_core::Key::new(key).ok_or_else(|| bad("key"))).transpose()?,
             event: serde_json::from_str(self.event).map_err(|error| format!("{}: {error}", bad("event")))?,
         })

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row};
 use super::chain::{Hash, Stored};
 
 /// The version of the tables; a newer one is refused.
-pub(super) const SCHEMA_VERSION: i64 = 1;
+pub(super) const SCHEMA_VERSION: i64 = 2;
 
 /// Makes the tables. Rows are never changed; only sealed ones may go.
 pub(super) const SCHEMA: &str = "
@@ -16,7 +16,8 @@ pub(super) const SCHEMA: &str = "
         by      TEXT NOT NULL,
         key     TEXT,
         event   TEXT NOT NULL,
-        hash    BLOB NOT NULL
+        hash    BLOB NOT NULL,
+        concerns TEXT
     ) STRICT;
     CREATE TRIGGER events_are_final BEFORE UPDATE ON events
         BEGIN SELECT raise(ABORT, 'events are never changed'); END;
@@ -26,7 +27,10 @@ pub(super) const SCHEMA: &str = "
         BEGIN SELECT raise(ABORT, 'only sealed events may go'); END;
 ";
 
-pub(super) const COLUMNS: &str = "seq, now, wall_ms, by, key, event, hash";
+/// Brings tables of the first version up to this one.
+pub(super) const FROM_VERSION_1: &str = "ALTER TABLE events ADD COLUMN concerns TEXT;";
+
+pub(super) const COLUMNS: &str = "seq, now, wall_ms, by, key, event, hash, concerns";
 
 /// Visits the rows after `after`, in order, at most `limit`, until told to stop by an error.
 pub(super) fn visit(
@@ -54,14 +58,17 @@ fn read<'a>(row: &'a Row<'_>) -> Result<(Stored<'a>, Hash), String> {
         let value = row.get_ref(column).map_err(said)?;
         value.as_str().map_err(|error| error.to_string())
     };
-    let key = row.get_ref(4).map_err(said)?.as_str_or_null().map_err(|error| error.to_string())?;
+    let optional = |column: usize| -> Result<Option<&'a str>, String> {
+        row.get_ref(column).map_err(said)?.as_str_or_null().map_err(|error| error.to_string())
+    };
     let stored = Stored {
         seq: row.get::<_, i64>(0).map_err(said)? as u64,
         now: row.get::<_, i64>(1).map_err(said)? as u64,
         wall_ms: row.get(2).map_err(said)?,
         by: text(3)?,
-        key,
+        key: optional(4)?,
         event: text(5)?,
+        concerns: optional(7)?,
     };
     Ok((stored, row.get(6).map_err(said)?))
 }

@@ -39,6 +39,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     key: Option<std::borrow::Cow<'a, str>>,
     hash: std::borrow::Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    concerns: Option<std::borrow::Cow<'a, str>>,
     /// As it was written: the hash is over these bytes.
     #[serde(borrow)]
     event: &'a RawValue,
@@ -61,6 +63,7 @@ impl Line<'_> {
             by: stored.by.into(),
             key: stored.key.map(Into::into),
             hash: hex(hash).into(),
+            concerns: stored.concerns.map(Into::into),
             event: serde_json::from_str(stored.event).map_err(said)?,
         };
         serde_json::to_writer(&mut *to, &line).map_err(said)?;
@@ -171,9 +174,9 @@ impl Segments {
             let line = line.map_err(|error| said(error.to_string()))?;
             let line: Line<'_> = serde_json::from_str(&line).map_err(|error| said(error.to_string()))?;
             let hash = unhex(&line.hash).ok_or_else(|| said("a bad hash".into()))?;
-            let Line { seq, now, wall_ms, by, key, event, .. } = &line;
-            let (key, event) = (key.as_deref(), event.get());
-            let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event };
+            let Line { seq, now, wall_ms, by, key, event, concerns, .. } = &line;
+            let (key, event, concerns) = (key.as_deref(), event.get(), concerns.as_deref());
+            let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event, concerns };
             visit(&stored, hash).map_err(said)?;
         }
         Ok(())

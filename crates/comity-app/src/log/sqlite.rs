@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, params};
 
 use super::chain::{Chain, Stored};
 use super::reader::Reader;
-use super::rows::{self, SCHEMA, SCHEMA_VERSION};
+use super::rows::{self, FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::{Durability, Log, LogError};
 
@@ -82,7 +82,7 @@ impl SqliteLog {
         let unfit =
             |error: Box<dyn std::error::Error + Send + Sync>| rusqlite::Error::ToSqlConversionFailure(error);
         let mut insert =
-            self.connection.prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+            self.connection.prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
         for record in records {
             self.text.clear();
             serde_json::to_writer(&mut self.text, &record.event).map_err(|error| unfit(error.into()))?;
@@ -96,8 +96,10 @@ impl SqliteLog {
             };
             let key = record.key.as_ref().map(comity_core::Key::as_str);
             let (seq, now, wall_ms) = (record.seq, record.now.0, record.wall_ms);
-            let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event });
-            insert.execute(params![seq as i64, now as i64, wall_ms, by, key, event, hash])?;
+            let concerns = stored_concerns(record);
+            let concerns = concerns.as_deref();
+            let hash = chain.add(&Stored { seq, now, wall_ms, by: &by, key, event, concerns });
+            insert.execute(params![seq as i64, now as i64, wall_ms, by, key, event, hash, concerns])?;
         }
         Ok(())
     }
@@ -156,6 +158,12 @@ impl Log for SqliteLog {
     }
 }
 
+/// Nothing for nearly all: most events name whom they concern.
+fn stored_concerns(record: &Record) -> Option<String> {
+    let all: Vec<String> = record.concerns.iter().map(ToString::to_string).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection, String> {
     let said = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let connection = Connection::open(path).map_err(said)?;
@@ -184,6 +192,11 @@ fn migrate(connection: &Connection) -> Result<(), String> {
         0 => connection
             .execute_batch(&format!(
                 "BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            ))
+            .map_err(said),
+        1 => connection
+            .execute_batch(&format!(
+                "BEGIN IMMEDIATE; {FROM_VERSION_1} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
             ))
             .map_err(said),
         SCHEMA_VERSION => Ok(()),

@@ -50,6 +50,8 @@ pub(super) struct Calls(Mutex<BTreeMap<AgentId, Heard>>);
 struct Heard {
     running: VecDeque<Running>,
     places: BTreeSet<PathBuf>,
+    /// Whether its program said that it is about to end.
+    has_said_goodbye: bool,
 }
 
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl Calls {
     pub(super) fn began(&self, agent: AgentId, cwd: &Path, call: Option<Call>) -> Place {
         let mut all = self.all();
         let heard = all.entry(agent).or_default();
+        heard.has_said_goodbye = false;
         if let Some(call) = call {
             if heard.running.len() >= CALLS_MAX {
                 heard.running.pop_front();
@@ -95,6 +98,20 @@ impl Calls {
         let Some(heard) = all.get_mut(&agent) else { return };
         heard.running.iter_mut().for_each(|running| running.ended = running.ended.or(Some(now)));
         heard.running.retain(|running| running.may_write(now));
+    }
+
+    /// The agent's program is about to end, or goes on after all.
+    pub(super) fn set_goodbye(&self, agent: AgentId, is_said: bool) {
+        let mut all = self.all();
+        match is_said {
+            true => all.entry(agent).or_default().has_said_goodbye = true,
+            false => drop(all.get_mut(&agent).map(|heard| heard.has_said_goodbye = false)),
+        }
+    }
+
+    /// Whether the agent's program said that it is about to end, and nothing was heard of it since.
+    pub(super) fn has_said_goodbye(&self, agent: AgentId) -> bool {
+        self.all().get(&agent).is_some_and(|heard| heard.has_said_goodbye)
     }
 
     /// Whether the calls of an agent are heard of at all.

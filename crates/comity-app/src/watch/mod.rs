@@ -139,6 +139,21 @@ impl Watch {
         self.calls.all_ended(agent);
     }
 
+    /// The program of an agent said that it is about to end: its end is no crash.
+    pub fn said_goodbye(&self, agent: AgentId) {
+        self.calls.set_goodbye(agent, true);
+    }
+
+    /// The program of an agent goes on.
+    pub fn goes_on(&self, agent: AgentId) {
+        self.calls.set_goodbye(agent, false);
+    }
+
+    /// Whether the program of an agent said that it is about to end.
+    pub fn has_said_goodbye(&self, agent: AgentId) -> bool {
+        self.calls.has_said_goodbye(agent)
+    }
+
     fn forget_agents_but(&self, live: &BTreeSet<AgentId>) {
         self.calls.forget_agents_but(live);
     }

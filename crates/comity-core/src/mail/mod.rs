@@ -1,6 +1,7 @@
 //! Mail: letters between agents and the human, each offered until it is proven to have arrived.
 
 mod boxes;
+mod privacy;
 mod recipients;
 mod send;
 mod take;
@@ -20,6 +21,7 @@ use crate::world::World;
 
 pub use boxes::{Class, Held, Lease, Mail, Mailbox, Newest, Waiting};
 pub(crate) use boxes::{agent_ended, apply};
+pub use privacy::may_read;
 pub use recipients::Recipient;
 pub use take::has_something;
 pub(crate) use take::{lapse, undelivered};

@@ -26,7 +26,7 @@ pub(super) fn send(world: &World, who: Principal, draft: &Draft) -> Result<Vec<E
     let letter = Letter {
         id,
         to,
-        thread: thread(world, draft, id)?,
+        thread: thread(world, who, draft, id)?,
         subject: draft.subject.clone(),
         text: draft.text.clone(),
         importance: draft.importance,
@@ -55,13 +55,15 @@ fn check(draft: &Draft) -> Result<(), Refusal> {
 }
 
 /// The thread that is named, that of the letter that is named, or a new one.
-fn thread(world: &World, draft: &Draft, id: MessageId) -> Result<Box<str>, Refusal> {
+fn thread(world: &World, who: Principal, draft: &Draft, id: MessageId) -> Result<Box<str>, Refusal> {
     let Some(named) = draft.thread.as_deref() else { return Ok(id.to_string().into()) };
     if named.is_empty() || named.chars().count() > THREAD_CHARS_MAX || named.chars().any(char::is_control) {
         let problem = "this cannot be the name of a thread";
         return Err(Refusal::bad_input(problem, format!("use 1 to {THREAD_CHARS_MAX} plain characters")));
     }
     let answered = named.parse().ok().and_then(|letter| world.mail.get(letter));
+    // What others call their conversation is theirs.
+    let answered = answered.filter(|held| super::may_read(world, who, held.from, &held.letter.to));
     Ok(answered.map_or_else(|| named.into(), |held| held.letter.thread.clone()))
 }
 

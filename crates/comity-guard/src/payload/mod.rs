@@ -1,8 +1,10 @@
 //! What an agent program tells its hook: which call it is about to make, or has made.
 
+mod arguments;
 mod fields;
 mod recognise;
 mod tools;
+mod words;
 
 use std::fmt;
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::arguments::{guess, named_paths};
 use super::fields::Fields;
 use crate::dialect::Dialect;
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
@@ -72,8 +73,8 @@ pub fn tool(name: &str, input: &Value) -> (Kind, Effects, Option<Commands>) {
     let kind = kind(name);
     let effects = match input {
         Value::Object(input) => of_tool(name, &Fields(input)),
-        Value::String(text) => raw(Some(name), text),
-        _ => without_input(Some(name)),
+        Value::String(text) => raw(name, text),
+        other => without_fields(name, other),
     };
     let command = match input {
         Value::Object(input) => Fields(input).get(COMMANDS),
@@ -120,23 +121,29 @@ pub(super) fn effects(
     // Cursor has events of their own for what are tools elsewhere.
     match (dialect, event_name) {
         (Dialect::Cursor, "beforeShellExecution" | "afterShellExecution") => return shell(fields),
-        (Dialect::Cursor, "afterFileEdit") => return file(fields, How::Edit),
+        (Dialect::Cursor, "afterFileEdit" | "afterTabFileEdit") => {
+            return first_file(fields, How::Edit);
+        }
         _ => {}
     }
+    // Whoever does not say which tool it is could be any.
+    let Some(tool) = tool else { return Effects::unknown(Unknown::Field("name of a tool")) };
     let owned;
     let input = match fields.get(INPUTS) {
         Some(Value::Object(input)) => input,
         // Copilot CLI gives the arguments as a text of JSON.
-        Some(Value::String(text)) => match serde_json::from_str::<Map<String, Value>>(text) {
-            Ok(input) => {
+        Some(Value::String(text)) => match serde_json::from_str::<Value>(text) {
+            Ok(Value::Object(input)) => {
                 owned = input;
                 &owned
             }
-            Err(_) => return raw(tool, text),
+            Ok(list @ Value::Array(_)) => return without_fields(tool, &list),
+            Ok(_) | Err(_) => return raw(tool, text),
         },
-        _ => return without_input(tool),
+        Some(other) => return without_fields(tool, other),
+        None => return without_fields(tool, &Value::Null),
     };
-    of_tool(tool.unwrap_or_default(), &Fields(input))
+    of_tool(tool, &Fields(input))
 }
 
 /// Whether a tool runs commands.
@@ -147,53 +154,68 @@ pub(super) fn runs_commands(dialect: Dialect, event_name: &str, tool: Option<&st
 
 fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
     match kind(tool) {
-        Kind::Write => file(input, How::Whole),
-        Kind::Create => file(input, How::Create),
-        Kind::Edit => file(input, How::Edit),
-        Kind::Delete => file(input, How::Delete),
+        Kind::Write => files(input, How::Whole),
+        Kind::Create => files(input, How::Create),
+        Kind::Edit => files(input, How::Edit),
+        Kind::Delete => files(input, How::Delete),
         Kind::Read => read(input),
         Kind::ReadMany => read_many(input),
         Kind::Shell => shell(input),
         Kind::Patch => patch(input),
         Kind::Editor => match input.text(&["command"]).unwrap_or_default() {
-            "create" => file(input, How::Whole),
+            "create" => files(input, How::Whole),
             "view" => read(input),
-            "undo_edit" | "str_replace" | "insert" => file(input, How::Edit),
+            "undo_edit" | "str_replace" | "insert" => files(input, How::Edit),
             _ => Effects::unknown(Unknown::Field("command")),
         },
-        Kind::Look | Kind::Unknown => Effects::default(),
+        Kind::Look => Effects::default(),
+        Kind::Unknown => guess(tool, &Value::Object(input.0.clone())),
     }
 }
 
 /// A tool whose arguments are no object: a patch or a command line as it is.
-fn raw(tool: Option<&str>, text: &str) -> Effects {
-    match kind(tool.unwrap_or_default()) {
+fn raw(tool: &str, text: &str) -> Effects {
+    match kind(tool) {
         Kind::Patch => patch_text(text),
         Kind::Shell => of_command(text, &place(None)),
-        Kind::Look | Kind::Unknown => Effects::default(),
+        Kind::Unknown => guess(tool, &Value::String(text.to_owned())),
         Kind::Write | Kind::Create | Kind::Edit | Kind::Delete | Kind::Editor => {
             Effects::unknown(Unknown::Field("arguments"))
         }
-        Kind::Read | Kind::ReadMany => Effects::default(),
+        Kind::Look | Kind::Read | Kind::ReadMany => Effects::default(),
     }
 }
 
-fn without_input(tool: Option<&str>) -> Effects {
-    match kind(tool.unwrap_or_default()) {
-        Kind::Unknown | Kind::Look | Kind::Read | Kind::ReadMany => Effects::default(),
+/// A tool whose arguments are neither an object nor a text.
+fn without_fields(tool: &str, input: &Value) -> Effects {
+    match kind(tool) {
+        Kind::Unknown => guess(tool, input),
+        Kind::Look | Kind::Read | Kind::ReadMany => Effects::default(),
         Kind::Write | Kind::Create | Kind::Edit | Kind::Delete | Kind::Editor | Kind::Shell | Kind::Patch => {
             Effects::unknown(Unknown::Field("arguments"))
         }
     }
 }
 
-fn file(input: &Fields<'_>, how: How) -> Effects {
-    let Some(path) = input.text(PATHS) else { return Effects::unknown(Unknown::Field("path")) };
-    let mut write = Write::new(Target::Path(path.to_owned()), how);
-    if matches!(how, How::Whole | How::Create) {
-        write.content = input.text(CONTENTS).map(str::to_owned);
+/// The files of a tool that changes some: whichever field its program takes, each is judged.
+fn files(input: &Fields<'_>, how: How) -> Effects {
+    let paths = named_paths(input.0);
+    let mut effects = match paths.is_empty() {
+        true => Effects::unknown(Unknown::Field("path")),
+        false => Effects::default(),
+    };
+    let content = matches!(how, How::Whole | How::Create).then(|| input.text(CONTENTS)).flatten();
+    for path in paths {
+        let write = Write::new(Target::Path(path.to_owned()), how);
+        effects.write(Write { content: content.map(str::to_owned), ..write });
     }
-    Effects { writes: vec![write], ..Effects::default() }
+    effects
+}
+
+/// The file of an event that names one beside fields about itself.
+fn first_file(input: &Fields<'_>, how: How) -> Effects {
+    let Some(path) = input.text(PATHS) else { return Effects::unknown(Unknown::Field("path")) };
+    Effects { writes: vec![Write::new(Target::Path(path.to_owned()), how)], ..Effects::default() }
 }
 
 fn read(input: &Fields<'_>) -> Effects {
@@ -228,11 +250,22 @@ fn shell(input: &Fields<'_>) -> Effects {
     }
 }
 
+/// Whichever field its program takes: each is judged, and files that are named beside them.
 fn patch(input: &Fields<'_>) -> Effects {
-    match input.text(PATCHES) {
-        Some(text) => patch_text(text),
-        None => Effects::unknown(Unknown::Field("patch")),
+    let patches: Vec<&str> = PATCHES.iter().filter_map(|name| input.text(&[name])).collect();
+    if patches.is_empty() {
+        return Effects::unknown(Unknown::Field("patch"));
     }
+    let mut all = Effects::default();
+    for text in patches {
+        let Effects { writes, unknown, .. } = patch_text(text);
+        writes.into_iter().for_each(|write| all.write(write));
+        unknown.into_iter().for_each(|why| all.note(why));
+    }
+    for path in named_paths(input.0) {
+        all.write(Write::new(Target::Path(path.to_owned()), How::Edit));
+    }
+    all.without_repeats()
 }
 
 fn patch_text(text: &str) -> Effects {

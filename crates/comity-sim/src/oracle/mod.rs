@@ -3,6 +3,7 @@
 //! It knows nothing of the rules' own tables, index or graph. Paths are sets of files, written down by hand.
 
 mod agents;
+mod concerned;
 mod control;
 mod expected;
 mod kin;
@@ -172,6 +173,12 @@ impl Oracle {
             self.answers.entry((record.by, key.clone())).or_default().push(record.event.clone());
         }
         self.acts(record)?;
+        let concerned = self.concerned(record);
+        self.observe_event(stage, record)?;
+        concerned::check(record, &concerned)
+    }
+
+    fn observe_event(&mut self, stage: &Stage, record: &Record) -> Found {
         match &record.event {
             Event::ServerStarted { fence_floor, .. } => {
                 self.fence = self.fence.max(*fence_floor);

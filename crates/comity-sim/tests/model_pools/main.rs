@@ -76,7 +76,16 @@ fn take(wait: Option<Millis>) -> PoolAsk {
 /// Changes the world without the rules.
 fn force(world: &mut World, event: Event) {
     let (seq, now) = (world.head, world.now);
-    world.apply(&Record { seq, now, wall_ms: 0, by: Principal::System, from: None, key: None, event });
+    world.apply(&Record {
+        seq,
+        now,
+        wall_ms: 0,
+        by: Principal::System,
+        from: None,
+        concerns: vec![],
+        key: None,
+        event,
+    });
 }
 
 fn left(ticket: Ticket, who: Principal) -> Event {

@@ -115,3 +115,12 @@ fn an_agent_that_ends_twice() {
     };
     check(faulty(fault), &["though it is not alive"]);
 }
+
+#[test]
+fn a_lock_that_runs_out_and_is_nobodys() {
+    let fault = |_: &World, records: &mut Vec<Record>| {
+        let lapsed = records.iter_mut().filter(|record| matches!(record.event, Event::LockLapsed { .. }));
+        lapsed.for_each(|record| record.concerns.clear());
+    };
+    check(faulty(fault), &["and does not say so"]);
+}

@@ -139,8 +139,16 @@ fn an_offer_that_lapses_too_early() {
         {
             let event = Event::Mail(MailEvent::Returned { to, receipt });
             let (seq, by) = (world.head + 1, Principal::System);
-            let record =
-                Record { seq, now: now.max(world.now), wall_ms: 0, by, from: None, key: None, event };
+            let record = Record {
+                seq,
+                now: now.max(world.now),
+                wall_ms: 0,
+                by,
+                from: None,
+                concerns: vec![],
+                key: None,
+                event,
+            };
             assert!(until > record.now);
             world.apply(&record);
             records.push(record);

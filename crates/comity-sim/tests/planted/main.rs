@@ -111,7 +111,16 @@ impl Rules for Timed {
 /// Changes the world without a record of it.
 fn unrecorded(world: &mut World, event: Event) {
     let (seq, now) = (world.head, world.now);
-    world.apply(&Record { seq, now, wall_ms: 0, by: Principal::System, from: None, key: None, event });
+    world.apply(&Record {
+        seq,
+        now,
+        wall_ms: 0,
+        by: Principal::System,
+        from: None,
+        concerns: vec![],
+        key: None,
+        event,
+    });
 }
 
 /// Runs the rules from one seed after the other until something is found; it must be one of `problems`.

@@ -84,7 +84,7 @@ impl Server {
         struct Status {
             url: String,
         }
-        let mut client = Client::connect(&self.home.socket()).map_err(|error| error.to_string())?;
+        let mut client = Client::connect(&self.home).map_err(|error| error.to_string())?;
         let reply = client.ask("status", &json!({})).map_err(|error| error.to_string())?;
         let status = reply.ok.ok_or("no status")?;
         let Status { url } = serde_json::from_str(status.get()).map_err(|error| error.to_string())?;
@@ -106,7 +106,7 @@ impl Server {
             token: String,
         }
         let said = |error: std::io::Error| format!("{}: {error}", self.home.socket().display());
-        let mut client = Client::connect(&self.home.socket()).map_err(said)?;
+        let mut client = Client::connect(&self.home).map_err(said)?;
         client.set_timeout(Some(ANSWER_MAX)).map_err(said)?;
         let cwd = self.cwd.to_string_lossy().into_owned();
         let mut agent = Agent { client, cwd, token: String::new() };

@@ -29,6 +29,15 @@ struct Shown {
     #[serde(rename = "agentId")]
     agent: Option<String>,
     actor: String,
+    #[serde(default)]
+    concerns: Vec<Concerned>,
+}
+
+#[derive(Deserialize)]
+struct Concerned {
+    #[serde(rename = "agentId")]
+    agent: String,
+    name: String,
 }
 
 /// Shows the newest entries, then every new one until interrupted.
@@ -127,6 +136,7 @@ fn follow(
 fn wanted(entry: &Shown, input: &Value) -> bool {
     let agent = input["agent"].as_str();
     let kind = input["type"].as_str();
-    agent.is_none_or(|agent| entry.agent.as_deref() == Some(agent) || entry.actor == agent)
+    let concerns = |agent: &str| entry.concerns.iter().any(|one| one.agent == agent || one.name == agent);
+    agent.is_none_or(|agent| entry.agent.as_deref() == Some(agent) || entry.actor == agent || concerns(agent))
         && kind.is_none_or(|kind| entry.action == kind || entry.event == kind)
 }

@@ -115,12 +115,13 @@ fn leave(
     text: &str,
     summary: Option<&str>,
 ) -> Result<Value, String> {
+    home.check().map_err(|problem| problem.to_string())?;
     let place = BoxName::new(team, agent).map_err(|problem| problem.to_string())?;
     let draft = Draft { from, text, summary, id: None };
     let spooled =
         Mailboxes::under(home.path()).spool(&place, &draft).map_err(|problem| problem.to_string())?;
     // A server that has come up meanwhile would not look by itself.
-    if Client::connect(&home.socket()).is_ok() {
+    if Client::connect(home).is_ok() {
         let _ = Session::from_env(home.clone()).ask("mail_take_over", &json!({}));
     }
     Ok(json!({ "id": spooled.id.as_str(), "box": place.to_string() }))

@@ -179,7 +179,7 @@ impl Follower {
         items.extend(page.iter().filter(|record| self.is_wanted(record)).map(|record| Item::Record {
             seq: record.seq,
             event: record.event.kind().stream,
-            json: serde_json::to_string(&Entry::of(record, &world)).unwrap_or_default(),
+            json: serde_json::to_string(&Entry::of(record, &world, self.who)).unwrap_or_default(),
         }));
         Some(items)
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use comity_wire::{Client, FRAME_BYTES_MAX, Home, Request};
+use rustix::process::{Pid, getppid};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,8 @@ pub(super) struct Link {
     token: String,
     /// Whether this process registered the agent, and so ends it.
     is_ours: bool,
+    /// The process that started this one.
+    parent: Option<Pid>,
     cwd: Option<String>,
 }
 
@@ -50,7 +53,7 @@ impl Link {
             link(&mut client, &attached.token)?;
             Ok((into_stream(client)?, attached))
         })?;
-        Ok(Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, cwd })
+        Ok(Link { home, stream, input: Vec::new(), taken: 0, token, is_ours, parent: getppid(), cwd })
     }
 
     pub(super) fn fd(&self) -> &UnixStream {
@@ -132,12 +135,14 @@ impl Link {
         Ok(())
     }
 
-    /// The agent's program is done: the agent ends, if this process registered it.
+    /// The agent's program is done: the agent ends, if this process registered it, else with its process.
     pub(super) fn say_goodbye(&mut self) {
-        if !self.is_ours {
+        // A program that was killed closes its pipes, too; it has not said goodbye.
+        if self.parent.is_some() && getppid() != self.parent {
             return;
         }
-        let bye = Request { op: "agent_bye".into(), ..Request::empty() };
+        let op = if self.is_ours { "agent_bye" } else { "$goodbye" };
+        let bye = Request { op: op.into(), ..Request::empty() };
         if let Ok(mut line) = serde_json::to_vec(&bye) {
             line.push(b'\n');
             let _ = self.stream.set_read_timeout(Some(std::time::Duration::from_secs(2)));

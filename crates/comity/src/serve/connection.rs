@@ -21,6 +21,17 @@ const OUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes read at a time.
 const READ_BYTES: usize = 4 * 1024;
 
+/// A request that follows the log.
+#[derive(Clone, Copy)]
+pub(crate) struct Follow {
+    /// Its number.
+    pub(crate) request: u64,
+    /// The last record that was sent.
+    pub(crate) cursor: u64,
+    /// Who reads it.
+    pub(crate) who: Principal,
+}
+
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
     pub(crate) stream: UnixStream,
@@ -32,8 +43,8 @@ pub(crate) struct Connection {
     pub(crate) parked: HashMap<u64, Waiting>,
     /// The agent whose own connection this is.
     pub(crate) link: Option<AgentId>,
-    /// The request that follows the log, and how far it got.
-    pub(crate) follow: Option<(u64, u64)>,
+    /// Whether it follows the log, and how far it got.
+    pub(crate) follow: Option<Follow>,
     /// Whether the loop is told when the socket takes more: only while something waits to be sent.
     pub(crate) wants_room: bool,
     /// Bytes at the front of the socket that are in `input` already.

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use comity_app::engine::{Engine, Job, Nobody};
-use comity_app::processes;
+use comity_app::engine::{Job, Nobody};
+use comity_app::{Application, processes};
 use comity_core::agents::{Ending, Process};
 use comity_core::pools::{Loss, PoolAsk, SlotId};
 use comity_core::{AgentId, Ask, Principal, World};
@@ -25,8 +25,8 @@ enum Owner {
 }
 
 /// Runs until the engine stops. It sleeps until a process ends, or an agent or a lease comes.
-pub(super) fn run(engine: &Engine) -> io::Result<()> {
-    let engine = engine.clone();
+pub(super) fn run(app: &Application) -> io::Result<()> {
+    let (app, engine) = (app.clone(), app.engine().clone());
     let (reader, writer) = io::pipe()?;
     let known = AtomicUsize::new(0);
     let watched = engine.clone();
@@ -37,7 +37,7 @@ pub(super) fn run(engine: &Engine) -> io::Result<()> {
             let _ = (&writer).write(&[1]);
         }
     }));
-    std::thread::Builder::new().name("liveness".into()).spawn(move || watch(&engine, &reader)).map(drop)
+    std::thread::Builder::new().name("liveness".into()).spawn(move || watch(&app, &reader)).map(drop)
 }
 
 /// A number that moves when there may be another process to watch.
@@ -45,10 +45,11 @@ fn changes(world: &World) -> usize {
     world.agents.changes().wrapping_add(world.pools.last_slot().0 as usize)
 }
 
-fn watch(engine: &Engine, wakes: &io::PipeReader) {
+fn watch(app: &Application, wakes: &io::PipeReader) {
+    let engine = app.engine();
     let mut watched: BTreeMap<(Owner, Process), Option<OwnedFd>> = BTreeMap::new();
     while !engine.feed().is_stopped() {
-        refresh(engine, &mut watched);
+        refresh(app, &mut watched);
         let (mut fds, mut owners) = (vec![PollFd::new(wakes, PollFlags::IN)], Vec::new());
         for (key, fd) in &watched {
             if let Some(fd) = fd {
@@ -71,15 +72,15 @@ fn watch(engine: &Engine, wakes: &io::PipeReader) {
             let _ = (&mut &*wakes).read(&mut [0; 64]);
         }
         for (owner, _) in ended {
-            end(engine, owner);
+            end(app, owner);
         }
     }
 }
 
 /// Opens what is new, lets go of what has ended, and ends what belongs to a process that is gone already.
-fn refresh(engine: &Engine, watched: &mut BTreeMap<(Owner, Process), Option<OwnedFd>>) {
+fn refresh(app: &Application, watched: &mut BTreeMap<(Owner, Process), Option<OwnedFd>>) {
     let wanted: Vec<(Owner, Process)> = {
-        let world = engine.world();
+        let world = app.engine().world();
         let agents = world.agents.live();
         let agents = agents.filter_map(|agent| Some((Owner::Agent(agent.id), agent.profile.process?)));
         agents.chain(world.pools.processes().map(|(slot, process)| (Owner::Lease(slot), process))).collect()
@@ -88,7 +89,7 @@ fn refresh(engine: &Engine, watched: &mut BTreeMap<(Owner, Process), Option<Owne
     for key in wanted {
         let fd = watched.entry(key).or_insert_with(|| open(key.1));
         if fd.is_none() && !processes::is_alive(key.1) {
-            end(engine, key.0);
+            end(app, key.0);
         }
     }
 }
@@ -100,9 +101,16 @@ fn open(process: Process) -> Option<OwnedFd> {
     processes::is_alive(process).then_some(fd)
 }
 
-fn end(engine: &Engine, owner: Owner) {
+fn end(app: &Application, owner: Owner) {
+    let engine = app.engine();
     let ask = match owner {
-        Owner::Agent(agent) => Ask::End { agent, ending: Ending::Exited, cause: "its process ended".into() },
+        Owner::Agent(agent) => {
+            let (ending, cause) = match app.watch().has_said_goodbye(agent) {
+                true => (Ending::Exited, "its process ended"),
+                false => (Ending::Failed, "its process ended without a goodbye"),
+            };
+            Ask::End { agent, ending, cause: cause.into() }
+        }
         Owner::Lease(slot) => Ask::Pool(PoolAsk::Lose { slot, loss: Loss::ProcessEnded }),
     };
     engine.submit(Job { who: Principal::System.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) });

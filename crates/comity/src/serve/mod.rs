@@ -109,7 +109,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     inspector::run(&engine).map_err(said)?;
     caretaker::run(&app).map_err(said)?;
     let browser = comity_app::browser::run(&app).map_err(said)?;
-    liveness::run(&engine).map_err(said)?;
+    liveness::run(&app).map_err(said)?;
     comity_app::spool::run(&app).map_err(said)?;
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     if let Some((listener, _)) = web {

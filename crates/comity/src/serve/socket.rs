@@ -17,7 +17,7 @@ use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
 use mio::net::UnixListener;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connection::{Connection, Received};
+use super::connection::{Connection, Follow, Received};
 use super::connections::Connections;
 use super::identity;
 use super::logging::Trace;
@@ -260,15 +260,20 @@ impl Socket {
     ) -> Result<comity_app::Rendered, Failure> {
         let Some(connection) = self.connections.get_mut(&id) else { return Err(Failure::fault("gone")) };
         match (own, caller.who) {
-            ("link", Principal::Agent(agent)) => connection.link = Some(agent),
+            ("link", Principal::Agent(agent)) => {
+                connection.link = Some(agent);
+                self.app.watch().goes_on(agent);
+            }
+            ("goodbye", Principal::Agent(agent)) => self.app.watch().said_goodbye(agent),
             ("follow", _) => {
                 #[derive(serde::Deserialize, Default)]
-                struct Follow {
+                struct From {
                     after: Option<u64>,
                 }
-                let given = request.input.and_then(|input| serde_json::from_str::<Follow>(input.get()).ok());
+                let given = request.input.and_then(|input| serde_json::from_str::<From>(input.get()).ok());
                 let head = self.app.engine().feed().head();
-                connection.follow = Some((request.id, given.unwrap_or_default().after.unwrap_or(head)));
+                let cursor = given.unwrap_or_default().after.unwrap_or(head);
+                connection.follow = Some(Follow { request: request.id, cursor, who: caller.who });
             }
             ("stop", Principal::Human) => {
                 caller.check_presence("stop the server")?;

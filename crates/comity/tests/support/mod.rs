@@ -210,7 +210,7 @@ impl Place {
 
     /// The server's process, if one answers.
     pub(crate) fn server(&self) -> Option<u32> {
-        let mut client = comity_wire::Client::connect(&self.socket()).ok()?;
+        let mut client = comity_wire::Client::connect(&comity_wire::Home::at(&self.home)).ok()?;
         client.set_timeout(Some(Duration::from_secs(5))).ok()?;
         let reply = client.ask("status", &serde_json::json!({})).ok()?;
         let status: Value = serde_json::from_str(reply.ok?.get()).ok()?;

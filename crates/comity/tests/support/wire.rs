@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use comity_wire::{Client, ClientError, Request};
+use comity_wire::{Client, ClientError, Home, Request};
 use serde_json::{Value, json};
 
 use super::{Agent, PATIENCE, Place};
@@ -34,7 +34,7 @@ impl Wire {
 
     /// Connects if a server runs.
     pub(crate) fn try_connect(place: &Place) -> Option<Wire> {
-        let mut client = Client::connect(&place.socket()).ok()?;
+        let mut client = Client::connect(&Home::at(&place.home)).ok()?;
         client.set_timeout(Some(PATIENCE)).ok()?;
         Some(Wire {
             client,

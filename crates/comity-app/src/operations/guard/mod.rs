@@ -1,19 +1,32 @@
 //! Guards: a tool call or a commit is judged before it happens.
 
+mod aliases;
 mod caller;
 mod commit;
+mod doubts;
 mod knowledge;
 mod mail;
 mod payload;
 mod permission;
+mod spelling;
 mod targets;
 mod told;
 mod tool;
 
 pub use commit::GuardCommit;
-pub(crate) use targets::{Touch, touches};
+pub(crate) use targets::{By, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;
 
 /// The reason of locks that the guard takes for who writes; they are given back when the file is committed.
 pub(crate) const AUTO_REASON: &str = "it was written to; the guard locked it";
+
+/// How agent programs spell the tools of a server that is called comity.
+const OWN_TOOLS: [&str; 6] = ["mcp__comity__", "mcp_comity_", "comity__", "comity_", "comity-", "comity."];
+
+/// Whether a tool is Comity's own: those have rules of their own.
+fn is_own_tool(tool: &str) -> bool {
+    let is_known =
+        |name: &str| crate::catalog::find(name).or_else(|| crate::catalog::find_tool(name)).is_some();
+    OWN_TOOLS.iter().any(|own| tool.strip_prefix(own).is_some_and(is_known))
+}

@@ -8,6 +8,7 @@ use comity_guard::payload::HookCall;
 use comity_guard::verdict::Verdict;
 use serde_json::Value;
 
+use super::is_own_tool;
 use super::tool::{Judged, Spoken, denied};
 use crate::operation::{Failure, Plan};
 use crate::operations::permissions::ask::{put, use_of};
@@ -15,8 +16,6 @@ use crate::operations::permissions::reading;
 
 /// How long a hook waits for an answer; it is cut off after eight seconds itself.
 const HOOK_WAIT: Millis = Millis::seconds(6);
-/// Comity's own tools have rules of their own.
-const OWN_TOOLS: [&str; 2] = ["mcp__comity__", "comity_"];
 
 /// The question whether a call may be made, if it is one.
 pub(super) struct Permission<'a> {
@@ -31,10 +30,7 @@ impl<'a> Permission<'a> {
                 // Cursor has an event of its own for command lines, without a tool.
                 let tool = judged.call.tool.as_deref().unwrap_or("Shell");
                 let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
-                let is_own = OWN_TOOLS.iter().any(|own| {
-                    tool.strip_prefix(own).is_some_and(|name| crate::catalog::find(name).is_some())
-                });
-                (!is_own).then(|| (agent, reading::call(app, &judged.cwd, tool, &input)))
+                (!is_own_tool(tool)).then(|| (agent, reading::call(app, &judged.cwd, tool, &input)))
             }
             Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody => None,
         };

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use comity_core::PathPattern;
+use comity_git::ProcessLink;
 use comity_guard::{Effects, How, Target};
 
+use super::spelling::readings;
 use crate::application::Application;
 use crate::operation::Failure;
 use crate::projects::Place;
@@ -16,75 +18,125 @@ pub(crate) struct Touch {
     pub(crate) how: How,
     /// The file, if it is a single one.
     pub(crate) file: Option<PathBuf>,
-    /// Whether it is everything in a worktree: nobody is given a lock on that unasked.
-    pub(crate) is_all: bool,
+    /// Whether nobody is given a lock on it unasked: it is everything in a worktree, or may not be meant at all.
+    pub(crate) stays_unlocked: bool,
+}
+
+/// What writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum By {
+    /// A command: what it has open was judged where it was opened.
+    Command,
+    /// A tool of an agent program.
+    Tool,
 }
 
 /// All that a call would write to inside of repositories.
-pub(crate) fn touches(app: &Application, cwd: &Path, effects: &Effects) -> Result<Vec<Touch>, Failure> {
+pub(crate) fn touches(
+    app: &Application,
+    cwd: &Path,
+    effects: &Effects,
+    by: By,
+) -> Result<Vec<Touch>, Failure> {
     let mut touches = Vec::new();
     for write in &effects.writes {
-        touches.extend(touch(app, cwd, &write.target, write.how)?);
+        touches.extend(touch(app, cwd, &write.target, write.how, by)?);
     }
     Ok(touches)
 }
 
-fn touch(app: &Application, cwd: &Path, target: &Target, how: How) -> Result<Option<Touch>, Failure> {
+fn touch(app: &Application, cwd: &Path, target: &Target, how: How, by: By) -> Result<Option<Touch>, Failure> {
     match target {
-        Target::Path(path) => file(app, cwd, Path::new(path), how),
+        Target::Path(path) => file(app, cwd, Path::new(&readings(path).swap_remove(0)), how, by),
         Target::Into { path, name, below } => {
             let at = cwd.join(path);
             let at = if at.is_dir() { at.join(name) } else { at };
-            if *below { tree(app, cwd, &at, how) } else { file(app, cwd, &at, how) }
+            if *below { tree(app, cwd, &at, how, by) } else { file(app, cwd, &at, how, by) }
         }
-        Target::Below(dir) => tree(app, cwd, Path::new(dir), how),
-        Target::Glob(glob) => {
-            let literal = glob.split(['*', '?', '[']).next().unwrap_or_default();
-            let above = cwd.join(literal.rsplit_once('/').map_or("", |(above, _)| above));
-            let Some(place) = place_of(app, cwd, &above)? else { return Ok(None) };
-            let pattern = place.resolve(&absolute(cwd, Path::new(glob)))?;
-            Ok(Some(Touch { place, pattern, how, file: None, is_all: false }))
-        }
+        Target::Below(dir) => tree(app, cwd, Path::new(dir), how, by),
+        Target::Glob(text) => glob(app, cwd, text, how, by),
         Target::WorkTree(of) => {
-            let Some(place) = place_of(app, cwd, &cwd.join(of))? else { return Ok(None) };
+            let Some(place) = place_of(app, cwd, &cwd.join(of), by)? else { return Ok(None) };
             let root = place.repository().root().to_path_buf();
             let pattern = place.resolve(&format!("{}/", root.display()))?;
-            Ok(Some(Touch { place, pattern, how, file: None, is_all: true }))
+            Ok(Some(Touch { place, pattern, how, file: None, stays_unlocked: true }))
         }
         Target::FromTop { of, path } => {
-            let Some(place) = place_of(app, cwd, &cwd.join(of))? else { return Ok(None) };
+            let Some(place) = place_of(app, cwd, &cwd.join(of), by)? else { return Ok(None) };
             let at = place.repository().root().join(path);
-            file(app, cwd, &at, how)
+            file(app, cwd, &at, how, by)
         }
         // Only running it would tell: the commit is judged, and the watcher looks.
         Target::Unclear(_) => Ok(None),
     }
 }
 
-fn file(app: &Application, cwd: &Path, path: &Path, how: How) -> Result<Option<Touch>, Failure> {
+pub(super) fn file(
+    app: &Application,
+    cwd: &Path,
+    path: &Path,
+    how: How,
+    by: By,
+) -> Result<Option<Touch>, Failure> {
     let path = cwd.join(path);
     let text = path.to_string_lossy();
     // Nearly always it is in the repository that the agent works in.
     if let Ok(place) = app.projects().at(cwd)
         && let Ok(pattern) = place.resolve_file(&text)
     {
-        return Ok(Some(Touch { place, pattern, how, file: Some(path), is_all: false }));
+        return Ok(Some(Touch { place, pattern, how, file: Some(path), stays_unlocked: false }));
     }
-    let Some(place) = place_of(app, cwd, path.parent().unwrap_or(&path))? else { return Ok(None) };
+    if leads_through_process(&path, by)? {
+        return Ok(None);
+    }
+    let above = path.parent().unwrap_or(&path);
+    let Some(place) = place_of(app, cwd, above, by)? else { return Ok(None) };
     let pattern = place.resolve_file(&text)?;
-    Ok(Some(Touch { place, pattern, how, file: Some(path), is_all: false }))
+    Ok(Some(Touch { place, pattern, how, file: Some(path), stays_unlocked: false }))
 }
 
-fn tree(app: &Application, cwd: &Path, dir: &Path, how: How) -> Result<Option<Touch>, Failure> {
-    let Some(place) = place_of(app, cwd, &cwd.join(dir))? else { return Ok(None) };
+pub(super) fn glob(
+    app: &Application,
+    cwd: &Path,
+    glob: &str,
+    how: How,
+    by: By,
+) -> Result<Option<Touch>, Failure> {
+    let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let above = cwd.join(literal.rsplit_once('/').map_or("", |(above, _)| above));
+    let Some(place) = place_of(app, cwd, &above, by)? else { return Ok(None) };
+    let pattern = place.resolve(&absolute(cwd, Path::new(glob)))?;
+    Ok(Some(Touch { place, pattern, how, file: None, stays_unlocked: false }))
+}
+
+pub(super) fn tree(
+    app: &Application,
+    cwd: &Path,
+    dir: &Path,
+    how: How,
+    by: By,
+) -> Result<Option<Touch>, Failure> {
+    let Some(place) = place_of(app, cwd, &cwd.join(dir), by)? else { return Ok(None) };
     let pattern = place.resolve_file(&format!("{}/", absolute(cwd, dir)))?;
-    Ok(Some(Touch { place, pattern, how, file: None, is_all: false }))
+    Ok(Some(Touch { place, pattern, how, file: None, stays_unlocked: false }))
 }
 
-/// The place that a directory is in, or would be in once it is made; nothing outside of repositories.
-fn place_of(app: &Application, cwd: &Path, dir: &Path) -> Result<Option<Place>, Failure> {
-    let dir = cwd.join(dir);
-    let Some(there) = dir.ancestors().find(|above| above.is_dir()) else { return Ok(None) };
+/// Whether a path is what a command has open already; refused if it leads elsewhere for who will open it than for us.
+pub(super) fn leads_through_process(path: &Path, by: By) -> Result<bool, Failure> {
+    match (comity_git::through_process(path), by) {
+        (None, _) => Ok(false),
+        (Some(ProcessLink::OpenFile), By::Command) => Ok(true),
+        (Some(_), _) => Err(comity_git::leads_elsewhere(&path.to_string_lossy()).into()),
+    }
+}
+
+/// The place that a path is in, or would be in once it is made; nothing outside of repositories.
+fn place_of(app: &Application, cwd: &Path, path: &Path, by: By) -> Result<Option<Place>, Failure> {
+    let path = cwd.join(path);
+    if leads_through_process(&path, by)? {
+        return Ok(None);
+    }
+    let Some(there) = path.ancestors().find(|above| above.is_dir()) else { return Ok(None) };
     match app.projects().at(there) {
         Ok(place) => Ok(Some(place)),
         Err(Failure::Refused(comity_core::Refusal::NotARepository { .. })) => Ok(None),

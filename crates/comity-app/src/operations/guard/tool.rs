@@ -13,10 +13,11 @@ use comity_guard::{Dialect, How, Target, Unknown, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::doubts::doubts;
 use super::payload::Payload;
 use super::permission::Permission;
-use super::targets::{Touch, touches};
-use super::{AUTO_REASON, caller, knowledge, mail};
+use super::targets::{By, Touch, touches};
+use super::{AUTO_REASON, caller, is_own_tool, knowledge, mail};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::keeps_out;
@@ -107,12 +108,25 @@ impl<'a> Judged<'a> {
 
     fn before(&self) -> Result<Vec<Ask>, Failure> {
         // A tool that writes without saying where is not let pass; a command line is read as far as it can be.
-        if let Some(why @ (Unknown::Field(_) | Unknown::Patch(_))) = &self.call.effects.unknown {
+        let is_unread = |why: &&Unknown| match why {
+            Unknown::Field(_) | Unknown::Patch(_) => true,
+            Unknown::Bound(_) => !self.call.runs_commands(),
+            Unknown::Unreadable(_)
+            | Unknown::Code(_)
+            | Unknown::InPlace(_)
+            | Unknown::Hidden(_)
+            | Unknown::PatchFile(_) => false,
+        };
+        if let Some(why) = self.call.effects.unknown.as_ref().filter(is_unread) {
             let tool = self.call.tool.as_deref().unwrap_or("the tool");
             let problem = format!("it is not clear which files {tool} would write: {why}");
             return Err(Refusal::bad_input(problem, "say which file, or send a well-formed patch").into());
         }
-        let touches = touches(self.app, &self.cwd, &self.call.effects)?;
+        let mut touches = touches(self.app, &self.cwd, &self.call.effects, self.by())?;
+        // Comity's own tools name what others have locked, and have rules of their own.
+        if !is_own_tool(self.call.tool.as_deref().unwrap_or_default()) {
+            touches.extend(doubts(self.app, self.who, &self.cwd, &self.call.effects, self.by())?);
+        }
         let (mut asks, mut wants) = (Vec::new(), Vec::new());
         for touch in &touches {
             let project = touch.place.project();
@@ -132,6 +146,10 @@ impl<'a> Judged<'a> {
             asks.push(Ask::Lock { wants, wait: None });
         }
         Ok(asks)
+    }
+
+    fn by(&self) -> By {
+        if self.call.runs_commands() { By::Command } else { By::Tool }
     }
 
     /// Whether what the call would write to is the agent's, or can be; refused if it is somebody else's.
@@ -156,14 +174,14 @@ impl<'a> Judged<'a> {
                 waiting: world.locks.waits_overlapping(project, &touch.pattern).len(),
             });
         }
-        let takes = self.app.config().guard.auto_lock.unwrap_or(true) && !touch.is_all;
+        let takes = self.app.config().guard.auto_lock.unwrap_or(true) && !touch.stays_unlocked;
         Ok(if takes { Free::ToTake } else { Free::ToAll })
     }
 
     /// What the agent knows now: what it has read as a whole, and what it has written.
     fn after(&self) -> Vec<Ask> {
         let mut asks = Vec::new();
-        let written = touches(self.app, &self.cwd, &self.call.effects).unwrap_or_default();
+        let written = touches(self.app, &self.cwd, &self.call.effects, self.by()).unwrap_or_default();
         let written = written.iter().filter_map(|touch| Some((touch, touch.file.as_ref()?)));
         for (touch, file) in written {
             let project = touch.place.project();
@@ -220,7 +238,12 @@ impl<'a> Judged<'a> {
                 watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
             }
             Event::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
-            Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd => {
+            Event::SessionStart | Event::UserPrompt | Event::Stop => {
+                watch.goes_on(agent);
+                watch.calls_ended(agent);
+            }
+            Event::SessionEnd => {
+                watch.said_goodbye(agent);
                 watch.calls_ended(agent);
             }
             Event::Other => {}
@@ -235,8 +258,11 @@ impl<'a> Judged<'a> {
         };
         let reach = match self.call.runs_commands() {
             true => Reach::Anything,
-            false if self.call.effects.writes.is_empty() => return None,
-            false => Reach::Files(self.call.effects.writes.iter().filter_map(named).collect()),
+            false if self.call.effects.are_none() => return None,
+            false => {
+                let guessed = self.call.effects.guesses.iter().map(|guess| self.cwd.join(&guess.text));
+                Reach::Files(self.call.effects.writes.iter().filter_map(named).chain(guessed).collect())
+            }
         };
         Some(Call { tool: self.call.tool.as_deref().map(Into::into), reach })
     }

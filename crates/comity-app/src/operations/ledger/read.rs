@@ -23,7 +23,7 @@ const PAGE: u64 = 2_000;
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLog {
-    /// Only what this agent did (name or id)
+    /// Only what this agent did and what concerns it: its locks, letters, tasks, tabs, its end (name or id)
     #[arg(long, value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "agentId")]
     pub agent: Option<String>,
@@ -65,7 +65,7 @@ impl Operation for ReadLog {
     const COMMAND: &'static [&'static str] = &["log"];
     type Output = LogPage;
 
-    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<LogPage>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LogPage>, Failure> {
         let limit = self.limit.unwrap_or(LIMIT);
         if limit == 0 || limit > LIMIT_MAX {
             return Err(Refusal::bad_input(
@@ -81,7 +81,8 @@ impl Operation for ReadLog {
             None => backwards(app, head, limit, &filter)?,
         };
         let world = app.engine().world();
-        let entries: Vec<Entry> = records.iter().map(|record| Entry::of(record, &world)).collect();
+        let entries: Vec<Entry> =
+            records.iter().map(|record| Entry::of(record, &world, caller.who)).collect();
         let cursor = entries.last().map_or(self.after.unwrap_or(head), |last| last.seq);
         Ok(Plan::Answer(LogPage { entries, cursor, head }))
     }
@@ -108,7 +109,7 @@ impl Filter {
 
     fn takes(&self, record: &Record) -> bool {
         let kind = record.event.kind();
-        self.agent.is_none_or(|agent| record.by.agent() == Some(agent))
+        self.agent.is_none_or(|agent| record.concerns_agent(agent))
             && self.kind.as_deref().is_none_or(|wanted| kind.action == wanted || kind.stream == wanted)
             && !self.is_before(record)
     }

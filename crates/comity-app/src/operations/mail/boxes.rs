@@ -4,6 +4,7 @@ use std::fmt;
 
 use clap::Args;
 use comity_core::Principal;
+use comity_core::mail::may_read;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +49,8 @@ impl Operation for ListMailboxes {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {
         let world = app.engine().world();
-        // How much waits for whom is everybody's; from whom it comes is the receiver's and the human's.
-        let sees = |owner: Principal| caller.who == Principal::Human || caller.who == owner;
+        // How much waits for whom is everybody's; what of it is who may read it.
+        let sees = |owner: Principal| may_read(&world, caller.who, owner, &[]);
         let boxes = world.mail.boxes().map(|(owner, mailbox)| BoxView {
             owner: world.name_of(owner),
             letters: mailbox.letters(),

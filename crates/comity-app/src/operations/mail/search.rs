@@ -5,13 +5,14 @@ use std::fmt;
 use clap::Args;
 use comity_core::Refusal;
 use comity_core::display::{visible, visible_lines};
+use comity_core::mail::may_read;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::ledger::date;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
-use crate::search::Found;
+use crate::search::{Found, Wanted};
 
 /// Letters of one answer, unless asked otherwise.
 const LIMIT: usize = 20;
@@ -20,7 +21,8 @@ const LIMIT_MAX: usize = 1_000;
 /// Bytes of what is searched for.
 const WORDS_BYTES_MAX: usize = 1_024;
 
-/// Searches all mail, also what was read long ago, for letters that have all the words; the newest first.
+/// Searches all mail that you may read, also what was read long ago, for letters that have all the words; the newest
+/// first. You may read what you sent or got, and what those whom you lead sent or got.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMail {
@@ -74,7 +76,7 @@ impl Operation for SearchMail {
     const COMMAND: &'static [&'static str] = &["mail", "search"];
     type Output = FoundMail;
 
-    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<FoundMail>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<FoundMail>, Failure> {
         let limit = self.limit.unwrap_or(LIMIT);
         if limit == 0 || limit > LIMIT_MAX {
             let problem = format!("a limit of {limit} is not possible");
@@ -89,7 +91,9 @@ impl Operation for SearchMail {
             return Err(Refusal::bad_input("nothing to look for", "give words, or --thread THREAD").into());
         }
         let head = app.engine().world().head;
-        let found = app.mail_desk().index.search(app.reader()?, head, &words, self.thread.as_deref(), limit);
+        let wanted = Wanted { words: &words, thread: self.thread.as_deref(), limit };
+        let may_read = |from, to: &[_]| may_read(&app.engine().world(), caller.who, from, to);
+        let found = app.mail_desk().index.search(app.reader()?, head, &wanted, may_read);
         let messages = found.map_err(Failure::Fault)?.into_iter().map(FoundMessage::of).collect();
         Ok(Plan::Answer(FoundMail { messages }))
     }

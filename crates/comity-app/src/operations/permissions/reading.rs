@@ -12,14 +12,15 @@ use serde_json::Value;
 
 use crate::application::Application;
 use crate::operation::Failure;
-use crate::operations::guard::{Touch, touches};
+use crate::operations::guard::{By, Touch, touches};
 
 /// A tool call as the rules see it. Whatever cannot be read makes it harder to allow, never easier.
 pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<Call, Failure> {
     let (kind, effects, commands) = tool(name, input);
     let exact = input.to_string();
     let shown = if exact.len() <= PERMISSION_INPUT_BYTES_MAX { redact(&exact) } else { "".into() };
-    let found = files(app, cwd, &effects)?;
+    let by = if kind == ToolKind::Shell { By::Command } else { By::Tool };
+    let found = files(app, cwd, &effects, by)?;
     let command = commands.is_some().then(|| command_line(input)).flatten();
     let summary = summary(kind, command.as_deref(), &effects, &exact);
     let reads_only = match kind {
@@ -90,13 +91,15 @@ struct Found {
     is_all: bool,
 }
 
-fn files(app: &Application, cwd: &Path, effects: &Effects) -> Result<Found, Failure> {
+fn files(app: &Application, cwd: &Path, effects: &Effects, by: By) -> Result<Found, Failure> {
     let is_clear = |target: &Target| !matches!(target, Target::Unclear(_));
     let mut found = Found {
-        is_all: effects.unknown.is_none() && effects.writes.iter().all(|write| is_clear(&write.target)),
+        is_all: effects.unknown.is_none()
+            && effects.guesses.is_empty()
+            && effects.writes.iter().all(|write| is_clear(&write.target)),
         ..Found::default()
     };
-    let touched = touches(app, cwd, effects)?;
+    let touched = touches(app, cwd, effects, by)?;
     let file = |touch: &Touch| File { project: touch.place.project(), path: touch.pattern.clone() };
     found.writes.extend(touched.iter().map(file));
     // What is in no repository was left out above.

@@ -5,7 +5,7 @@ use comity_app::ledger::Entry;
 use comity_core::Record;
 
 use super::Socket;
-use crate::serve::connection::Connection;
+use crate::serve::connection::{Connection, Follow};
 use crate::serve::outbox::{ConnectionId, event_line};
 
 /// Records that are sent to a follower before others get their turn.
@@ -18,7 +18,7 @@ impl Socket {
     pub(super) fn feed_followers(&mut self) {
         let head = self.app.engine().feed().head();
         let behind = |connection: &Connection| {
-            connection.follow.is_some_and(|(_, cursor)| cursor < head) && connection.unsent() < FOLLOW_BYTES
+            connection.follow.is_some_and(|follow| follow.cursor < head) && connection.unsent() < FOLLOW_BYTES
         };
         let followers: Vec<ConnectionId> = self
             .connections
@@ -28,16 +28,16 @@ impl Socket {
             .collect();
         for id in followers {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
-            let Some((request, cursor)) = connection.follow else { continue };
-            let records = read_on(&self.app, cursor);
+            let Some(follow) = connection.follow else { continue };
+            let records = read_on(&self.app, follow.cursor);
             let world = self.app.engine().world();
             let mut alive = true;
             for record in &records {
-                alive &= connection.push(&event_line(request, &Entry::of(record, &world)));
-                connection.follow = Some((request, record.seq));
+                alive &= connection.push(&event_line(follow.request, &Entry::of(record, &world, follow.who)));
+                connection.follow = Some(Follow { cursor: record.seq, ..follow });
             }
             drop(world);
-            let is_behind = connection.follow.is_some_and(|(_, cursor)| cursor < head);
+            let is_behind = connection.follow.is_some_and(|follow| follow.cursor < head);
             if !alive {
                 self.close(id);
             } else if self.flush(id) && is_behind {

@@ -1,0 +1,124 @@
+//! What a call may write to besides what it says: other readings of its paths, arguments of tools that nobody has told us
+//! about, and other names of the same file.
+
+use std::path::Path;
+
+use comity_core::Principal;
+use comity_guard::{Effects, Guess, How, Target};
+
+use super::aliases::aliases;
+use super::spelling::{parts, readings};
+use super::targets::{By, Touch, file, glob, leads_through_process, tree};
+use crate::application::Application;
+use crate::operation::Failure;
+
+/// All that a call may write to besides.
+pub(super) fn doubts(
+    app: &Application,
+    who: Principal,
+    cwd: &Path,
+    effects: &Effects,
+    by: By,
+) -> Result<Vec<Touch>, Failure> {
+    let mut found = Doubts { app, who, cwd, by, touches: Vec::new() };
+    for write in &effects.writes {
+        if let Some(text) = named(&write.target) {
+            // The first is what it says.
+            for reading in readings(text).iter().skip(1) {
+                found.other_reading(reading, write.how)?;
+            }
+            let first = readings(text).swap_remove(0);
+            found.other_names(Path::new(&first), write.how)?;
+        }
+    }
+    for guess in &effects.guesses {
+        found.guess(guess)?;
+    }
+    Ok(found.touches)
+}
+
+fn named(target: &Target) -> Option<&str> {
+    match target {
+        Target::Path(path) | Target::Into { path, .. } => Some(path),
+        Target::Glob(_)
+        | Target::Below(_)
+        | Target::WorkTree(_)
+        | Target::FromTop { .. }
+        | Target::Unclear(_) => None,
+    }
+}
+
+struct Doubts<'a> {
+    app: &'a Application,
+    who: Principal,
+    cwd: &'a Path,
+    by: By,
+    touches: Vec<Touch>,
+}
+
+impl Doubts<'_> {
+    /// A reading that is not the likeliest: nobody else may hold it, and it is not locked for the agent.
+    fn other_reading(&mut self, text: &str, how: How) -> Result<(), Failure> {
+        leads_through_process(&self.cwd.join(text), self.by)?;
+        // What cannot be read in this way is not meant so.
+        if let Ok(Some(touch)) = file(self.app, self.cwd, Path::new(text), how, self.by) {
+            self.touches.push(Touch { stays_unlocked: true, ..touch });
+        }
+        Ok(())
+    }
+
+    fn other_names(&mut self, path: &Path, how: How) -> Result<(), Failure> {
+        let path = self.cwd.join(path);
+        let is_inside = matches!(file(self.app, self.cwd, &path, how, self.by), Ok(Some(_)));
+        self.touches.extend(aliases(self.app, self.who, &path, is_inside, how)?);
+        Ok(())
+    }
+
+    fn guess(&mut self, guess: &Guess) -> Result<(), Failure> {
+        for (at, reading) in readings(&guess.text).iter().enumerate() {
+            // The likeliest reading of an argument that is named so is a path; everything else only may be.
+            let is_meant = at == 0 && guess.is_named;
+            self.guessed(guess, reading, is_meant)?;
+        }
+        if guess.is_named {
+            parts(&guess.text).try_for_each(|part| self.guessed(guess, part, false))?;
+        }
+        Ok(())
+    }
+
+    fn guessed(&mut self, guess: &Guess, text: &str, is_meant: bool) -> Result<(), Failure> {
+        let path = self.cwd.join(text);
+        if guess.is_named || text.starts_with('/') {
+            leads_through_process(&path, self.by)?;
+        }
+        let (is_dir, is_there) = (path.is_dir(), path.exists());
+        let looks_like_path = text.contains(['/', '.']) && !text.chars().any(char::is_control);
+        if !is_there && !(guess.is_named && looks_like_path) {
+            return Ok(());
+        }
+        let how = How::Edit;
+        let touch = match () {
+            () if is_dir && !guess.with_trees => return Ok(()),
+            () if is_dir => tree(self.app, self.cwd, &path, how, self.by),
+            () if !is_there && text.contains(['*', '?', '[', '{']) => {
+                glob(self.app, self.cwd, text, how, self.by)
+            }
+            () => file(self.app, self.cwd, &path, how, self.by),
+        };
+        let is_glob = !is_there && text.contains(['*', '?', '[', '{']);
+        match touch {
+            Ok(Some(touch)) => {
+                let stays_unlocked = !is_meant || is_dir || is_glob;
+                self.touches.push(Touch { stays_unlocked, ..touch });
+            }
+            Ok(None) => {}
+            // What is no path for us is none for a tool, either.
+            Err(_) if !is_there => {}
+            Err(refused) => return Err(refused),
+        }
+        match is_dir {
+            true => Ok(()),
+            false => self.other_names(&path, how),
+        }
+    }
+}
