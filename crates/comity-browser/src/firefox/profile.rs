@@ -90,8 +90,10 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("toolkit.telemetry.enabled", "false"),
     ("toolkit.telemetry.server", "\"\""),
     ("toolkit.telemetry.unified", "false"),
-    // The ports are chosen by the system.
-    ("marionette.port", "0"),
+    // Our script is put into Firefox over its debugger, which listens on a private socket.
+    ("devtools.chrome.enabled", "true"),
+    ("devtools.debugger.prompt-connection", "false"),
+    ("devtools.debugger.remote-enabled", "true"),
 ];
 
 /// Makes the profile, readable by nobody else, and writes its settings.
