@@ -69,4 +69,53 @@ async function begin() {
   await started?.then(() => RemoteAgent.observe(null, STARTED)).catch(() => {});
 }
 
+/** What may be loaded, as the client has last said; it holds while there is none. */
+let policy = { allow: [], deny: [], loopback: true };
+
+const IS_V4_LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
+
+/** Whether a request may go to this host. The same rules as those of the client, who explains them. */
+function isAllowed(uri) {
+  const host = uri.asciiHost.toLowerCase().replace(/\.$/, "");
+  const matches = rule =>
+    rule === "*" || (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) && host.length > rule.length - 1 : host === rule);
+  if (policy.deny.some(matches)) {
+    return false;
+  }
+  const isLoopback = host === "localhost" || host.endsWith(".localhost") || host === "::1" || IS_V4_LOOPBACK.test(host);
+  const isFree = isLoopback ? policy.loopback : policy.allow.length === 0;
+  return isFree || policy.allow.some(matches);
+}
+
+/** Stops every request to a forbidden host, also those of workers, which belong to no page and are intercepted by nobody. */
+const requests = {
+  QueryInterface: ChromeUtils.generateQI(["nsIObserver"]),
+  observe(channel) {
+    channel.QueryInterface(Ci.nsIHttpChannel);
+    if (!isAllowed(channel.URI)) {
+      channel.cancel(Cr.NS_ERROR_BLOCKED_BY_POLICY);
+    }
+  },
+};
+Services.obs.addObserver(requests, "http-on-before-connect");
+
+/** Refuses files of this machine as pages, whoever asks for them. */
+const files = {
+  QueryInterface: ChromeUtils.generateQI(["nsIContentPolicy", "nsIFactory"]),
+  createInstance: iid => files.QueryInterface(iid),
+  shouldLoad(uri, loadInfo) {
+    const { TYPE_DOCUMENT, TYPE_SUBDOCUMENT, TYPE_OBJECT, ACCEPT, REJECT_POLICY } = Ci.nsIContentPolicy;
+    const isPage = [TYPE_DOCUMENT, TYPE_SUBDOCUMENT, TYPE_OBJECT].includes(loadInfo.externalContentPolicyType);
+    const isOurs = loadInfo.triggeringPrincipal?.isSystemPrincipal && !isPage;
+    const innermost = uri.QueryInterface(Ci.nsIURI).spec.replace(/^(view-source:|jar:|pcast:)+/i, "");
+    return /^file:/i.test(innermost) && !isOurs ? REJECT_POLICY : ACCEPT;
+  },
+  shouldProcess: () => Ci.nsIContentPolicy.ACCEPT,
+};
+const FILES = "@comity/files;1";
+Components.manager
+  .QueryInterface(Ci.nsIComponentRegistrar)
+  .registerFactory(Components.ID("{6a3f6d6e-6d5d-4c6c-9d5e-0c1b7a4f1c55}"), "comity files", FILES, files);
+Services.catMan.addCategoryEntry("content-policy", FILES, FILES, false, true);
+
 begin().catch(error => IOUtils.writeUTF8(FAILED, String(error)));
