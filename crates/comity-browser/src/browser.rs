@@ -254,6 +254,8 @@ impl Browser {
         let deadline = Deadline::after(timeout);
         let mut interception = self.interception.lock().unwrap_or_else(PoisonError::into_inner);
         let limits = policy.limits_hosts();
+        let _holds: Value =
+            self.call("comity.setPolicy", json!({ "hosts": policy.host_rules() }), &deadline)?;
         *self.shared.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
         match (interception.take(), limits) {
             (None, true) => *interception = Some(self.intercept("beforeRequestSent", &deadline)?),

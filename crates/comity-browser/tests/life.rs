@@ -54,7 +54,16 @@ fn the_end_of_firefox_is_told_at_once() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_page_that_crashes_takes_nothing_with_it() {
-    let stage = Stage::new();
+    if support::lacks_firefox("a_page_that_crashes_takes_nothing_with_it") {
+        return;
+    }
+    for program in support::versions("a_page_that_crashes_takes_nothing_with_it") {
+        page_crashes(&Stage::with(program));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn page_crashes(stage: &Stage) {
     let server = Server::start(page);
     let tab = stage.browser().open(&Container::common(), LONG).unwrap();
     tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();

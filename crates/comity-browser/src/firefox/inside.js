@@ -38,6 +38,12 @@ async function serve(transport) {
   const socket = await accept(transport, input, output);
   let connection;
   // These listeners come first, so they are called before those of the connection.
+  socket.addEventListener("message", event => {
+    if (event.data.includes('"method":"comity.')) {
+      event.stopImmediatePropagation();
+      answer(connection, JSON.parse(event.data));
+    }
+  });
   socket.addEventListener("close", () => {
     if (connection.session) {
       RemoteAgent.webDriverBiDi.deleteSession();
@@ -46,6 +52,27 @@ async function serve(transport) {
   connection = new WebDriverBiDiConnection(socket, { close() {} });
   RemoteAgent.webDriverBiDi.addSessionlessConnection(connection);
 }
+
+/** Answers a command of our own. */
+function answer(connection, { id, method, params }) {
+  try {
+    commands[method](params);
+    connection.sendResult(id, {});
+  } catch (error) {
+    connection.sendError(id, error);
+  }
+}
+
+const commands = {
+  "comity.setPolicy": ({ hosts }) => {
+    hostRules = hosts;
+    // What would go past every request.
+    const isLimited = hosts.allow.length > 0 || hosts.deny.length > 0 || !hosts.loopback;
+    for (const name of ["media.peerconnection.enabled", "network.preconnect", "network.webtransport.enabled"]) {
+      Services.prefs.setBoolPref(name, !isLimited);
+    }
+  },
+};
 
 /** Begins what `--remote-debugging-port` would have begun. */
 async function begin() {
@@ -70,7 +97,7 @@ async function begin() {
 }
 
 /** What may be loaded, as the client has last said; it holds while there is none. */
-let policy = { allow: [], deny: [], loopback: true };
+let hostRules = { allow: [], deny: [], loopback: true };
 
 const IS_V4_LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
 
@@ -79,12 +106,12 @@ function isAllowed(uri) {
   const host = uri.asciiHost.toLowerCase().replace(/\.$/, "");
   const matches = rule =>
     rule === "*" || (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) && host.length > rule.length - 1 : host === rule);
-  if (policy.deny.some(matches)) {
+  if (hostRules.deny.some(matches)) {
     return false;
   }
   const isLoopback = host === "localhost" || host.endsWith(".localhost") || host === "::1" || IS_V4_LOOPBACK.test(host);
-  const isFree = isLoopback ? policy.loopback : policy.allow.length === 0;
-  return isFree || policy.allow.some(matches);
+  const isFree = isLoopback ? hostRules.loopback : hostRules.allow.length === 0;
+  return isFree || hostRules.allow.some(matches);
 }
 
 /** Stops every request to a forbidden host, also those of workers, which belong to no page and are intercepted by nobody. */
@@ -93,7 +120,7 @@ const requests = {
   observe(channel) {
     channel.QueryInterface(Ci.nsIHttpChannel);
     if (!isAllowed(channel.URI)) {
-      channel.cancel(Cr.NS_ERROR_BLOCKED_BY_POLICY);
+      channel.cancel(Cr.NS_ERROR_ABORT);
     }
   },
 };
