@@ -58,6 +58,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<TabRequests>(),
     Entry::of::<HandOverTab>(),
     Entry::of::<ShareTab>(),
+    Entry::of::<AdmitToContext>(),
     Entry::of::<UnshareTab>(),
     Entry::of::<TaskAdd>(),
     Entry::of::<TaskDeclare>(),

@@ -15,12 +15,11 @@ use crate::firefox::process::Process;
 use crate::firefox::{profile, program};
 use crate::ids::{Container, TabId};
 use crate::launch::{self, Launched};
-use crate::marionette::Lease;
+use crate::lease::Lease;
 use crate::notice::Notice;
 use crate::options::Options;
 use crate::policy::{Load, Policy};
 use crate::shared::Shared;
-use crate::socket;
 use crate::tab::Tab;
 
 /// How long Firefox may take to agree to close.
@@ -40,7 +39,6 @@ pub struct Browser {
     is_attached: bool,
     /// The interception that enforces the policy, while there is one.
     interception: Mutex<Option<String>>,
-    _lease: Lease,
 }
 
 /// A tab in a list.
@@ -96,8 +94,7 @@ impl Browser {
         listener: impl Fn(Notice) + Send + Sync + 'static,
         deadline: &Deadline,
     ) -> Result<Browser> {
-        let Launched { process, lease, is_attached } = launched;
-        let (sender, receiver) = socket::connect(&lease.socket_url, deadline)?;
+        let Launched { process, lease: Lease { sender, receiver, version }, is_attached } = launched;
         let connection = Connection::new(sender);
         let shared = Arc::new(Shared::new(connection, options.policy, Box::new(listener)));
         let reading = shared.clone();
@@ -112,10 +109,9 @@ impl Browser {
             shared,
             process,
             profile: options.profile,
-            version: lease.version.clone(),
+            version,
             is_attached,
             interception: Mutex::default(),
-            _lease: lease,
         };
         browser.begin(deadline)?;
         Ok(browser)
@@ -258,6 +254,8 @@ impl Browser {
         let deadline = Deadline::after(timeout);
         let mut interception = self.interception.lock().unwrap_or_else(PoisonError::into_inner);
         let limits = policy.limits_hosts();
+        let _holds: Value =
+            self.call("comity.setPolicy", json!({ "hosts": policy.host_rules() }), &deadline)?;
         *self.shared.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
         match (interception.take(), limits) {
             (None, true) => *interception = Some(self.intercept("beforeRequestSent", &deadline)?),

@@ -27,6 +27,13 @@ pub(crate) const WANTED: [&str; 6] = [
 /// The address of an empty page.
 pub(crate) const EMPTY: &str = "about:blank";
 
+/// How far a page has come.
+#[derive(Clone, Copy, PartialEq)]
+enum Step {
+    Beginning,
+    Arrival,
+}
+
 impl Shared {
     /// Takes in one event. Runs on the reading thread, so it never waits for an answer.
     pub(crate) fn take(&self, event: &Event) {
@@ -154,25 +161,39 @@ impl Shared {
 
     fn navigation_started(&self, params: &Value) {
         self.in_tab(params, |live| live.navigation_began = Instant::now());
-        // Of a page whose process has crashed this is all that is heard: the empty page that takes its place.
         if text(params, "url") == EMPTY {
-            let context = text(params, "context");
-            let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
-            let lost = tab.and_then(|tab| {
-                let url = tab
-                    .change(|live| (!live.is_sent).then(|| std::mem::replace(&mut live.url, EMPTY.into())));
-                Some(Notice::PageLost { tab: tab.id.clone(), url: url.filter(|url| url != EMPTY)? })
-            });
-            lost.into_iter().for_each(|lost| self.tell(lost));
-            self.connection.interrupt(|about| {
-                let is_over = about.until_crashed && about.context.as_deref() == Some(context);
-                is_over.then_some(BrowserError::PageGone)
-            });
+            self.page_emptied(text(params, "context"), Step::Beginning);
         }
+    }
+
+    /// An empty page is coming, or has come. When a page's process has crashed this is all that is heard: Firefox 140
+    /// tells only of its beginning, 153 only of its arrival.
+    fn page_emptied(&self, context: &str, step: Step) {
+        let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
+        let lost = tab.and_then(|tab| {
+            let url =
+                tab.change(|live| (!live.is_sent).then(|| std::mem::replace(&mut live.url, EMPTY.into())));
+            Some(Notice::PageLost { tab: tab.id.clone(), url: url.filter(|url| url != EMPTY)? })
+        });
+        if let Some(lost) = lost {
+            // The one that has come is in Firefox's own process, where no script may run: it is loaded as a page.
+            if step == Step::Arrival {
+                let params = json!({ "context": context, "url": EMPTY, "wait": "none" });
+                self.connection.tell("browsingContext.navigate", params);
+            }
+            self.tell(lost);
+        }
+        self.connection.interrupt(|about| {
+            let is_over = about.until_crashed && about.context.as_deref() == Some(context);
+            is_over.then_some(BrowserError::PageGone)
+        });
     }
 
     fn document_came(&self, params: &Value) {
         let context = text(params, "context");
+        if text(params, "url") == EMPTY {
+            self.page_emptied(context, Step::Arrival);
+        }
         self.in_tab(params, |live| {
             live.url = text(params, "url").to_owned();
             live.moves += 1;

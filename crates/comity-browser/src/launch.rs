@@ -8,8 +8,8 @@ use rustix::process::Signal;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::firefox::process::Process;
-use crate::firefox::{port, profile, program};
-use crate::marionette::Lease;
+use crate::firefox::{inside, profile, program};
+use crate::lease::Lease;
 use crate::options::Options;
 
 /// How long a Firefox that runs may take to be attached to, before it counts as stuck.
@@ -57,16 +57,14 @@ pub(crate) fn see_off(process: &Process) {
 }
 
 fn attach(profile: &Path, process: Process, deadline: &Deadline) -> Result<Launched> {
-    let port = port::written(profile)
-        .ok_or_else(|| BrowserError::not_started("its port is not written down in its profile"))?;
-    Ok(Launched { process, lease: Lease::take(port, deadline)?, is_attached: true })
+    Ok(Launched { process, lease: Lease::take(profile, deadline)?, is_attached: true })
 }
 
 fn start(options: &Options, deadline: &Deadline) -> Result<Launched> {
     let program = program::find_firefox(options.path.as_deref())?;
     profile::prepare(&options.profile)?;
     profile::forget(&options.profile);
-    port::forget(&options.profile);
+    inside::forget(&options.profile);
     let mut child = program::start(&program, &options.profile, options.display)?;
     let pid = child.id();
     let process = Process::identify(pid);
@@ -76,8 +74,8 @@ fn start(options: &Options, deadline: &Deadline) -> Result<Launched> {
     let begin = || {
         reaper.map_err(|error| BrowserError::not_started(format!("no thread for it: {error}")))?;
         profile::record(&options.profile, &process)?;
-        let port = port::wait(&options.profile, &process, deadline)?;
-        Lease::take(port, deadline)
+        inside::begin(&options.profile, &process, deadline)?;
+        Lease::take(&options.profile, deadline)
     };
     match begin() {
         Ok(lease) => Ok(Launched { process, lease, is_attached: false }),

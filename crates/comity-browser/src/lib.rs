@@ -15,7 +15,7 @@ mod firefox;
 mod ids;
 mod keys;
 mod launch;
-mod marionette;
+mod lease;
 mod notice;
 mod options;
 pub mod page;

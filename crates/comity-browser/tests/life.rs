@@ -54,7 +54,16 @@ fn the_end_of_firefox_is_told_at_once() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_page_that_crashes_takes_nothing_with_it() {
-    let stage = Stage::new();
+    if support::lacks_firefox("a_page_that_crashes_takes_nothing_with_it") {
+        return;
+    }
+    for program in support::versions("a_page_that_crashes_takes_nothing_with_it") {
+        page_crashes(&Stage::with(program));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn page_crashes(stage: &Stage) {
     let server = Server::start(page);
     let tab = stage.browser().open(&Container::common(), LONG).unwrap();
     tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
@@ -69,6 +78,8 @@ fn a_page_that_crashes_takes_nothing_with_it() {
         let lost = Notice::PageLost { tab: tab.id().clone(), url: server.url("/") };
         assert_eq!(stage.notice(|notice| matches!(notice, Notice::PageLost { .. })), lost);
         assert_eq!(tab.url(), "about:blank");
+        // The empty page is one that can be used.
+        tab.wait_for(&Condition::Gone("p".into()), LONG).unwrap();
         tab.navigate(&server.url("/crashed and loaded again"), Until::Complete, LONG).unwrap();
         waiting.join().unwrap().unwrap();
     });
@@ -81,20 +92,28 @@ fn a_page_that_crashes_takes_nothing_with_it() {
     assert!(matches!(next, Notice::DialogOpened { .. }), "{next:?}");
 }
 
-/// The processes in which a Firefox runs pages.
+/// The processes in which a Firefox runs pages: children of its own, or of the fork server that newer ones have.
 #[cfg(target_os = "linux")]
 fn content_processes(firefox: u32) -> Vec<Process> {
     let entries = std::fs::read_dir("/proc").unwrap();
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let is_content = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let parent = stat.rsplit(')').next().and_then(|fields| fields.split(' ').nth(2)?.parse().ok());
-        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        parent == Some(firefox) && String::from_utf8_lossy(&arguments).trim_end_matches('\0').ends_with("tab")
+    let pids: Vec<u32> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    let is_below = |pid: &u32| {
+        std::iter::successors(parent_of(*pid), |parent| parent_of(*parent)).any(|parent| parent == firefox)
     };
-    let found: Vec<Process> = pids.filter(is_content).filter_map(Process::identify).collect();
+    let is_content = |pid: &u32| {
+        let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&arguments).trim_end_matches('\0').ends_with("tab") && is_below(pid)
+    };
+    let found: Vec<Process> = pids.into_iter().filter(is_content).filter_map(Process::identify).collect();
     assert!(!found.is_empty(), "pages have processes of their own");
     found
+}
+
+/// The process that a process was started by, or that has inherited it.
+#[cfg(target_os = "linux")]
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit(')').next()?.split(' ').nth(2)?.parse().ok()
 }
 
 /// The client that is killed: no test by itself.

@@ -218,6 +218,8 @@ fn pool(event: &PoolEvent, world: Before<'_>) -> Vec<AgentId> {
         PoolEvent::Reserved { who, .. }
         | PoolEvent::ReservationLapsed { who, .. }
         | PoolEvent::PlaceLeft { who, .. } => agents([*who]),
+        PoolEvent::ContextEntered { who, .. } => agents([*who]),
+        PoolEvent::ContextOpened { maker, to, .. } => agents([*maker, *to]),
         PoolEvent::HandedOver { from, to, .. } => agents([*from, *to]),
         PoolEvent::Shared { slot, with, .. } | PoolEvent::Unshared { slot, with, .. } => {
             agents(world.owner(*slot).into_iter().chain([*with]))

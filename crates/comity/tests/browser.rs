@@ -10,6 +10,8 @@ mod owners;
 mod pages;
 #[path = "browser/queue.rs"]
 mod queue;
+#[path = "browser/strangers.rs"]
+mod strangers;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 #[path = "browser/trouble.rs"]
@@ -18,13 +20,23 @@ mod trouble;
 mod words;
 
 use serde_json::{Value, json};
+use support::firefoxes::Firefox;
 use support::wire::{No, Wire};
 use support::{Agent, Place};
 
 /// A place with so many tabs, where pages can be written into addresses.
 fn place(tabs: usize) -> Place {
+    place_with(tabs, &Firefox::Current)
+}
+
+/// A place whose browser is this one.
+fn place_with(tabs: usize, firefox: &Firefox) -> Place {
     let place = Place::with(&[("COMITY_DISCONNECT_GRACE", "100ms")]);
-    place.set(&format!("[browser]\ntabs = {tabs}\nschemes = [\"data\", \"about:blank\", \"http\"]\n"));
+    let path = match firefox {
+        Firefox::Current => String::new(),
+        Firefox::Before(path) => format!("path = {path:?}\n"),
+    };
+    place.set(&format!("[browser]\ntabs = {tabs}\nschemes = [\"data\", \"about:blank\", \"http\"]\n{path}"));
     place
 }
 

@@ -67,6 +67,12 @@ pub(super) fn summary(by: &str, event: &PoolEvent, world: &World) -> String {
         PoolEvent::Shared { slot, with, .. } => {
             format!("{by} lets {} look at slot {slot} of {pool}", name(with))
         }
+        PoolEvent::ContextEntered { slot, context, .. } => {
+            format!("slot {slot} of {pool} is in the context {:?}", visible(context))
+        }
+        PoolEvent::ContextOpened { context, to, .. } => {
+            format!("{by} lets {} into the context {:?} of {pool}", name(to), visible(context))
+        }
         PoolEvent::Unshared { slot, with, .. } => {
             format!("{by} lets {} look at slot {slot} of {pool} no more", name(with))
         }

@@ -1,7 +1,7 @@
 //! The profile: a directory for us alone, with the settings that a driven Firefox needs.
 
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::process::Process;
@@ -90,8 +90,10 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("toolkit.telemetry.enabled", "false"),
     ("toolkit.telemetry.server", "\"\""),
     ("toolkit.telemetry.unified", "false"),
-    // The ports are chosen by the system.
-    ("marionette.port", "0"),
+    // Our script is put into Firefox over its debugger, which listens on a private socket.
+    ("devtools.chrome.enabled", "true"),
+    ("devtools.debugger.prompt-connection", "false"),
+    ("devtools.debugger.remote-enabled", "true"),
 ];
 
 /// Makes the profile, readable by nobody else, and writes its settings.
@@ -100,6 +102,11 @@ pub(crate) fn prepare(profile: &Path) -> Result<()> {
         BrowserError::not_started(format!("the profile {} cannot be used: {error}", profile.display()))
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(profile).map_err(failed)?;
+    // Whoever owns it can enter it, and everything that Firefox is driven by is in there.
+    let owner = std::fs::metadata(profile).map_err(failed)?.uid();
+    if owner != rustix::process::geteuid().as_raw() {
+        return Err(failed(std::io::Error::other("it belongs to somebody else")));
+    }
     std::fs::set_permissions(profile, PermissionsExt::from_mode(0o700)).map_err(failed)?;
     let settings: String =
         PREFERENCES.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect();

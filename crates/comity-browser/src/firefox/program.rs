@@ -6,6 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use super::inside::DEBUGGER;
+use super::private_socket;
 use crate::error::{BrowserError, Result};
 use crate::options::Display;
 
@@ -31,8 +33,14 @@ pub(crate) fn start(program: &Path, profile: &Path, display: Display) -> Result<
         command.arg("--headless");
     }
     command
-        .args(["--no-remote", "--marionette", "--remote-debugging-port", "0", "--profile"])
+        .args(["--no-remote", "--profile"])
         .arg(profile)
+        .arg("--start-debugger-server")
+        .arg(private_socket::named_by_firefox(profile, DEBUGGER))
+        .current_dir(profile)
+        // These would open a port, or more.
+        .env_remove("MOZ_MARIONETTE")
+        .env_remove("MOZ_REMOTE_ALLOW_SYSTEM_ACCESS")
         // A Firefox that runs is not asked to open a window for us, and we are not asked by one.
         .env("MOZ_NO_REMOTE", "1")
         .env("MOZ_CRASHREPORTER_DISABLE", "1")

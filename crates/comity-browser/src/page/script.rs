@@ -123,7 +123,11 @@ pub(crate) fn target_json(target: &Target, number: Option<u64>) -> Value {
 pub(crate) fn page_gone(error: BrowserError) -> BrowserError {
     match error {
         BrowserError::Refused { code, message, .. }
-            if code == "no such frame" || message.contains("AbortError") || message.contains("destroyed") =>
+            if code == "no such frame"
+                || message.contains("AbortError")
+                || message.contains("destroyed")
+                // What stands in for a page whose process has crashed, until an empty one has come.
+                || message.contains("parent process browsing context") =>
         {
             BrowserError::PageGone
         }

@@ -90,6 +90,16 @@ impl Policy {
         !self.allow.is_empty() || !self.deny.is_empty() || self.loopback == Loopback::ByRule
     }
 
+    /// The rules about hosts, for the script inside Firefox that holds them against requests of workers, too.
+    pub(crate) fn host_rules(&self) -> serde_json::Value {
+        let spelled = |rules: &[Rule]| rules.iter().map(Rule::spelled_by_firefox).collect::<Vec<_>>();
+        serde_json::json!({
+            "allow": spelled(&self.allow),
+            "deny": spelled(&self.deny),
+            "loopback": self.loopback == Loopback::Allowed,
+        })
+    }
+
     /// Allows an address, or names the rule that forbids it.
     pub fn check(&self, url: &str, load: Load) -> Result<()> {
         self.judge(url, load).map_err(|rule| BrowserError::Blocked { url: url.to_owned(), rule })
@@ -154,6 +164,18 @@ impl Rule {
             (Host::Name(name), true) => Ok(Rule::Below(name)),
             (Host::V4(_) | Host::V6(_), true) => Err(wrong("addresses have no subdomains")),
             (host, false) => Ok(Rule::Exactly(host)),
+        }
+    }
+
+    /// As Firefox spells the host of an address.
+    fn spelled_by_firefox(&self) -> String {
+        let Rule::Exactly(Host::V6(address)) = self else { return self.to_string() };
+        match address.to_ipv4_mapped() {
+            None => address.to_string(),
+            Some(_) => {
+                let [.., high, low] = address.segments();
+                format!("::ffff:{high:x}:{low:x}")
+            }
         }
     }
 

@@ -2,6 +2,9 @@
 
 pub(crate) mod server;
 
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -20,8 +23,13 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Stage {
+        Stage::with(None)
+    }
+
+    /// With this program; else with the one on the PATH.
+    pub(crate) fn with(program: Option<PathBuf>) -> Stage {
         let profile = tempfile::tempdir().unwrap();
-        let (browser, notices) = start(profile.path());
+        let (browser, notices) = start_with(Options { path: program, ..Options::new(profile.path()) });
         Stage { processes: vec![browser.process()], browser: Some(browser), notices, profile }
     }
 
@@ -69,12 +77,27 @@ pub(crate) fn kill(process: &Process) {
 }
 
 pub(crate) fn start(profile: &std::path::Path) -> (Browser, mpsc::Receiver<Notice>) {
+    start_with(Options::new(profile))
+}
+
+fn start_with(options: Options) -> (Browser, mpsc::Receiver<Notice>) {
     let (tell, notices) = mpsc::channel();
     let told = move |notice| {
         let _nobody_listens = tell.send(notice);
     };
-    let browser = Browser::attach_or_start(Options::new(profile), told);
+    let browser = Browser::attach_or_start(options, told);
     (browser.unwrap_or_else(|error| panic!("{error}")), notices)
+}
+
+/// The versions of Firefox that a test runs with: the one on the PATH, and the one before it, if that is here.
+pub(crate) fn versions(test: &str) -> Vec<Option<PathBuf>> {
+    /// Names the program of the version before.
+    const BEFORE: &str = "COMITY_FIREFOX_BEFORE";
+    let before = std::env::var_os(BEFORE).map(PathBuf::from).filter(|path| path.is_file());
+    if before.is_none() {
+        skip(&format!("{test} with an earlier Firefox"), &format!("{BEFORE} names none"));
+    }
+    std::iter::once(None).chain(before.map(Some)).collect()
 }
 
 /// Whether a test has to be left out because there is no Firefox. Where the landing check runs there has to be one.
@@ -84,7 +107,17 @@ pub(crate) fn lacks_firefox(test: &str) -> bool {
     let on_path = std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(has));
     let is_there = on_path || std::env::var_os("CI").is_some();
     if !is_there {
-        eprintln!("SKIPPED {test}: there is no Firefox; on Debian: apt-get install firefox-esr");
+        skip(test, "there is no Firefox; on Debian: apt-get install firefox-esr");
     }
     !is_there
+}
+
+/// Says that a test cannot run here, also in the file in which a run collects these lines.
+fn skip(test: &str, why: &str) {
+    let line = format!("SKIPPED {test}: {why}\n");
+    eprint!("{line}");
+    let file = std::env::var_os("COMITY_SKIPS").map(|file| File::options().append(true).open(file));
+    if let Some(Ok(mut file)) = file {
+        let _full = file.write_all(line.as_bytes());
+    }
 }

@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex};
 /// What a path is answered with.
 pub(crate) enum Answer {
     Page(String),
+    Script(String),
+    /// Something to be kept as a file.
+    File(String),
     Redirect(String),
     /// A page that wants a password first.
     Locked,
@@ -61,6 +64,12 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> Answer, log: &Mutex<Vec<Str
     log.lock().unwrap().push(format!("{} {path}", header("host")));
     let (head, body) = match answer(&path) {
         Answer::Page(page) => ("200 OK\r\nContent-Type: text/html; charset=utf-8".to_owned(), page),
+        Answer::Script(text) => ("200 OK\r\nContent-Type: text/javascript".to_owned(), text),
+        Answer::File(text) => (
+            "200 OK\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=\"../a b.bin\""
+                .to_owned(),
+            text,
+        ),
         Answer::Redirect(to) => (format!("302 Found\r\nLocation: {to}"), String::new()),
         Answer::Locked => (
             "401 Unauthorized\r\nContent-Type: text/html\r\nWWW-Authenticate: Basic realm=\"x\"".to_owned(),

@@ -54,6 +54,10 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         Ask::Team(TeamAsk::Delete { .. }) => Some("delete a team"),
         Ask::Team(TeamAsk::Admit { .. }) => Some("admit an agent to a team"),
         Ask::Task(TaskAsk::Act { act, .. }) => steering(act),
+        Ask::Pool(PoolAsk::Admit { pool, context, .. }) => {
+            let maker = world.pools.get(pool).and_then(|pool| pool.maker_of(context));
+            maker.is_some_and(|maker| maker != Principal::Human).then_some("open another's context")
+        }
         Ask::Pool(ask) => slot(ask).and_then(|(slot, act)| is_others_slot(world, slot).then_some(act)),
         Ask::Person(_) => Some("change tokens or the passphrase"),
         Ask::Start { .. }
@@ -134,6 +138,8 @@ fn slot(ask: &PoolAsk) -> Option<(SlotId, &'static str)> {
         PoolAsk::Share { slot, .. } | PoolAsk::Unshare { slot, .. } => Some((*slot, "share another's tab")),
         PoolAsk::Configure { .. }
         | PoolAsk::Take(_)
+        | PoolAsk::EnterContext { .. }
+        | PoolAsk::Admit { .. }
         | PoolAsk::MarkOpened { .. }
         | PoolAsk::Note { .. }
         | PoolAsk::Lose { .. }

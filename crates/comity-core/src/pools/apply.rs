@@ -69,6 +69,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
         }
         PoolEvent::Freed { slot, owner, label, cause, .. } => {
             pool.slots.remove(slot);
+            pool.leave_contexts(*slot);
             pool.settle();
             let words = pool.words(*slot, label.as_deref());
             world.deadlines.set(Due::Slot(*slot), None);
@@ -131,6 +132,17 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             let told =
                 PoolTold::Shared { slot: pool.words(*slot, label.as_deref()), by: world.name_of(record.by) };
             world.tell(*with, record.seq, Told::Pool(told));
+        }
+        PoolEvent::ContextEntered { slot, context, who, .. } => {
+            let maker = pool.maker_of(context).unwrap_or(*who);
+            pool.context(context, maker).slots.insert(*slot);
+        }
+        PoolEvent::ContextOpened { context, maker, to, .. } => {
+            pool.context(context, *maker).admitted.insert(*to);
+            if *to != record.by {
+                let told = PoolTold::Admitted { context: context.to_string(), by: world.name_of(record.by) };
+                world.tell(*to, record.seq, Told::Pool(told));
+            }
         }
         PoolEvent::Unshared { slot, with, .. } => {
             pool.slots.entry(*slot).and_modify(|slot| {

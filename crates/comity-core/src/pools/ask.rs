@@ -21,6 +21,8 @@ pub struct Take {
     pub ttl: Option<Millis>,
     /// The process that it ends with, proven by the kernel.
     pub process: Option<Process>,
+    /// Whether a page opened it by itself: then its owner gets no more than its share.
+    pub by_page: bool,
 }
 
 /// What can be asked about pools.
@@ -109,6 +111,22 @@ pub enum PoolAsk {
         slot: SlotId,
         /// Whom.
         with: Principal,
+    },
+    /// Puts a slot into a context with a name, and makes that if it is not there.
+    EnterContext {
+        /// Which.
+        slot: SlotId,
+        /// The name.
+        context: Box<str>,
+    },
+    /// Lets somebody else into a context.
+    Admit {
+        /// In which pool.
+        pool: Box<str>,
+        /// The name.
+        context: Box<str>,
+        /// Whom.
+        whom: Principal,
     },
     /// Takes back a slot that was idle for so long, if that is fair by now.
     Reclaim {

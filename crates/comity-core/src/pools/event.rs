@@ -245,6 +245,28 @@ pub enum PoolEvent {
         /// Who.
         with: Principal,
     },
+    /// A slot is in a context with a name.
+    ContextEntered {
+        /// Of which pool.
+        pool: Box<str>,
+        /// Which.
+        slot: SlotId,
+        /// The name.
+        context: Box<str>,
+        /// Whose slot it is; the first in it has made it.
+        who: Principal,
+    },
+    /// Somebody else may come into a context.
+    ContextOpened {
+        /// Of which pool.
+        pool: Box<str>,
+        /// The name.
+        context: Box<str>,
+        /// Who made it.
+        maker: Principal,
+        /// Who may come in.
+        to: Principal,
+    },
     /// Somebody may look at it no more.
     Unshared {
         /// Of which pool.
@@ -272,6 +294,8 @@ impl PoolEvent {
             PoolEvent::PlaceLeft { .. } => live("slot_place_left", "slot:place_left"),
             PoolEvent::HandedOver { .. } => live("slot_handed_over", "slot:handed_over"),
             PoolEvent::Shared { .. } => live("slot_shared", "slot:shared"),
+            PoolEvent::ContextEntered { .. } => live("context_entered", "context:entered"),
+            PoolEvent::ContextOpened { .. } => live("context_opened", "context:opened"),
             PoolEvent::Unshared { .. } => live("slot_unshared", "slot:unshared"),
         }
     }
@@ -292,6 +316,8 @@ impl PoolEvent {
             | PoolEvent::PlaceLeft { pool, .. }
             | PoolEvent::HandedOver { pool, .. }
             | PoolEvent::Shared { pool, .. }
+            | PoolEvent::ContextEntered { pool, .. }
+            | PoolEvent::ContextOpened { pool, .. }
             | PoolEvent::Unshared { pool, .. } => pool,
         }
     }

@@ -5,6 +5,7 @@
 
 mod apply;
 mod ask;
+mod contexts;
 mod event;
 mod free;
 mod full;
@@ -27,13 +28,14 @@ use crate::time::{Millis, Timestamp};
 
 pub(crate) use apply::{apply, watch};
 pub use ask::{PoolAsk, Take};
+pub use contexts::check_context;
 pub use event::{FreeCause, Loss, PlaceEnding, PoolEvent};
 pub use free::why_not_granted;
 pub(crate) use free::{ended_events, lapse_slot};
 pub use full::{PoolUse, full};
 pub use notices::PoolTold;
 pub(crate) use queue::{cancel_wait, next_service, still_waiting, time_out};
-pub use rights::{check_owner, check_viewer};
+pub use rights::{TabUse, check_owner, check_use, check_viewer};
 pub use table::{Pool, Pools};
 pub(crate) use take::decide;
 

@@ -55,6 +55,13 @@ pub enum PoolTold {
         /// Which pool.
         pool: String,
     },
+    /// This agent was let into a context.
+    Admitted {
+        /// Its name.
+        context: String,
+        /// By whom.
+        by: String,
+    },
     /// A slot came to this agent.
     Given {
         /// In words.
@@ -116,6 +123,9 @@ impl fmt::Display for PoolTold {
                 write!(f, "the {slot} was handed to you by {by}{because}")
             }
             PoolTold::Moved { slot, to, by } => write!(f, "your {slot} was handed to {to} by {by}"),
+            PoolTold::Admitted { context, by } => {
+                write!(f, "{by} lets you open tabs in the context {:?}", visible(context))
+            }
             PoolTold::Shared { slot, by } => write!(f, "{by} lets you look at the {slot}"),
         }
     }

@@ -7,7 +7,9 @@ use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
 use crate::locks::check_reason;
+use crate::permissions::mode_of;
 use crate::refusal::Refusal;
+use crate::roles::Mode;
 use crate::world::World;
 
 /// The slot, if `who` may do this with it: its owner, the human, and Comity itself.
@@ -36,6 +38,40 @@ pub fn check_viewer<'a>(
     match found.viewers.contains(&who) {
         true => Ok((pool, found)),
         false => check_owner(world, who, slot, verb),
+    }
+}
+
+/// What somebody does with a tab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TabUse {
+    /// Looks at it: whoever it is shared with may.
+    Looks,
+    /// Has it shown something else, or gives it away: only its owner may.
+    Steers,
+    /// Acts in its page, which may change something elsewhere: its owner may, unless it only plans.
+    Acts,
+}
+
+/// The tab, if `who` may use it so.
+pub fn check_use<'a>(
+    world: &'a World,
+    who: Principal,
+    slot: SlotId,
+    how: TabUse,
+    verb: &str,
+) -> Result<(&'a Pool, &'a Slot), Refusal> {
+    let found = match how {
+        TabUse::Looks => check_viewer(world, who, slot, verb)?,
+        TabUse::Steers | TabUse::Acts => check_owner(world, who, slot, verb)?,
+    };
+    match (how, who) {
+        (TabUse::Acts, Principal::Agent(agent)) if mode_of(world, agent) == Mode::Plan => {
+            Err(Refusal::NotAllowed {
+                problem: format!("you are in plan mode: you may look at pages, not {verb} one"),
+                hint: "read, navigate and take pictures; to act, submit your plan first".into(),
+            })
+        }
+        _ => Ok(found),
     }
 }
 
@@ -117,7 +153,7 @@ pub(super) fn unshare(
     Ok(vec![Event::Pool(PoolEvent::Unshared { pool: pool.name.clone(), slot: slot.id, with })])
 }
 
-fn check_receiver(world: &World, who: Principal) -> Result<(), Refusal> {
+pub(super) fn check_receiver(world: &World, who: Principal) -> Result<(), Refusal> {
     match who {
         Principal::Agent(agent) => world.agents.living(agent).map(drop),
         Principal::Human => Ok(()),

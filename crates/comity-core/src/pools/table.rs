@@ -1,9 +1,10 @@
 //! The pools of a world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::contexts::Context;
 use super::{Place, PoolKind, Slot, SlotId};
 use crate::agents::Process;
 use crate::display::visible;
@@ -27,6 +28,9 @@ pub struct Pool {
     /// Who was asked for space since somebody waits, and when first.
     #[serde(with = "crate::snapshot::pairs")]
     pub(crate) asked: BTreeMap<Principal, Timestamp>,
+    /// Contexts with names that something is in.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) contexts: BTreeMap<Box<str>, Context>,
 }
 
 /// All pools.
@@ -76,6 +80,9 @@ impl Pools {
         let who = Principal::Agent(agent);
         for pool in self.by_name.values_mut() {
             pool.asked.remove(&who);
+            for context in pool.contexts.values_mut() {
+                context.admitted.remove(&who);
+            }
             for slot in pool.slots.values_mut() {
                 slot.viewers.remove(&who);
             }
@@ -93,7 +100,23 @@ impl Pool {
             slots: BTreeMap::new(),
             places: BTreeMap::new(),
             asked: BTreeMap::new(),
+            contexts: BTreeMap::new(),
         }
+    }
+
+    pub(super) fn context(&mut self, name: &str, maker: Principal) -> &mut Context {
+        let new = || Context { maker, admitted: BTreeSet::new(), slots: BTreeSet::new() };
+        self.contexts.entry(name.into()).or_insert_with(new)
+    }
+
+    /// A slot is gone: a context that nothing is left in goes with it.
+    pub(super) fn leave_contexts(&mut self, slot: SlotId) {
+        let slots = &self.slots;
+        self.contexts.retain(|name, context| {
+            context.slots.remove(&slot);
+            let is_in = |slot: &Slot| slot.at.as_ref().is_some_and(|at| at.context.as_ref() == Some(name));
+            !context.slots.is_empty() || slots.values().any(is_in)
+        });
     }
 
     /// All slots that somebody has, the oldest number first.

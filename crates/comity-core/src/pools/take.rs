@@ -4,7 +4,7 @@ use super::ask::{PoolAsk, Take};
 use super::event::{FreeCause, PlaceEnding, PoolEvent};
 use super::full::full;
 use super::table::Pool;
-use super::{Place, PoolKind, SlotId, free, queue, rights};
+use super::{Place, PoolKind, SlotId, contexts, free, queue, rights};
 use crate::agents::check_name;
 use crate::decide::Verdict;
 use crate::event::Event;
@@ -35,6 +35,8 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<Ver
         }
         PoolAsk::Share { slot, with } => rights::share(world, who, *slot, *with)?,
         PoolAsk::Unshare { slot, with } => rights::unshare(world, who, *slot, *with)?,
+        PoolAsk::EnterContext { slot, context } => contexts::enter(world, who, *slot, context)?,
+        PoolAsk::Admit { pool, context, whom } => contexts::admit(world, who, pool, context, *whom)?,
         PoolAsk::Reclaim { slot, idle } => free::reclaim(world, who, *slot, *idle)?,
     };
     Ok(Verdict::Done(done))
@@ -116,6 +118,9 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
         queue::left(&pool.name, place, PlaceEnding::Granted { slot: SlotId(world.pools.last.0 + 1) })
     };
     let own = pool.place_of(who);
+    if wanted.by_page {
+        check_share_of_page(pool, who)?;
+    }
     if let Some(place) = own.filter(|place| place.is_reserved()) {
         return Ok(Verdict::Done(vec![granted(place), give(Some(place.ticket))]));
     }
@@ -144,6 +149,21 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
         asked: pool.over_share(who),
     };
     Ok(Verdict::Parked(ticket, Event::Pool(queued)))
+}
+
+/// A page takes from nobody what its owner would have to give back, nor what is kept for its owner.
+fn check_share_of_page(pool: &Pool, who: Principal) -> Result<(), Refusal> {
+    let refused = |problem: &str| {
+        let hint = "close one of your tabs, then let the page open it again".into();
+        Err(Refusal::NotAllowed { problem: problem.into(), hint })
+    };
+    if pool.slots_of(who).count() >= pool.fair_share() {
+        return refused("you have your share of tabs already");
+    }
+    match pool.place_of(who) {
+        Some(_) => refused("you asked for a tab, and the next free one is for that"),
+        None => Ok(()),
+    }
 }
 
 /// Checks the words and spans of a wish, and gives how long the slot will last.

@@ -66,6 +66,7 @@ impl Scene<'_> {
             wait: self.rng.happens(60).then(|| Millis(self.rng.between(1_000, 120_000))),
             evict_oldest: self.rng.happens(10),
             ttl: self.rng.happens(30).then(|| Millis(self.rng.between(1_000, 120_000))),
+            by_page: false,
             process: self.rng.happens(20).then(|| Process { pid: 9, start: self.rng.between(1, 4) }),
         }
     }

@@ -178,6 +178,20 @@ impl Oracle {
                 self.tell(*with, record.seq);
                 Ok(())
             }
+            PoolEvent::ContextEntered { slot, .. } => {
+                shelf.slots.get(slot).map(drop).ok_or_else(|| "what came into a context is not there".into())
+            }
+            PoolEvent::ContextOpened { maker, to, .. } => {
+                if *to != record.by {
+                    self.tell(*to, record.seq);
+                }
+                match record.by {
+                    Principal::Agent(_) if record.by != *maker => {
+                        Err(format!("{} let somebody in", record.by))
+                    }
+                    _ => Ok(()),
+                }
+            }
             PoolEvent::Unshared { slot, with, .. } => {
                 let slot = shelf.slots.get_mut(slot).ok_or("what was unshared is not there")?;
                 slot.viewers.retain(|viewer| viewer != with);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use comity_app::engine::Waiting;
 use comity_app::identity::Identity;
 use comity_app::lineage::Lineage;
-use comity_core::AgentId;
+use comity_core::{AgentId, Principal};
 use comity_wire::FRAME_BYTES_MAX;
 use mio::net::UnixStream;
 use rustix::buffer::spare_capacity;

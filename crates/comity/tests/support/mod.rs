@@ -1,6 +1,7 @@
 //! A private server for one test: its own state directory and repository, and the end of every process.
 
 pub(crate) mod clients;
+pub(crate) mod firefoxes;
 pub(crate) mod http;
 pub(crate) mod mcp;
 pub(crate) mod model;
@@ -8,7 +9,8 @@ pub(crate) mod program;
 pub(crate) mod site;
 pub(crate) mod wire;
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -353,9 +355,14 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Says that a test cannot run here; the summary of a run counts these lines.
+/// Says that a test cannot run here, also in the file in which a run collects these lines.
 pub(crate) fn skip(test: &str, why: &str) {
-    eprintln!("SKIPPED {test}: {why}");
+    let line = format!("SKIPPED {test}: {why}\n");
+    eprint!("{line}");
+    let file = std::env::var_os("COMITY_SKIPS").map(|file| File::options().append(true).open(file));
+    if let Some(Ok(mut file)) = file {
+        let _full = file.write_all(line.as_bytes());
+    }
 }
 
 /// Whether a program can be started here.

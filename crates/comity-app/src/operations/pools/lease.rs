@@ -67,6 +67,7 @@ impl Operation for Lease {
             evict_oldest: false,
             ttl: self.ttl.map(|span| span.0),
             process,
+            by_page: false,
         };
         let asks = vec![Ask::Pool(PoolAsk::Take(Box::new(take)))];
         Ok(Plan::Change { asks, finish: Box::new(leased) })

@@ -6,7 +6,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, target};
+use super::{Command, TabActed, Use, target};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -66,11 +66,11 @@ impl Operation for ClickTab {
             (Some(selector), None, None) => {
                 let element = target(&selector);
                 let done = format!("{clicked} {selector}");
-                command.act("click", done, |tab, timeout| tab.click(&element, click, timeout))
+                command.act(Use::Acts, "click", done, |tab, timeout| tab.click(&element, click, timeout))
             }
             (None, Some(x), Some(y)) => {
                 let done = format!("{clicked} at {x}, {y}");
-                command.act("click", done, |tab, timeout| tab.click_at(x, y, click, timeout))
+                command.act(Use::Acts, "click", done, |tab, timeout| tab.click_at(x, y, click, timeout))
             }
             _ => {
                 let hint = "such as: comity tab click 7 e12, or --x 10 --y 20";

@@ -37,7 +37,7 @@ impl Operation for CloseTab {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabClosed>, Failure> {
         let (slot, timeout) = (SlotId(self.tab_id), timeout(self.timeout)?);
         let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
-        command.may(&app.engine().world(), Use::Acts, "close")?;
+        command.may(&app.engine().world(), Use::Steers, "close")?;
         let then = Box::new(move |app: &Application, _: &[Event]| {
             app.browser().close_freed(app, timeout);
             Ok(TabClosed { tab_id: slot.0 })

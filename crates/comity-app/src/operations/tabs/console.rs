@@ -51,7 +51,7 @@ impl Operation for TabConsole {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Console>, Failure> {
         let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
-        let how = if self.clear { Use::Acts } else { Use::Looks };
+        let how = if self.clear { Use::Steers } else { Use::Looks };
         let done = command.run(how, "read", |tab, _| {
             let lines = tab.console();
             if self.clear {

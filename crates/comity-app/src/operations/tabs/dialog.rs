@@ -6,7 +6,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed};
+use super::{Command, TabActed, Use};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -51,8 +51,10 @@ impl Operation for AnswerDialog {
             let hint = "such as: comity tab dialog 7 --accept";
             return Err(Refusal::bad_input("a dialog is accepted, or dismissed", hint).into());
         }
+        // A no changes nothing.
+        let how = if self.accept { Use::Acts } else { Use::Steers };
         let done = if self.accept { "the dialog was accepted" } else { "the dialog was dismissed" };
-        let acted = command.act("answer a dialog of", done.into(), |tab, timeout| {
+        let acted = command.act(how, "answer a dialog of", done.into(), |tab, timeout| {
             let answered = match self.accept {
                 true => tab.accept_dialog(self.text.as_deref(), timeout),
                 false => tab.dismiss_dialog(timeout),

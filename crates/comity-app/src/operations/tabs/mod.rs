@@ -2,6 +2,7 @@
 //!
 //! Every command names its tab, and a tab is its owner's alone: whoever it is shared with may look.
 
+mod admit;
 mod capture;
 mod click;
 mod close;
@@ -31,7 +32,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use comity_browser::{Acted, BrowserError, Tab, Target};
-use comity_core::pools::{SlotId, check_owner, check_viewer};
+use comity_core::pools::{SlotId, TabUse as Use, check_owner, check_use};
 use comity_core::{Principal, Refusal, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,6 +41,7 @@ use crate::application::Application;
 use crate::browser::{failure, in_a_line};
 use crate::operation::{Caller, Failure};
 
+pub use admit::AdmitToContext;
 pub use capture::CaptureTab;
 pub use click::ClickTab;
 pub use close::CloseTab;
@@ -68,15 +70,6 @@ pub use wait_for::WaitForTab;
 const TIMEOUT_MS: u64 = 150_000;
 /// The shortest and the longest time that a command can ask for, in ms.
 const TIMEOUT_MS_RANGE: std::ops::RangeInclusive<u64> = 5_000..=300_000;
-
-/// What a command does with a tab.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Use {
-    /// It looks: whoever the tab is shared with may.
-    Looks,
-    /// It acts: only the owner may.
-    Acts,
-}
 
 /// One command on one tab.
 struct Command<'a> {
@@ -171,11 +164,12 @@ impl Command<'_> {
     /// Runs an act, and tells what came of it.
     fn act(
         &self,
+        how: Use,
         verb: &str,
         done: String,
         act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
     ) -> Result<TabActed, Failure> {
-        let Done { value, url } = self.run(Use::Acts, verb, act)?;
+        let Done { value, url } = self.run(how, verb, act)?;
         let remarks = self.remarks();
         let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, in_a_line(&dialog.message)));
         Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
@@ -190,10 +184,7 @@ impl Command<'_> {
         if world.pools.slot(slot).is_some_and(|(_, slot)| slot.owner != who) {
             self.caller.check_presence("use another's tab")?;
         }
-        match how {
-            Use::Looks => check_viewer(world, who, slot, verb).map(drop),
-            Use::Acts => check_owner(world, who, slot, verb).map(drop),
-        }
+        check_use(world, who, slot, how, verb).map(drop)
     }
 }
 

@@ -7,7 +7,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed};
+use super::{Command, TabActed, Use};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -55,10 +55,12 @@ impl Operation for NavigateTab {
         };
         let nothing = |_| Acted { dialog: None };
         let acted = match (self.url, self.go) {
-            (Some(url), None) => command.act("navigate", "the page was loaded".into(), |tab, timeout| {
-                tab.navigate(&url, until, timeout).map(nothing)
-            }),
-            (None, Some(go)) => command.act("navigate", go.done().into(), |tab, timeout| {
+            (Some(url), None) => {
+                command.act(Use::Steers, "navigate", "the page was loaded".into(), |tab, timeout| {
+                    tab.navigate(&url, until, timeout).map(nothing)
+                })
+            }
+            (None, Some(go)) => command.act(Use::Steers, "navigate", go.done().into(), |tab, timeout| {
                 let went = match go {
                     Go::Back => tab.back(timeout),
                     Go::Forward => tab.forward(timeout),

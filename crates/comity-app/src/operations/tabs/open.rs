@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use comity_browser::Until;
 use comity_core::display::visible;
-use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take};
+use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take, check_context};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Millis, Principal, Refusal};
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::timeout;
 use crate::application::Application;
 use crate::browser::{TABS, in_a_line, label};
+use crate::engine::Failed;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
 
@@ -37,7 +38,7 @@ pub struct OpenTab {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evict_oldest: bool,
-    /// Cookies that everybody shares who names the same; your own if left out
+    /// Cookies that are shared by name with those whom its maker lets in; your own if omitted
     #[arg(long, value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
@@ -56,9 +57,13 @@ impl Operation for OpenTab {
     const COMMAND: &'static [&'static str] = &["tab", "open"];
     type Output = TabOpened;
 
-    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TabOpened>, Failure> {
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabOpened>, Failure> {
         let timeout = timeout(self.timeout)?;
-        check_context(self.context.as_deref())?;
+        check_name(self.context.as_deref())?;
+        if let Some(context) = &self.context {
+            let world = app.engine().world();
+            world.pools.get(TABS).map_or(Ok(()), |pool| check_context(&world, pool, caller.who, context))?;
+        }
         if let Some(url) = &self.url {
             app.browser().check(app, url)?;
         }
@@ -114,7 +119,8 @@ impl OpenTab {
             _ => None,
         };
         let slot = events.iter().find_map(taken).ok_or_else(|| Failure::fault("no tab was given"))?;
-        let tab = app.browser().open(app, slot, self.context.as_deref(), timeout);
+        let entered = self.context.as_deref().map_or(Ok(()), |context| enter(app, slot, context));
+        let tab = entered.and_then(|()| app.browser().open(app, slot, self.context.as_deref(), timeout));
         let tab = tab.inspect_err(|why| give_back(app, slot, why))?;
         let left = timeout.saturating_sub(begun.elapsed());
         // The tab stays open if its page cannot be loaded: whoever asked has it, and can try another.
@@ -139,6 +145,16 @@ fn evicted(event: &Event) -> Option<ClosedTab> {
     }
 }
 
+/// Others may have made the context meanwhile.
+fn enter(app: &Application, slot: SlotId, context: &str) -> Result<(), Failure> {
+    let ask = PoolAsk::EnterContext { slot, context: context.into() };
+    match app.engine().ask(Principal::System, Ask::Pool(ask)) {
+        Ok(_) => Ok(()),
+        Err(Failed::Refused(refusal)) => Err(refusal.into()),
+        Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),
+    }
+}
+
 /// A tab that cannot be opened is nobody's: whoever waits is served.
 fn give_back(app: &Application, slot: SlotId, why: &Failure) {
     let why = redact(&why.to_text()).into();
@@ -147,7 +163,7 @@ fn give_back(app: &Application, slot: SlotId, why: &Failure) {
     let _ = app.engine().ask(Principal::System, Ask::Pool(ask));
 }
 
-fn check_context(name: Option<&str>) -> Result<(), Refusal> {
+fn check_name(name: Option<&str>) -> Result<(), Refusal> {
     let is_good = |name: &str| {
         (1..=CONTEXT_CHARS_MAX).contains(&name.chars().count()) && !name.chars().any(char::is_control)
     };

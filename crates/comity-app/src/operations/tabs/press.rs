@@ -6,7 +6,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed};
+use super::{Command, TabActed, Use};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -44,8 +44,8 @@ impl Operation for PressKey {
         let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
         let held = self.modifiers.iter().map(|name| modifier(name)).collect::<Result<Vec<_>, Refusal>>()?;
         let done = format!("pressed {}", self.key);
-        let acted =
-            command.act("press a key in", done, |tab, timeout| tab.press_key(&self.key, &held, timeout));
+        let acted = command
+            .act(Use::Acts, "press a key in", done, |tab, timeout| tab.press_key(&self.key, &held, timeout));
         Ok(Plan::Answer(acted?))
     }
 }

@@ -7,7 +7,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, target};
+use super::{Command, TabActed, Use, target};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -67,7 +67,7 @@ impl Operation for ScrollTab {
                 return Err(Refusal::bad_input("it is not said where to scroll", hint).into());
             }
         };
-        let acted = command.act("scroll", "scrolled".into(), |tab, timeout| {
+        let acted = command.act(Use::Steers, "scroll", "scrolled".into(), |tab, timeout| {
             tab.scroll(inside.as_ref(), &scroll, timeout).map(|_| Acted { dialog: None })
         });
         Ok(Plan::Answer(acted?))

@@ -5,7 +5,7 @@ use comity_browser::Typing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, target};
+use super::{Command, TabActed, Use, target};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -52,7 +52,7 @@ impl Operation for TypeIntoTab {
         let element = self.selector.as_deref().map(target);
         let typing = Typing { clear: self.clear, submit: self.submit };
         let done = format!("typed {} characters", self.text.chars().count());
-        let acted = command.act("type into", done, |tab, timeout| {
+        let acted = command.act(Use::Acts, "type into", done, |tab, timeout| {
             tab.type_text(element.as_ref(), &self.text, typing, timeout)
         });
         Ok(Plan::Answer(acted?))

@@ -1,5 +1,6 @@
 //! Pools by example: each test is a short script and what comes of it.
 
+mod contexts;
 mod fair;
 mod generated;
 mod limits;

@@ -9,7 +9,7 @@ use comity_core::{Ask, Key, Millis, Principal, World};
 use crate::script::{Stage, span};
 
 /// What can be done with pools.
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 15] = [
     "takes",
     "opens",
     "notes",
@@ -23,6 +23,8 @@ const VERBS: [&str; 13] = [
     "shares",
     "unshares",
     "reclaims",
+    "enters",
+    "admits",
 ];
 
 /// The words of a line after its verb.
@@ -74,6 +76,7 @@ pub(super) fn play(stage: &mut Stage, line: &str) {
             wait: words.span("waiting"),
             evict_oldest: words.has("evicting"),
             ttl: words.span("for"),
+            by_page: words.has("popping"),
             process: words.after("process").map(|pid| Process { pid: pid.parse().expect("a pid"), start: 1 }),
         })),
         "opens" => PoolAsk::MarkOpened { slot: words.slot() },
@@ -103,6 +106,14 @@ pub(super) fn play(stage: &mut Stage, line: &str) {
         "unshares" => {
             PoolAsk::Unshare { slot: words.slot(), with: stage.who(words.after("with").expect("with")) }
         }
+        "enters" => {
+            PoolAsk::EnterContext { slot: words.slot(), context: words.after("into").expect("into").into() }
+        }
+        "admits" => PoolAsk::Admit {
+            pool: "tabs".into(),
+            whom: stage.who(words.0[0]),
+            context: words.after("to").expect("to").into(),
+        },
         "reclaims" => PoolAsk::Reclaim { slot: words.slot(), idle: words.span("idle").expect("a span") },
         other => panic!("nobody can do {other}"),
     };
@@ -193,6 +204,8 @@ pub(crate) fn told(world: &World, event: &PoolEvent) -> String {
             format!("{slot} went from {} to {}", name(from), name(to))
         }
         PoolEvent::Shared { slot, with, .. } => format!("{} may see {slot}", name(with)),
+        PoolEvent::ContextEntered { slot, context, .. } => format!("{slot} is in {context}"),
+        PoolEvent::ContextOpened { context, to, .. } => format!("{} may enter {context}", name(to)),
         PoolEvent::Unshared { slot, with, .. } => format!("{} sees {slot} no more", name(with)),
     }
 }

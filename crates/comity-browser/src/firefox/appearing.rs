@@ -1,4 +1,4 @@
-//! Waits until Firefox has written down the port that it listens on.
+//! Waits until Firefox has made a file in its profile.
 
 use std::path::Path;
 
@@ -6,26 +6,13 @@ use super::process::Process;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 
-/// Where Firefox writes the port of Marionette, in its profile.
-const FILE: &str = "MarionetteActivePort";
-
-/// The port that is written down, if any is.
-pub(crate) fn written(profile: &Path) -> Option<u16> {
-    std::fs::read_to_string(profile.join(FILE)).ok()?.trim().parse().ok()
-}
-
-/// Forgets the port of a Firefox that is gone.
-pub(crate) fn forget(profile: &Path) {
-    let _was_none = std::fs::remove_file(profile.join(FILE));
-}
-
-/// Waits until the port is written down, or the process has ended.
-pub(crate) fn wait(profile: &Path, process: &Process, deadline: &Deadline) -> Result<u16> {
+/// Waits until one of these is there, or the process has ended.
+pub(crate) fn wait(profile: &Path, names: &[&str], process: &Process, deadline: &Deadline) -> Result<()> {
     let watch = Watch::begin(profile, process)
         .map_err(|error| BrowserError::not_started(format!("its profile cannot be watched: {error}")))?;
     loop {
-        if let Some(port) = written(profile) {
-            return Ok(port);
+        if names.iter().any(|name| profile.join(name).exists()) {
+            return Ok(());
         }
         if !process.is_alive() {
             return Err(BrowserError::not_started("it ended at once"));
@@ -120,20 +107,21 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_port_is_found_when_it_is_written_and_an_early_end_is_told() {
+    fn a_file_is_found_when_it_is_made_and_an_early_end_is_told() {
         let profile = tempfile::tempdir().unwrap();
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let process = Process::identify(child.id()).unwrap();
         let short = Deadline::after(Duration::from_millis(20));
-        assert!(matches!(wait(profile.path(), &process, &short), Err(BrowserError::Timeout { .. })));
+        let begun = |deadline| wait(profile.path(), &["socket", "failed"], &process, deadline);
+        assert!(matches!(begun(&short), Err(BrowserError::Timeout { .. })));
         let long = Deadline::after(Duration::from_secs(30));
         std::thread::scope(|threads| {
-            let waiting = threads.spawn(|| wait(profile.path(), &process, &long));
+            let waiting = threads.spawn(|| begun(&long));
             std::fs::write(profile.path().join("other"), "1").unwrap();
-            std::fs::write(profile.path().join(FILE), "4711").unwrap();
-            assert_eq!(waiting.join().unwrap(), Ok(4711));
-            forget(profile.path());
-            let waiting = threads.spawn(|| wait(profile.path(), &process, &long));
+            std::os::unix::net::UnixListener::bind(profile.path().join("socket")).unwrap();
+            assert_eq!(waiting.join().unwrap(), Ok(()));
+            std::fs::remove_file(profile.path().join("socket")).unwrap();
+            let waiting = threads.spawn(|| begun(&long));
             child.kill().unwrap();
             assert_eq!(waiting.join().unwrap(), Err(BrowserError::not_started("it ended at once")));
         });

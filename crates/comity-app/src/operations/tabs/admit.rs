@@ -1,0 +1,61 @@
+//! Lets somebody else into a context.
+
+use std::fmt;
+
+use clap::Args;
+use comity_core::Ask;
+use comity_core::display::visible;
+use comity_core::pools::PoolAsk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::somebody;
+use crate::application::Application;
+use crate::browser::TABS;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+
+/// Lets another agent open tabs in a context that you made, with the cookies and logins in it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AdmitToContext {
+    /// The name of the context
+    #[arg(value_name = "CONTEXT")]
+    pub context: String,
+    /// The agent's name or id
+    #[arg(long, value_name = "AGENT")]
+    pub agent: String,
+}
+
+impl Operation for AdmitToContext {
+    const NAME: &'static str = "tab_admit";
+    const TOOL: &'static str = "firefox_share_context";
+    const EFFECT: Effect = Effect::Changes;
+    const AUDIENCE: Audience = Audience::People;
+    const ROUTE: Route = Route { method: "POST", path: "/api/contexts/admit" };
+    const COMMAND: &'static [&'static str] = &["tab", "admit"];
+    type Output = Admitted;
+
+    fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Admitted>, Failure> {
+        let world = app.engine().world();
+        let whom = somebody(&world, &self.agent)?;
+        let admitted = Admitted { context: self.context.clone(), agent: world.name_of(whom) };
+        let ask = PoolAsk::Admit { pool: TABS.into(), context: self.context.into(), whom };
+        Ok(Plan::Change { asks: vec![Ask::Pool(ask)], finish: Box::new(move |_, _, _| admitted) })
+    }
+}
+
+/// Who was let in.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Admitted {
+    /// The name of the context.
+    pub context: String,
+    /// Who may open tabs in it.
+    pub agent: String,
+}
+
+impl fmt::Display for Admitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} may open tabs in the context {:?}", self.agent, visible(&self.context))
+    }
+}

@@ -1,0 +1,148 @@
+// Runs inside Firefox's own process, from its start to its end, with all of its rights.
+//
+// Firefox offers WebDriver BiDi on a TCP port, which is open to every user of the machine. Here it is offered on a Unix
+// socket in the profile instead, which only its owner can reach, and no port is ever opened.
+"use strict";
+
+const { HttpServer } = ChromeUtils.importESModule("chrome://remote/content/server/httpd.sys.mjs");
+const { RemoteAgent } = ChromeUtils.importESModule("chrome://remote/content/components/RemoteAgent.sys.mjs");
+const { WebDriverBiDiConnection } = ChromeUtils.importESModule(
+  "chrome://remote/content/webdriver-bidi/WebDriverBiDiConnection.sys.mjs"
+);
+const { require } = ChromeUtils.importESModule("resource://devtools/shared/loader/Loader.sys.mjs");
+const { accept } = require("resource://devtools/server/socket/websocket-server.js");
+
+const STARTED = "browser-idle-startup-tasks-finished";
+const BACKLOG = 16;
+
+/** Listens on a path; gives what the HTTP server takes for its own socket. */
+function listen(path, stopped) {
+  const file = Cc["@mozilla.org/file/local;1"].createInstance(Ci.nsIFile);
+  file.initWithPath(path);
+  const socket = Cc["@mozilla.org/network/server-socket;1"].createInstance(Ci.nsIServerSocket);
+  socket.initWithFilename(file, 0o600, BACKLOG);
+  socket.asyncListen({
+    QueryInterface: ChromeUtils.generateQI(["nsIServerSocketListener"]),
+    onSocketAccepted(_, transport) {
+      serve(transport).catch(() => transport.close(Cr.NS_BINDING_ABORTED));
+    },
+    onStopListening: stopped,
+  });
+  return { port: 1, close: () => socket.close() };
+}
+
+/** Speaks WebDriver BiDi with one client. Its session ends with its connection, so that the next one can begin. */
+async function serve(transport) {
+  const input = transport.openInputStream(0, 0, 0).QueryInterface(Ci.nsIAsyncInputStream);
+  const output = transport.openOutputStream(0, 0, 0).QueryInterface(Ci.nsIAsyncOutputStream);
+  const socket = await accept(transport, input, output);
+  let connection;
+  // These listeners come first, so they are called before those of the connection.
+  socket.addEventListener("message", event => {
+    if (event.data.includes('"method":"comity.')) {
+      event.stopImmediatePropagation();
+      answer(connection, JSON.parse(event.data));
+    }
+  });
+  socket.addEventListener("close", () => {
+    if (connection.session) {
+      RemoteAgent.webDriverBiDi.deleteSession();
+    }
+  });
+  connection = new WebDriverBiDiConnection(socket, { close() {} });
+  RemoteAgent.webDriverBiDi.addSessionlessConnection(connection);
+}
+
+/** Answers a command of our own. */
+function answer(connection, { id, method, params }) {
+  try {
+    commands[method](params);
+    connection.sendResult(id, {});
+  } catch (error) {
+    connection.sendError(id, error);
+  }
+}
+
+const commands = {
+  "comity.setPolicy": ({ hosts }) => {
+    hostRules = hosts;
+    // What would go past every request.
+    const isLimited = hosts.allow.length > 0 || hosts.deny.length > 0 || !hosts.loopback;
+    for (const name of ["media.peerconnection.enabled", "network.preconnect", "network.webtransport.enabled"]) {
+      Services.prefs.setBoolPref(name, !isLimited);
+    }
+  },
+};
+
+/** Begins what `--remote-debugging-port` would have begun. */
+async function begin() {
+  HttpServer.prototype._start = function (port, host) {
+    this._doQuit = this._socketClosed = false;
+    this._host = host;
+    this._port = port;
+    this._identity._initialize(port, host, true, false);
+    this._socket = listen(SOCKET, () => this.onStopListening({ port }));
+  };
+  const flags = {
+    handleFlagWithParam: name => (name === "remote-debugging-port" ? "1" : null),
+    handleFlag: () => false,
+  };
+  await RemoteAgent.observe(null, "profile-after-change");
+  await RemoteAgent.observe(flags, "command-line-startup");
+  await RemoteAgent.observe(null, "final-ui-startup");
+  // It hears of the end of Firefox's own start, unless that was over before it listened.
+  const window = Services.wm.getMostRecentWindow("navigator:browser");
+  const started = window?.gBrowserInit?.idleTasksFinished?.promise;
+  await started?.then(() => RemoteAgent.observe(null, STARTED)).catch(() => {});
+}
+
+/** What may be loaded, as the client has last said; it holds while there is none. */
+let hostRules = { allow: [], deny: [], loopback: true };
+
+const IS_V4_LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
+
+/** Whether a request may go to this host. The same rules as those of the client, who explains them. */
+function isAllowed(uri) {
+  const host = uri.asciiHost.toLowerCase().replace(/\.$/, "");
+  const matches = rule =>
+    rule === "*" || (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) && host.length > rule.length - 1 : host === rule);
+  if (hostRules.deny.some(matches)) {
+    return false;
+  }
+  const isLoopback = host === "localhost" || host.endsWith(".localhost") || host === "::1" || IS_V4_LOOPBACK.test(host);
+  const isFree = isLoopback ? hostRules.loopback : hostRules.allow.length === 0;
+  return isFree || hostRules.allow.some(matches);
+}
+
+/** Stops every request to a forbidden host, also those of workers, which belong to no page and are intercepted by nobody. */
+const requests = {
+  QueryInterface: ChromeUtils.generateQI(["nsIObserver"]),
+  observe(channel) {
+    channel.QueryInterface(Ci.nsIHttpChannel);
+    if (!isAllowed(channel.URI)) {
+      channel.cancel(Cr.NS_ERROR_ABORT);
+    }
+  },
+};
+Services.obs.addObserver(requests, "http-on-before-connect");
+
+/** Refuses files of this machine as pages, whoever asks for them. */
+const files = {
+  QueryInterface: ChromeUtils.generateQI(["nsIContentPolicy", "nsIFactory"]),
+  createInstance: iid => files.QueryInterface(iid),
+  shouldLoad(uri, loadInfo) {
+    const { TYPE_DOCUMENT, TYPE_SUBDOCUMENT, TYPE_OBJECT, ACCEPT, REJECT_POLICY } = Ci.nsIContentPolicy;
+    const isPage = [TYPE_DOCUMENT, TYPE_SUBDOCUMENT, TYPE_OBJECT].includes(loadInfo.externalContentPolicyType);
+    const isOurs = loadInfo.triggeringPrincipal?.isSystemPrincipal && !isPage;
+    const innermost = uri.QueryInterface(Ci.nsIURI).spec.replace(/^(view-source:|jar:|pcast:)+/i, "");
+    return /^file:/i.test(innermost) && !isOurs ? REJECT_POLICY : ACCEPT;
+  },
+  shouldProcess: () => Ci.nsIContentPolicy.ACCEPT,
+};
+const FILES = "@comity/files;1";
+Components.manager
+  .QueryInterface(Ci.nsIComponentRegistrar)
+  .registerFactory(Components.ID("{6a3f6d6e-6d5d-4c6c-9d5e-0c1b7a4f1c55}"), "comity files", FILES, files);
+Services.catMan.addCategoryEntry("content-policy", FILES, FILES, false, true);
+
+begin().catch(error => IOUtils.writeUTF8(FAILED, String(error)));

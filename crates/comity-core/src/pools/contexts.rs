@@ -1,0 +1,120 @@
+//! Contexts with names: cookies that several share. Whoever makes one says who else comes in; so does the human.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::PoolEvent;
+use super::table::Pool;
+use super::{SlotId, rights, take};
+use crate::display::visible;
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::SLOT_VIEWERS_MAX;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// A context with a name; it ends with its last slot.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Context {
+    /// Who made it.
+    pub(crate) maker: Principal,
+    /// Who else may come in.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
+    pub(crate) admitted: BTreeSet<Principal>,
+    /// What is in it.
+    pub(crate) slots: BTreeSet<SlotId>,
+}
+
+impl Pool {
+    /// Who made a context, as long as something is in it.
+    pub fn maker_of(&self, context: &str) -> Option<Principal> {
+        // What an earlier version opened there is known by its slots alone.
+        self.contexts.get(context).map(|known| known.maker).or_else(|| {
+            let is_in = |slot: &&super::Slot| {
+                slot.at.as_ref().is_some_and(|at| at.context.as_deref() == Some(context))
+            };
+            self.slots().find(is_in).map(|slot| slot.owner)
+        })
+    }
+
+    fn is_let_into(&self, context: &str, who: Principal) -> bool {
+        let is_in = |slot: &super::Slot| {
+            slot.at.as_ref().is_some_and(|at| at.context.as_deref() == Some(context))
+                || self.contexts.get(context).is_some_and(|known| known.slots.contains(&slot.id))
+        };
+        self.contexts.get(context).is_some_and(|known| known.admitted.contains(&who))
+            || self.slots_of(who).any(is_in)
+    }
+}
+
+/// Refuses whoever may not come into a context that somebody else has made.
+pub fn check_context(world: &World, pool: &Pool, who: Principal, context: &str) -> Result<(), Refusal> {
+    let Some(maker) = pool.maker_of(context) else { return Ok(()) };
+    match who {
+        Principal::Agent(_) if maker != who && !pool.is_let_into(context, who) => {
+            let (name, me) = (visible(context), world.name_of(who));
+            Err(Refusal::NotAllowed {
+                problem: format!(
+                    "the context {name:?} was made by {}, and you were not let in",
+                    world.name_of(maker)
+                ),
+                hint: format!(
+                    "ask {} or the human for: comity tab admit {name:?} --agent {me}; or use another name",
+                    world.name_of(maker)
+                ),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn enter(
+    world: &World,
+    who: Principal,
+    slot: SlotId,
+    context: &str,
+) -> Result<Vec<Event>, Refusal> {
+    let (pool, slot) = rights::check_owner(world, who, slot, "open")?;
+    check_context(world, pool, slot.owner, context)?;
+    Ok(vec![Event::Pool(PoolEvent::ContextEntered {
+        pool: pool.name.clone(),
+        slot: slot.id,
+        context: context.into(),
+        who: slot.owner,
+    })])
+}
+
+pub(super) fn admit(
+    world: &World,
+    who: Principal,
+    pool: &str,
+    context: &str,
+    whom: Principal,
+) -> Result<Vec<Event>, Refusal> {
+    let pool = take::find(world, pool)?;
+    rights::check_receiver(world, whom)?;
+    let Some(maker) = pool.maker_of(context) else {
+        let problem = format!("there is no context {:?}", visible(context));
+        return Err(Refusal::NotFound {
+            problem,
+            hint: "a context is there as long as a tab is in it".into(),
+        });
+    };
+    if matches!(who, Principal::Agent(_)) && who != maker {
+        return Err(Refusal::NotAllowed {
+            problem: format!("the context {:?} was made by {}", visible(context), world.name_of(maker)),
+            hint: format!("ask {} or the human to let others in", world.name_of(maker)),
+        });
+    }
+    let admitted = pool.contexts.get(context).map(|known| &known.admitted);
+    if maker == whom || admitted.is_some_and(|admitted| admitted.contains(&whom)) {
+        return Ok(vec![]);
+    }
+    if admitted.is_some_and(|admitted| admitted.len() >= SLOT_VIEWERS_MAX) {
+        let problem = format!("{SLOT_VIEWERS_MAX} others were let into it already");
+        return Err(Refusal::LimitReached { problem, hint: "make another context".into() });
+    }
+    let (pool, context) = (pool.name.clone(), context.into());
+    Ok(vec![Event::Pool(PoolEvent::ContextOpened { pool, context, maker, to: whom })])
+}
