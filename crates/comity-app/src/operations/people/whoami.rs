@@ -43,12 +43,22 @@ impl Operation for Whoami {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Known>, Failure> {
         let world = app.engine().world();
+        let own = caller.who.agent().and_then(|agent| world.agents.get(agent)?.profile.process);
+        let lineage = caller.lineage.as_ref();
+        let by_process =
+            lineage.and_then(|line| line.links.iter().find(|link| Some(link.process) == own).cloned());
+        let is_shown = caller.who.agent().is_none() || by_process.is_some();
+        let lineage = lineage.filter(|_| is_shown);
         let proof = caller.origin.as_ref().map(|origin| &origin.proof);
         let (you, why) = match (caller.who, proof) {
             (Principal::Nobody, _) => ("nobody".into(), caller.unproven().to_string()),
-            (Principal::Agent(_), _) => {
-                (world.name_of(caller.who), "by its token, or by the process tree".to_owned())
-            }
+            (Principal::Agent(_), _) => (
+                world.name_of(caller.who),
+                by_process.as_ref().map_or_else(
+                    || "by its token".to_owned(),
+                    |link| format!("{} (process {}) has joined", link.name, link.process.pid),
+                ),
+            ),
             (_, Some(Proof::Terminal)) => ("human".into(), "at a terminal that no agent is above".into()),
             (_, Some(Proof::Login)) => ("human".into(), "logged in".into()),
             (_, Some(Proof::Token(name))) => ("human".into(), format!("by the token {name}")),
@@ -61,8 +71,8 @@ impl Operation for Whoami {
             you,
             present: caller.asker().is_present_human(),
             why,
-            lineage: caller.lineage.as_ref().map(|lineage| lineage.names()),
-            terminal: caller.lineage.as_ref().and_then(|lineage| lineage.links.first()?.terminal_name()),
+            lineage: lineage.map(|lineage| lineage.names()),
+            terminal: lineage.and_then(|lineage| lineage.links.first()?.terminal_name()),
         }))
     }
 }

@@ -49,6 +49,9 @@ fn sample(op: &str) -> Value {
         "mail_ack" => json!({ "receipt": 7 }),
         "team_create" => json!({ "name": "red" }),
         "team_delete" | "team" => json!({ "name": "red" }),
+        "team_admit" => json!({ "agent": "ann", "team": "red" }),
+        "token_create" | "token_revoke" => json!({ "name": "ci" }),
+        "passphrase_set" => json!({ "remove": true }),
         "shutdown_request" => json!({ "agent": "ann" }),
         "shutdown_approve" => json!({ "request": "r1" }),
         "shutdown_reject" => json!({ "request": "r1", "reason": "busy" }),
@@ -74,6 +77,9 @@ fn sample(op: &str) -> Value {
 fn expected(op: &str) -> u16 {
     match op {
         "unlock" | "release" | "extend" | "handover" => 409,
+        // No agent program is at the other end of a network.
+        "guard" => 403,
+        "token_revoke" => 404,
         "team_delete" | "team" | "shutdown_approve" | "shutdown_reject" => 404,
         "decision_confirm" | "decision_reject" => 404,
         "idle" | "ask_permission" | "plan_submit" => 400,
