@@ -2,6 +2,7 @@
 
 use crate::agents::{self, Life};
 use crate::ask::{Ask, MergeOutcome};
+use crate::commits;
 use crate::concerns;
 use crate::control;
 use crate::deadlines::Due;
@@ -104,6 +105,7 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
         }
         Ask::KnowFile { project, file } => reads::learn(world, who, *project, file),
         Ask::SawUnlockedWrite(write) => writes::saw(who, write)?,
+        Ask::SawUnguardedCommit(commit) => commits::saw(who, commit)?,
         Ask::RecordCommit { project, commit } => {
             vec![Event::Committed { project: *project, commit: (**commit).clone() }]
         }

@@ -1,6 +1,8 @@
 //! Watches the worktrees that agents work in, and reports what is written to them without a lock.
 
 mod calls;
+mod commits;
+mod own;
 mod roots;
 mod sight;
 mod told;
@@ -12,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use comity_core::AgentId;
+use comity_core::{AgentId, ProjectId};
 use comity_watch::{Bounds, State, Watcher};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +23,7 @@ use crate::application::Application;
 use crate::engine::Engine;
 use calls::Calls;
 pub(crate) use calls::{Call, Reach};
+use own::{Moving, Own};
 use witness::Witness;
 
 /// Called with what went wrong, in words; it must not block.
@@ -30,6 +33,7 @@ pub type OnTrouble = Box<dyn Fn(&str) + Send>;
 #[derive(Debug, Default)]
 pub struct Watch {
     calls: Calls,
+    own: Own,
     now: Mutex<Now>,
     watcher: OnceLock<Arc<Watcher>>,
 }
@@ -137,6 +141,21 @@ impl Watch {
     /// All calls of an agent are done.
     pub(crate) fn calls_ended(&self, agent: AgentId) {
         self.calls.all_ended(agent);
+    }
+
+    /// Comity moves branches itself, until what comes back is dropped.
+    pub(crate) fn moving(&self) -> Moving<'_> {
+        self.own.moving()
+    }
+
+    /// Comity has made this commit.
+    pub(crate) fn made(&self, commit: &str) {
+        self.own.made(commit);
+    }
+
+    /// Git's guard has let a commit of these files pass.
+    pub(crate) fn judged(&self, project: ProjectId, paths: &[String]) {
+        self.own.judged(project, paths);
     }
 
     /// The program of an agent said that it is about to end: its end is no crash.

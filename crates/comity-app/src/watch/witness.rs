@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use comity_core::writes::UnlockedWrite;
 use comity_core::{Ask, PathPattern};
 use comity_git::Checkout;
-use comity_watch::{Observer, State};
+use comity_watch::{Looked, Observer, State};
 
+use super::commits::Commits;
 use super::roots::{Ground, Roots};
 use super::sight::{Finding, Owned, Sight};
 use super::told::Told;
@@ -28,6 +29,7 @@ pub(super) struct Witness {
     roots: Roots,
     sights: HashMap<(PathBuf, PathBuf), (Sight, Instant)>,
     told: Told,
+    commits: Commits,
     on_trouble: OnTrouble,
     troubles: Vec<String>,
 }
@@ -39,6 +41,7 @@ impl Witness {
             roots: Roots::default(),
             sights: HashMap::new(),
             told: Told::default(),
+            commits: Commits::default(),
             on_trouble,
             troubles: Vec::new(),
         }
@@ -141,6 +144,28 @@ impl Observer for Witness {
             }
         }
         self.report(ground, root, news);
+    }
+
+    fn refs_watched(&mut self, checkout: &Checkout) {
+        if let Err(error) = self.commits.begin(checkout) {
+            (self.on_trouble)(&format!("commits cannot be watched: {error}"));
+        }
+    }
+
+    fn refs_touched(&mut self, common_dir: &Path) {
+        let Some(project) = self.roots.project(common_dir) else { return };
+        self.commits.moved(&self.app, project, common_dir, &self.roots.of(project));
+    }
+
+    fn refs_settled(&mut self, checkout: &Checkout) -> Looked {
+        let Some(ground) = self.roots.ground(checkout.root()) else { return Looked::Done };
+        match self.commits.settled(&self.app, ground, checkout) {
+            Ok(looked) => looked,
+            Err(error) => {
+                (self.on_trouble)(&format!("commits could not be judged: {error}"));
+                Looked::Done
+            }
+        }
     }
 
     fn changed(&mut self, state: &State) {

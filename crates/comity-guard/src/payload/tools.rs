@@ -1,6 +1,6 @@
 //! What the tools of agent programs do to files.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::arguments::{guess, named_paths};
 use super::fields::Fields;
