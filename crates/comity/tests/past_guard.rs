@@ -213,3 +213,15 @@ fn a_merge_of_a_worktree_is_silent() {
     assert_eq!(merged.code, 0, "{merged:?}");
     yard.nothing("a merge");
 }
+
+#[test]
+fn who_cannot_look_at_commits_says_so() {
+    let yard = Yard::new();
+    yard.shell("git config core.repositoryFormatVersion 1; git config extensions.refStorage nonsense");
+    fs::write(yard.place.repo.join(".git/refs/heads/new"), "x").expect("written");
+    eventually("it says so", || {
+        yard.place.json(&["status"])["watch"]["problems"].to_string().contains("past the guard")
+    });
+    let doctor = yard.place.run(&["doctor"]);
+    assert!(doctor.out.contains("may go past the guard unnoticed"), "{doctor:?}");
+}

@@ -8,9 +8,9 @@ mod sight;
 mod told;
 mod witness;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -34,6 +34,8 @@ pub type OnTrouble = Box<dyn Fn(&str) + Send>;
 pub struct Watch {
     calls: Calls,
     own: Own,
+    /// Why commits of a project cannot be judged, by its common git directory.
+    blind: Mutex<BTreeMap<PathBuf, String>>,
     now: Mutex<Now>,
     watcher: OnceLock<Arc<Watcher>>,
 }
@@ -116,11 +118,16 @@ impl Watch {
     /// How watching goes, for people.
     pub fn view(&self) -> WatchView {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let (state, seen, problems) = match &*now {
+        let (state, seen, mut problems) = match &*now {
             Now::Off => ("off", &State::default(), vec![]),
             Now::Unavailable(problem) => ("unavailable", &State::default(), vec![problem.clone()]),
             Now::On(seen) => ("on", seen, seen.troubles.iter().map(ToString::to_string).collect()),
         };
+        let blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
+        let blind = blind
+            .iter()
+            .map(|(at, why)| format!("commits in {} may go past the guard unnoticed: {why}", at.display()));
+        problems.extend(blind);
         WatchView { state, trees: seen.trees, directories: seen.directories, problems }
     }
 
@@ -175,6 +182,15 @@ impl Watch {
 
     fn forget_agents_but(&self, live: &BTreeSet<AgentId>) {
         self.calls.forget_agents_but(live);
+    }
+
+    /// Whether the commits of a project can be judged; says whether that is news.
+    fn set_blind(&self, common_dir: &Path, problem: Option<&str>) -> bool {
+        let mut blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
+        match problem {
+            None => blind.remove(common_dir).is_some(),
+            Some(why) => blind.insert(common_dir.to_owned(), why.to_owned()).as_deref() != Some(why),
+        }
     }
 
     fn set(&self, now: Now) {

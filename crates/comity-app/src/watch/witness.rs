@@ -77,6 +77,15 @@ impl Witness {
         }
     }
 
+    fn note_commits(&self, checkout: &Checkout, problem: Option<&String>) {
+        let problem = problem.map(String::as_str);
+        if self.app.watch().set_blind(checkout.common_dir(), problem)
+            && let Some(problem) = problem
+        {
+            (self.on_trouble)(&format!("commits cannot be judged: {problem}"));
+        }
+    }
+
     fn report(&mut self, ground: Ground, root: &Path, news: BTreeMap<Finding, Vec<PathBuf>>) {
         let now = Instant::now();
         for (finding, paths) in news {
@@ -147,9 +156,8 @@ impl Observer for Witness {
     }
 
     fn refs_watched(&mut self, checkout: &Checkout) {
-        if let Err(error) = self.commits.begin(checkout) {
-            (self.on_trouble)(&format!("commits cannot be watched: {error}"));
-        }
+        let begun = self.commits.begin(checkout);
+        self.note_commits(checkout, begun.as_ref().err());
     }
 
     fn refs_touched(&mut self, common_dir: &Path) {
@@ -159,13 +167,9 @@ impl Observer for Witness {
 
     fn refs_settled(&mut self, checkout: &Checkout) -> Looked {
         let Some(ground) = self.roots.ground(checkout.root()) else { return Looked::Done };
-        match self.commits.settled(&self.app, ground, checkout) {
-            Ok(looked) => looked,
-            Err(error) => {
-                (self.on_trouble)(&format!("commits could not be judged: {error}"));
-                Looked::Done
-            }
-        }
+        let looked = self.commits.settled(&self.app, ground, checkout);
+        self.note_commits(checkout, looked.as_ref().err());
+        looked.unwrap_or(Looked::Done)
     }
 
     fn changed(&mut self, state: &State) {
