@@ -219,6 +219,7 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
         },
         Event::FileKnown { file, .. } => format!("{by} knows {}", file.path),
         Event::UnlockedWrite(write) => write.summary(world),
+        Event::CommitUnguarded(commit) => commit.summary(world),
         Event::Committed { commit, .. } => {
             let short = commit.id.get(..10).unwrap_or(&commit.id);
             let files = crate::operations::commits::files(commit.files_total);

@@ -51,6 +51,60 @@ fn a_changed_record_is_named() {
 }
 
 #[test]
+fn whom_a_record_concerns_is_part_of_the_chain_and_of_sealed_records() {
+    let place = Place::new();
+    let app = place.open();
+    let ann = app.join("ann");
+    app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("granted");
+    app.ask(Principal::Human, "release", json!({ "paths": ["src/a.rs"] })).expect("released");
+    let released = json!({ "agent": "ann", "type": "lock_released" });
+    let found = |app: &App| {
+        let page = app.ask(Principal::Human, "log", released.clone()).expect("a page");
+        page["entries"].as_array().expect("entries").len()
+    };
+    assert_eq!(found(&app), 1, "the human acted, and it was ann's");
+    fill(&app, SEGMENT_RECORDS as u64 + 200);
+    assert!(app.reader.clone().expect("a reader").seal_next().expect("sealed"));
+    drop(app);
+    let app = place.open();
+    assert_eq!(found(&app), 1, "and so it is in a sealed segment");
+    assert!(app.ask(Principal::Human, "log_verify", json!({})).is_ok());
+    app.ask(ann, "lock", json!({ "paths": ["src/b.rs"] })).expect("granted");
+    app.ask(Principal::Human, "release", json!({ "paths": ["src/b.rs"] })).expect("released");
+    drop(app);
+    let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
+    database.execute_batch("DROP TRIGGER events_are_final").expect("dropped");
+    let change = "UPDATE events SET concerns = NULL WHERE concerns IS NOT NULL";
+    assert!(database.execute(change, []).expect("changed") > 0);
+    drop(database);
+    assert!(place.open().ask(Principal::Human, "log_verify", json!({})).is_err(), "the change is noticed");
+}
+
+#[test]
+fn a_log_of_the_first_form_is_read_and_written_on() {
+    let place = Place::new();
+    let app = place.open();
+    let ann = app.join("ann");
+    app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("granted");
+    drop(app);
+    let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
+    // As it was before records named whom they concern; none of these had to.
+    database
+        .execute_batch(
+            "DROP TRIGGER events_are_final; ALTER TABLE events DROP COLUMN concerns; PRAGMA user_version = 1;
+            CREATE TRIGGER events_are_final BEFORE UPDATE ON events BEGIN SELECT raise(ABORT, 'never'); END;",
+        )
+        .expect("changed");
+    drop(database);
+    let app = place.open();
+    assert!(app.ask(Principal::Human, "log_verify", json!({})).is_ok(), "its chain is as it was");
+    app.ask(Principal::Human, "release", json!({ "paths": ["src/a.rs"] })).expect("released");
+    let page =
+        app.ask(Principal::Human, "log", json!({ "agent": "ann", "type": "lock_released" })).expect("a page");
+    assert_eq!(page["entries"][0]["concerns"][0]["name"], "ann", "{page}");
+}
+
+#[test]
 fn looking_back_is_exact_before_and_after_sealing() {
     let place = Place::new();
     let app = place.open();

@@ -1,7 +1,7 @@
 //! What can be asked of the rules. Operations are made of these; who asks comes beside them.
 
 use crate::agents::{Ending, Process, Profile};
-use crate::commits::Commit;
+use crate::commits::{Commit, UnguardedCommit};
 use crate::control::ControlAsk;
 use crate::decisions::DecisionAsk;
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
@@ -210,6 +210,8 @@ pub enum Ask {
     },
     /// Tells of a file that changed without a lock.
     SawUnlockedWrite(Box<UnlockedWrite>),
+    /// The watcher saw a commit that went past the guard.
+    SawUnguardedCommit(Box<UnguardedCommit>),
     /// Records a commit that was made and verified.
     RecordCommit {
         /// In which project.

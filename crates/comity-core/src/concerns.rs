@@ -82,6 +82,9 @@ pub fn concerns(event: &Event, before: Option<&World>) -> Vec<AgentId> {
         Event::WaitStarted { who, .. } => agents([*who]),
         Event::WaitEnded { ticket, .. } => agents(world.waiter(*ticket)),
         Event::UnlockedWrite(write) => agents(write.holder).into_iter().chain(write.candidates.iter().copied()).collect(),
+        Event::CommitUnguarded(commit) => {
+            agents([commit.holder]).into_iter().chain(commit.candidates.iter().copied()).collect()
+        }
         Event::WorktreeReleased { project, slug }
         | Event::WorktreeKept { project, slug, .. }
         | Event::WorktreeRemoved { project, slug, .. } => agents(world.owners_of_tree(*project, slug)),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::agents::{self, Life};
 use crate::ask::{Ask, MergeOutcome};
+use crate::commits;
 use crate::concerns;
 use crate::control;
 use crate::deadlines::Due;
@@ -113,6 +114,7 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
         }
         Ask::KnowFile { project, file } => reads::learn(world, who, *project, file),
         Ask::SawUnlockedWrite(write) => writes::saw(who, write)?,
+        Ask::SawUnguardedCommit(commit) => commits::saw(who, commit)?,
         Ask::RecordCommit { project, commit } => {
             vec![Event::Committed { project: *project, commit: (**commit).clone() }]
         }

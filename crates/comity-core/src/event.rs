@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Ending, Process, Profile};
-use crate::commits::Commit;
+use crate::commits::{Commit, UnguardedCommit};
 use crate::control::ControlEvent;
 use crate::decisions::DecisionEvent;
 use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
@@ -239,6 +239,8 @@ pub enum Event {
     },
     /// A file changed while nobody who might have done it held a lock on it.
     UnlockedWrite(Box<UnlockedWrite>),
+    /// A commit that no guard has judged has in it what somebody else has locked.
+    CommitUnguarded(Box<UnguardedCommit>),
     /// What an agent had locked and changed was committed.
     Committed {
         /// In which project.
@@ -358,6 +360,7 @@ impl Event {
             Event::WaitEnded { .. } => live("wait_ended", "wait:ended"),
             Event::FileKnown { .. } => live("file_known", "file:known"),
             Event::UnlockedWrite { .. } => live("unlocked_write", "file:unlocked_write"),
+            Event::CommitUnguarded(_) => durable("commit_unguarded", "commit:unguarded"),
             Event::Committed { .. } => durable("file_commit", "commit:made"),
             Event::WorktreeAdded { .. } => durable("worktree_added", "worktree:added"),
             // Lost in a power cut, it is as if it had never been released: it stays.

@@ -79,6 +79,24 @@ pub enum Told {
         /// Further files.
         others: usize,
     },
+    /// What this agent has locked is in a commit that went past the guard.
+    LockedFileCommitted {
+        /// Which files.
+        files: String,
+        /// The commit.
+        commit: String,
+        /// By whom, as far as anybody can tell.
+        by: String,
+    },
+    /// This agent probably made a commit of what another has locked.
+    CommittedPastGuard {
+        /// Which files.
+        files: String,
+        /// The commit.
+        commit: String,
+        /// Who has them locked.
+        holder: String,
+    },
     /// This agent probably wrote to what it has not locked.
     WroteWithoutLock {
         /// To what.
@@ -143,6 +161,16 @@ impl fmt::Display for Told {
                 f,
                 "{path}{}, which you have locked, was changed{by}; read it again before you write to it",
                 more(*others)
+            ),
+            Told::LockedFileCommitted { files, commit, by } => write!(
+                f,
+                "{files}, which you have locked, went past the guard into commit {commit}{by}; look at it with: git show \
+                 {commit}"
+            ),
+            Told::CommittedPastGuard { files, commit, holder } => write!(
+                f,
+                "{files}, which {holder} has locked, went past the guard into commit {commit}, probably by you; ask \
+                 {holder}, or take it back with: git revert {commit}"
             ),
             Told::WroteWithoutLock { path, holder: None, others } => write!(
                 f,

@@ -185,6 +185,7 @@ impl World {
                 }
             }
             Event::UnlockedWrite(write) => crate::writes::apply(self, record.seq, write),
+            Event::CommitUnguarded(commit) => crate::commits::apply(self, record.seq, commit),
             Event::WorktreeAdded { project, tree } => {
                 let (project, owner) = (*project, record.by);
                 let (tree, added) = (tree.clone(), record.seq);

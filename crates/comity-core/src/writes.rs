@@ -61,7 +61,7 @@ impl UnlockedWrite {
 }
 
 /// Who did it, as far as anybody can tell.
-fn by(world: &World, candidates: &[AgentId]) -> String {
+pub(crate) fn by(world: &World, candidates: &[AgentId]) -> String {
     let names: Vec<String> = candidates.iter().map(|id| world.name_of(Principal::Agent(*id))).collect();
     match &names[..] {
         [] => " by a person or an unknown program".to_owned(),

@@ -18,6 +18,7 @@ const ASKED_MAX: usize = 200;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checkout {
     worktree: Worktree,
+    common_dir: PathBuf,
 }
 
 /// A path that is not as git has it.
@@ -35,7 +36,7 @@ impl Checkout {
         match marker::look(root)? {
             Marker::Leads(dirs) => {
                 let worktree = Worktree { root: root.to_owned(), git_dir: dirs.git_dir };
-                Ok(Some(Checkout { worktree }))
+                Ok(Some(Checkout { worktree, common_dir: dirs.common_dir }))
             }
             Marker::Broken | Marker::None => Ok(None),
         }
@@ -49,6 +50,15 @@ impl Checkout {
     /// Its own git directory, where its index and its head are.
     pub fn git_dir(&self) -> &Path {
         &self.worktree.git_dir
+    }
+
+    /// The git directory that all worktrees of its project share, where the branches are.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    pub(crate) fn worktree(&self) -> &Worktree {
+        &self.worktree
     }
 
     /// Which of these directories, from the top, git ignores; one with a tracked file in it is not ignored.
@@ -114,6 +124,6 @@ impl Checkout {
     }
 }
 
-fn split(said: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn split(said: &[u8]) -> impl Iterator<Item = &[u8]> {
     said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }

@@ -15,6 +15,7 @@ mod place;
 mod plain;
 mod process;
 mod quick;
+mod refs;
 mod repository;
 mod resolve;
 mod uncommitted;
@@ -24,6 +25,7 @@ mod worktrees;
 
 pub use checkout::{Changed, Checkout};
 pub use git::UnknownState;
+pub use refs::{NewCommit, Tips};
 pub use repository::Repository;
 pub use resolve::leads_elsewhere;
 pub use uncommitted::has_uncommitted_work;

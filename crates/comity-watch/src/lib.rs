@@ -8,6 +8,8 @@ mod burst;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
+mod refs;
+#[cfg(target_os = "linux")]
 mod run;
 mod state;
 #[cfg(target_os = "linux")]
@@ -17,4 +19,4 @@ mod trees;
 mod watcher;
 
 pub use state::{State, Trouble};
-pub use watcher::{Bounds, Observer, Watcher};
+pub use watcher::{Bounds, Looked, Observer, Watcher};

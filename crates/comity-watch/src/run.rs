@@ -14,7 +14,7 @@ use crate::kernel::{Watch, What};
 use crate::state::{State, Trouble};
 use crate::tree::{Came, INDEX_LOCK};
 use crate::trees::{Spot, Trees};
-use crate::watcher::{Bounds, Observer};
+use crate::watcher::{Bounds, Looked, Observer};
 
 /// The watcher, as its thread has it.
 pub(crate) struct Watching<O> {
@@ -60,7 +60,9 @@ impl<O: Observer> Watching<O> {
 
     /// One turn; says whether there is another.
     fn turn(&mut self) -> bool {
-        let next = self.trees.trees.values().filter_map(|tree| tree.burst.next(&self.trees.bounds)).min();
+        let bounds = &self.trees.bounds;
+        let refs = self.trees.refs.values().filter_map(|refs| refs.next(bounds));
+        let next = self.trees.trees.values().filter_map(|tree| tree.burst.next(bounds)).chain(refs).min();
         let timeout = next.map(|next| next.saturating_duration_since(Instant::now()));
         let timeout = timeout.and_then(|left| Timespec::try_from(left).ok());
         let mut fds =
@@ -87,6 +89,9 @@ impl<O: Observer> Watching<O> {
     fn refresh(&mut self) {
         let wanted = self.observer.wanted();
         self.trees.set(&wanted, Instant::now());
+        for checkout in self.trees.set_refs() {
+            self.observer.refs_watched(&checkout);
+        }
         self.tell();
     }
 
@@ -128,7 +133,20 @@ impl<O: Observer> Watching<O> {
                 match kind {
                     Kind::Came if name == INDEX_LOCK => tree.git_began(now),
                     Kind::Went if name == INDEX_LOCK => tree.git_ended(),
+                    Kind::Came | Kind::Written if name == OsStr::new("HEAD") => {
+                        let common_dir = tree.checkout.common_dir().to_owned();
+                        self.touch_refs(&common_dir, now);
+                    }
                     Kind::DirCame | Kind::DirLeft | Kind::Came | Kind::Went | Kind::Written => {}
+                }
+            }
+            Some(Spot::Refs { common_dir, .. }) => {
+                if matches!(kind, Kind::DirCame) {
+                    self.trees.watch_refs(&common_dir);
+                }
+                // A lock is not the ref yet; the ref comes in its place.
+                if name.extension() != Some(OsStr::new("lock")) {
+                    self.touch_refs(&common_dir, now);
                 }
             }
             Some(Spot::Dir { root, dir }) => {
@@ -173,6 +191,13 @@ impl<O: Observer> Watching<O> {
         }
     }
 
+    /// A branch or a head moves.
+    fn touch_refs(&mut self, common_dir: &Path, now: Instant) {
+        let Some(refs) = self.trees.refs.get_mut(common_dir) else { return };
+        refs.touch(now);
+        self.observer.refs_touched(common_dir);
+    }
+
     /// A watched directory has another name: what came of it is told by the directories around it, but for the top.
     fn moved(&mut self, watch: Watch) {
         if let Some(Spot::Dir { root, dir }) = self.trees.spot(watch).cloned()
@@ -186,6 +211,11 @@ impl<O: Observer> Watching<O> {
         self.trees.note(Trouble::Overrun { times: 1 });
         // Directories may have come and gone unnoticed.
         self.trees.trees.values_mut().for_each(|tree| tree.is_stale = true);
+        let common_dirs: Vec<PathBuf> = self.trees.refs.keys().cloned().collect();
+        for common_dir in common_dirs {
+            self.trees.watch_refs(&common_dir);
+            self.touch_refs(&common_dir, Instant::now());
+        }
     }
 
     /// Watches what came, until nothing new is found.
@@ -211,6 +241,19 @@ impl<O: Observer> Watching<O> {
             let paths = tree.burst.settled(now, &bounds);
             if !paths.is_empty() {
                 self.observer.settled(&tree.checkout, paths);
+            }
+        }
+        let settled: Vec<PathBuf> = self
+            .trees
+            .refs
+            .iter_mut()
+            .filter_map(|(common_dir, refs)| refs.has_settled(now, &bounds).then(|| common_dir.clone()))
+            .collect();
+        for common_dir in settled {
+            let Some(checkout) = self.trees.checkout_of(&common_dir) else { continue };
+            let looked = self.observer.refs_settled(checkout);
+            if let (Looked::Again, Some(refs)) = (looked, self.trees.refs.get_mut(&common_dir)) {
+                refs.touch(Instant::now());
             }
         }
     }

@@ -41,6 +41,13 @@ pub enum Trouble {
         /// How often.
         times: usize,
     },
+    /// The branches of a project cannot be watched.
+    Refs {
+        /// The git directory of the project.
+        common_dir: PathBuf,
+        /// Why.
+        problem: String,
+    },
     /// Something could not be looked at.
     Unreadable {
         /// In which tree.
@@ -58,7 +65,7 @@ impl Trouble {
             | Trouble::SystemLimit { root }
             | Trouble::TooManyPaths { root, .. }
             | Trouble::Unreadable { root, .. } => Some(root),
-            Trouble::Overrun { .. } => None,
+            Trouble::Overrun { .. } | Trouble::Refs { .. } => None,
         }
     }
 }
@@ -90,6 +97,9 @@ impl fmt::Display for Trouble {
                     f,
                     "files changed faster than they could be looked at, {times} times; some writes were not seen"
                 )
+            }
+            Trouble::Refs { common_dir, problem } => {
+                write!(f, "commits in {} may go past the guard unnoticed: {problem}", common_dir.display())
             }
             Trouble::Unreadable { root, problem } => {
                 write!(f, "{} is not watched as a whole: {problem}", root.display())

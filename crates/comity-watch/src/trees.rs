@@ -11,6 +11,7 @@ use comity_git::Checkout;
 use rustix::io::Errno;
 
 use crate::kernel::{Kernel, Watch};
+use crate::refs::Refs;
 use crate::state::{State, Trouble};
 use crate::tree::{Came, Tree};
 use crate::watcher::Bounds;
@@ -25,12 +26,16 @@ pub(crate) enum Spot {
     Dir { root: PathBuf, dir: PathBuf },
     /// Git's own directory of a worktree.
     Git { root: PathBuf },
+    /// A directory that the refs of a project are in.
+    Refs { common_dir: PathBuf, dir: PathBuf },
 }
 
 /// All that is watched.
 pub(crate) struct Trees {
     pub(crate) kernel: Kernel,
     pub(crate) trees: BTreeMap<PathBuf, Tree>,
+    /// The refs of their projects, by the common git directory.
+    pub(crate) refs: BTreeMap<PathBuf, Refs>,
     pub(crate) bounds: Bounds,
     spots: HashMap<Watch, Spot>,
     troubles: Vec<Trouble>,
@@ -39,11 +44,23 @@ pub(crate) struct Trees {
 impl Trees {
     pub(crate) fn new(bounds: Bounds) -> io::Result<Trees> {
         let kernel = Kernel::open()?;
-        Ok(Trees { kernel, trees: BTreeMap::new(), bounds, spots: HashMap::new(), troubles: Vec::new() })
+        let (trees, refs) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Trees { kernel, trees, refs, bounds, spots: HashMap::new(), troubles: Vec::new() })
     }
 
     pub(crate) fn spot(&self, watch: Watch) -> Option<&Spot> {
         self.spots.get(&watch)
+    }
+
+    /// Notes what a watch stands for.
+    pub(crate) fn place(&mut self, watch: Watch, spot: Spot) {
+        self.spots.insert(watch, spot);
+    }
+
+    /// Ends a watch.
+    pub(crate) fn forget(&mut self, watch: Watch) {
+        self.spots.remove(&watch);
+        self.kernel.unwatch(watch);
     }
 
     pub(crate) fn state(&self) -> State {
@@ -106,6 +123,7 @@ impl Trees {
         let Some(spot) = self.spots.remove(&watch) else { return };
         match spot {
             Spot::Git { root } => self.end(&root),
+            Spot::Refs { common_dir, dir } => self.refs_dir_ended(&common_dir, &dir),
             Spot::Dir { root, dir } if dir.as_os_str().is_empty() => self.end(&root),
             Spot::Dir { root, dir } => {
                 let Some(tree) = self.trees.get_mut(&root) else { return };
@@ -232,5 +250,8 @@ fn unreadable(root: &Path, error: &dyn std::fmt::Display) -> Trouble {
 }
 
 fn is_same_kind(a: &Trouble, b: &Trouble) -> bool {
-    std::mem::discriminant(a) == std::mem::discriminant(b) && a.root() == b.root()
+    match (a, b) {
+        (Trouble::Refs { common_dir: a, .. }, Trouble::Refs { common_dir: b, .. }) => a == b,
+        (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b) && a.root() == b.root(),
+    }
 }

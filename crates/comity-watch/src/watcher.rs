@@ -39,6 +39,15 @@ impl Default for Bounds {
     }
 }
 
+/// What became of a look at branches that moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Looked {
+    /// All was seen.
+    Done,
+    /// It is too early: look again in a moment.
+    Again,
+}
+
 /// Who says what is to be watched, and is told what was seen; all on the watcher's thread.
 pub trait Observer: Send + 'static {
     /// The tops of the worktrees that are to be watched from now on, symlinks resolved.
@@ -49,6 +58,17 @@ pub trait Observer: Send + 'static {
 
     /// These paths were touched and have been left alone since; a directory stands for all below it.
     fn settled(&mut self, checkout: &Checkout, paths: Vec<PathBuf>);
+
+    /// The branches of this checkout's project are watched from here on.
+    fn refs_watched(&mut self, _checkout: &Checkout) {}
+
+    /// A branch or a head of this project moves: called at once, perhaps often, so it must be quick.
+    fn refs_touched(&mut self, _common_dir: &Path) {}
+
+    /// The branches and heads have been left alone since.
+    fn refs_settled(&mut self, _checkout: &Checkout) -> Looked {
+        Looked::Done
+    }
 
     /// What is watched has changed, or something went wrong.
     fn changed(&mut self, state: &State);

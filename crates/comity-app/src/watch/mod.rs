@@ -1,18 +1,20 @@
 //! Watches the worktrees that agents work in, and reports what is written to them without a lock.
 
 mod calls;
+mod commits;
+mod own;
 mod roots;
 mod sight;
 mod told;
 mod witness;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use comity_core::AgentId;
+use comity_core::{AgentId, ProjectId};
 use comity_watch::{Bounds, State, Watcher};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +23,7 @@ use crate::application::Application;
 use crate::engine::Engine;
 use calls::Calls;
 pub(crate) use calls::{Call, Reach};
+use own::{Moving, Own};
 use witness::Witness;
 
 /// Called with what went wrong, in words; it must not block.
@@ -30,6 +33,9 @@ pub type OnTrouble = Box<dyn Fn(&str) + Send>;
 #[derive(Debug, Default)]
 pub struct Watch {
     calls: Calls,
+    own: Own,
+    /// Why commits of a project cannot be judged, by its common git directory.
+    blind: Mutex<BTreeMap<PathBuf, String>>,
     now: Mutex<Now>,
     watcher: OnceLock<Arc<Watcher>>,
 }
@@ -112,11 +118,16 @@ impl Watch {
     /// How watching goes, for people.
     pub fn view(&self) -> WatchView {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let (state, seen, problems) = match &*now {
+        let (state, seen, mut problems) = match &*now {
             Now::Off => ("off", &State::default(), vec![]),
             Now::Unavailable(problem) => ("unavailable", &State::default(), vec![problem.clone()]),
             Now::On(seen) => ("on", seen, seen.troubles.iter().map(ToString::to_string).collect()),
         };
+        let blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
+        let blind = blind
+            .iter()
+            .map(|(at, why)| format!("commits in {} may go past the guard unnoticed: {why}", at.display()));
+        problems.extend(blind);
         WatchView { state, trees: seen.trees, directories: seen.directories, problems }
     }
 
@@ -139,6 +150,21 @@ impl Watch {
         self.calls.all_ended(agent);
     }
 
+    /// Comity moves branches itself, until what comes back is dropped.
+    pub(crate) fn moving(&self) -> Moving<'_> {
+        self.own.moving()
+    }
+
+    /// Comity has made this commit.
+    pub(crate) fn made(&self, commit: &str) {
+        self.own.made(commit);
+    }
+
+    /// Git's guard has let a commit of these files pass.
+    pub(crate) fn judged(&self, project: ProjectId, paths: &[String]) {
+        self.own.judged(project, paths);
+    }
+
     /// The program of an agent said that it is about to end: its end is no crash.
     pub fn said_goodbye(&self, agent: AgentId) {
         self.calls.set_goodbye(agent, true);
@@ -156,6 +182,15 @@ impl Watch {
 
     fn forget_agents_but(&self, live: &BTreeSet<AgentId>) {
         self.calls.forget_agents_but(live);
+    }
+
+    /// Whether the commits of a project can be judged; says whether that is news.
+    fn set_blind(&self, common_dir: &Path, problem: Option<&str>) -> bool {
+        let mut blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
+        match problem {
+            None => blind.remove(common_dir).is_some(),
+            Some(why) => blind.insert(common_dir.to_owned(), why.to_owned()).as_deref() != Some(why),
+        }
     }
 
     fn set(&self, now: Now) {

@@ -29,6 +29,21 @@ impl Roots {
         self.grounds.get(root).copied()
     }
 
+    /// The worktrees of a project.
+    pub(super) fn of(&self, project: ProjectId) -> Vec<PathBuf> {
+        let of = self.grounds.iter().filter(|(_, ground)| ground.project == project);
+        of.map(|(root, _)| root.clone()).collect()
+    }
+
+    /// The project of a common git directory.
+    pub(super) fn project(&self, common_dir: &Path) -> Option<ProjectId> {
+        let is_it = |root: &PathBuf| {
+            let checkout = comity_git::Checkout::at(root).ok().flatten();
+            checkout.is_some_and(|checkout| checkout.common_dir() == common_dir)
+        };
+        self.grounds.iter().find(|(root, _)| is_it(root)).map(|(_, ground)| ground.project)
+    }
+
     /// Finds the worktrees anew.
     pub(super) fn refresh(&mut self, app: &Application) -> BTreeSet<PathBuf> {
         self.look_for_agents(app);

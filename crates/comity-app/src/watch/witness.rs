@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use comity_core::writes::UnlockedWrite;
 use comity_core::{Ask, PathPattern};
 use comity_git::Checkout;
-use comity_watch::{Observer, State};
+use comity_watch::{Looked, Observer, State};
 
+use super::commits::Commits;
 use super::roots::{Ground, Roots};
 use super::sight::{Finding, Owned, Sight};
 use super::told::Told;
@@ -28,6 +29,7 @@ pub(super) struct Witness {
     roots: Roots,
     sights: HashMap<(PathBuf, PathBuf), (Sight, Instant)>,
     told: Told,
+    commits: Commits,
     on_trouble: OnTrouble,
     troubles: Vec<String>,
 }
@@ -39,6 +41,7 @@ impl Witness {
             roots: Roots::default(),
             sights: HashMap::new(),
             told: Told::default(),
+            commits: Commits::default(),
             on_trouble,
             troubles: Vec::new(),
         }
@@ -71,6 +74,15 @@ impl Witness {
             Some(finding) => Some(finding.clone()),
             // It went with its directory.
             None => self.finding(&self.look(ground, root, path)?),
+        }
+    }
+
+    fn note_commits(&self, checkout: &Checkout, problem: Option<&String>) {
+        let problem = problem.map(String::as_str);
+        if self.app.watch().set_blind(checkout.common_dir(), problem)
+            && let Some(problem) = problem
+        {
+            (self.on_trouble)(&format!("commits cannot be judged: {problem}"));
         }
     }
 
@@ -141,6 +153,23 @@ impl Observer for Witness {
             }
         }
         self.report(ground, root, news);
+    }
+
+    fn refs_watched(&mut self, checkout: &Checkout) {
+        let begun = self.commits.begin(checkout);
+        self.note_commits(checkout, begun.as_ref().err());
+    }
+
+    fn refs_touched(&mut self, common_dir: &Path) {
+        let Some(project) = self.roots.project(common_dir) else { return };
+        self.commits.moved(&self.app, project, common_dir, &self.roots.of(project));
+    }
+
+    fn refs_settled(&mut self, checkout: &Checkout) -> Looked {
+        let Some(ground) = self.roots.ground(checkout.root()) else { return Looked::Done };
+        let looked = self.commits.settled(&self.app, ground, checkout);
+        self.note_commits(checkout, looked.as_ref().err());
+        looked.unwrap_or(Looked::Done)
     }
 
     fn changed(&mut self, state: &State) {

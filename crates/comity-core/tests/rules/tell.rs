@@ -78,6 +78,7 @@ impl Teller {
             }
             Event::FileKnown { file, .. } => format!("{} is known", file.path),
             Event::UnlockedWrite(write) => write.summary(world),
+            Event::CommitUnguarded(commit) => commit.summary(world),
             Event::Committed { commit, .. } => format!("{} files were committed", commit.files_total),
             Event::WorktreeAdded { tree, .. } => format!("worktree {} is there", tree.slug),
             Event::WorktreeReleased { slug, .. } => format!("worktree {slug} may go"),

@@ -1,5 +1,6 @@
 //! Writes without a lock: how they read, and who is told.
 
+use comity_core::commits::UnguardedCommit;
 use comity_core::writes::UnlockedWrite;
 use comity_core::{Ask, Principal};
 use expect_test::{Expect, expect};
@@ -80,4 +81,38 @@ fn only_the_watcher_tells() {
     };
     assert!(!stage.ask("bob", bob, &Ask::SawUnlockedWrite(Box::new(write)), None));
     assert!(stage.said.last().is_some_and(|said| said.starts_with("bob: refused (not_allowed)")));
+}
+
+#[test]
+fn a_commit_past_the_guard() {
+    let mut stage = Stage::default();
+    for name in ["ann", "bob"] {
+        stage.play(&format!("{name} joins"));
+    }
+    stage.said.clear();
+    let commit = UnguardedCommit {
+        project: project(),
+        commit: "0123456789abcdef".into(),
+        branch: Some("main".into()),
+        paths: vec!["src/a.rs".into(), "src/b.rs".into()],
+        others: 2,
+        holder: stage.who("ann"),
+        candidates: stage.who("bob").agent().into_iter().collect(),
+    };
+    let ask = Ask::SawUnguardedCommit(Box::new(commit));
+    let bob = stage.who("bob");
+    assert!(!stage.ask("bob", bob, &ask, None), "only the watcher tells");
+    stage.said.clear();
+    assert!(stage.ask("the watcher", Principal::System, &ask, None));
+    for name in ["ann", "bob"] {
+        let id = stage.who(name).agent().expect("an agent");
+        for notice in &stage.world.agents.get(id).expect("an agent").notices {
+            stage.said.push(format!("{name} is told: {}", notice.what));
+        }
+    }
+    expect![[r#"
+        src/a.rs, src/b.rs and 2 other files, locked by ann, went past the guard into commit 0123456789 on main, probably by bob
+        ann is told: src/a.rs, src/b.rs and 2 other files, which you have locked, went past the guard into commit 0123456789, probably by bob; look at it with: git show 0123456789
+        bob is told: src/a.rs, src/b.rs and 2 other files, which ann has locked, went past the guard into commit 0123456789, probably by you; ask ann, or take it back with: git revert 0123456789"#]]
+    .assert_eq(&stage.said.join("\n"));
 }

@@ -198,6 +198,7 @@ impl Oracle {
             // What agents know of files, commits and worktrees has no part in who holds what.
             Event::FileKnown { .. }
             | Event::UnlockedWrite { .. }
+            | Event::CommitUnguarded { .. }
             | Event::Committed { .. }
             | Event::WorktreeAdded { .. }
             | Event::WorktreeReleased { .. }

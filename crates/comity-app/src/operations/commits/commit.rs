@@ -102,9 +102,11 @@ impl Operation for Commit {
             patience: PATIENCE,
         };
         let mut prove = |changes: &[Change]| held.prove(app, caller.who, changes);
+        let _moving = app.watch().moving();
         match commit(place.repository(), &request, &mut prove).map_err(failure)? {
             Outcome::Nothing(report) => Ok(Plan::Answer(reported(CommitMade::default(), report))),
             Outcome::Committed(made) => {
+                app.watch().made(made.commit.as_str());
                 let warnings = record(app, caller.who, &place, &self.message, &made);
                 let mut output = answer(*made);
                 output.warnings.extend(warnings);

@@ -55,7 +55,10 @@ impl Operation for GuardCommit {
             }
         }
         match in_the_way.first() {
-            None => Ok(Plan::Answer(MayCommit { files: self.paths.len() })),
+            None => {
+                app.watch().judged(project, &self.paths);
+                Ok(Plan::Answer(MayCommit { files: self.paths.len() }))
+            }
             Some((path, _)) => Err(Refusal::Locked {
                 path: path.clone(),
                 holders: in_the_way.iter().map(|(_, holder)| holder.clone()).collect(),

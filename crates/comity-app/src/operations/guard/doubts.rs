@@ -93,7 +93,8 @@ impl Doubts<'_> {
         }
         let (is_dir, is_there) = (path.is_dir(), path.exists());
         let looks_like_path = text.contains(['/', '.']) && !text.chars().any(char::is_control);
-        if !is_there && !(guess.is_named && looks_like_path) {
+        let may_be = is_there || (guess.is_named && looks_like_path);
+        if !may_be {
             return Ok(());
         }
         let how = How::Edit;

@@ -134,15 +134,15 @@ mod tests {
     #[test]
     fn homes() {
         let homes =
-            Homes::Given("/home/ann", "root:x:0:0:root:/root:/bin/sh\nbob:x:1:1::/home/bob:/bin/sh\n");
+            Homes::Given("/srv/ann", "root:x:0:0:root:/root:/bin/sh\nbob:x:1:1::/srv/bob:/bin/sh\n");
         for (text, expected) in [
-            ("~", Some("/home/ann/")),
-            ("~/src/a.rs", Some("/home/ann/src/a.rs")),
-            ("~//src/a.rs", Some("/home/ann/src/a.rs")),
-            ("~bob/a.rs", Some("/home/bob/a.rs")),
+            ("~", Some("/srv/ann/")),
+            ("~/src/a.rs", Some("/srv/ann/src/a.rs")),
+            ("~//src/a.rs", Some("/srv/ann/src/a.rs")),
+            ("~bob/a.rs", Some("/srv/bob/a.rs")),
             ("~nobody-here/a.rs", None),
-            ("$HOME/a.rs", Some("/home/ann/a.rs")),
-            ("${HOME}/a.rs", Some("/home/ann/a.rs")),
+            ("$HOME/a.rs", Some("/srv/ann/a.rs")),
+            ("${HOME}/a.rs", Some("/srv/ann/a.rs")),
             ("$HOMELY/a.rs", None),
             ("src/~/a.rs", None),
         ] {

@@ -122,6 +122,7 @@ impl Operation for WorktreeMerge {
         let name = app.engine().world().name_of(worktree.owner);
         let by = Person { email: format!("{}@comity.invalid", name.replace(' ', ".")), name };
         let message = self.message.unwrap_or_else(|| format!("Merge {source} into {target}"));
+        let _moving = app.watch().moving();
         match driver.merge(&plan, &by, &message).map_err(failure)? {
             Merged::Already => made.state = "already",
             Merged::Done { commit } => {
@@ -135,6 +136,7 @@ impl Operation for WorktreeMerge {
             }
         }
         if let Some(commit) = &made.commit {
+            app.watch().made(commit);
             let (commit, files_total) = (commit.as_str().into(), made.files.len());
             ask(app, caller.who, record(MergeOutcome::Merged { commit, files_total }))?;
         }

@@ -1,0 +1,96 @@
+//! Where the branches of a project are, and which commits are new on them: by git's own word, however it stores refs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::checkout::{Checkout, split};
+use crate::git::{Git, UnknownState};
+
+/// Commits that are looked at one by one; of more, only what they changed together is told.
+const COMMITS_MAX: usize = 50;
+
+/// What each branch, and each head that is on none, points at.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tips(BTreeMap<String, String>);
+
+/// A commit that was not reachable before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewCommit {
+    /// Its id.
+    pub id: String,
+    /// The branch that it was found on; none for a head that is on none.
+    pub branch: Option<String>,
+    /// What it changed, from the top. A merge changed what is as in none of its parents.
+    pub paths: Vec<PathBuf>,
+}
+
+impl Checkout {
+    /// Where all branches of the project are, and the heads of its worktrees.
+    pub fn tips(&self, patience: Duration) -> Result<Tips, UnknownState> {
+        let git = Git::on_refs(self.worktree(), Instant::now() + patience);
+        let format = "--format=%(objectname) %(refname)";
+        let branches = git.call("for-each-ref").args([format, "refs/heads"]).done()?;
+        let branches = String::from_utf8_lossy(&branches).into_owned();
+        let mut tips: BTreeMap<String, String> = branches
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(id, name)| (name.to_owned(), id.to_owned()))
+            .collect();
+        let worktrees = git.call("worktree").args(["list", "--porcelain"]).done()?;
+        let worktrees = String::from_utf8_lossy(&worktrees).into_owned();
+        for (at, tree) in worktrees.split("\n\n").enumerate() {
+            let is_detached = tree.lines().any(|line| line == "detached");
+            let head = tree.lines().find_map(|line| line.strip_prefix("HEAD "));
+            if let Some(head) = head.filter(|_| is_detached) {
+                tips.insert(format!("HEAD {at}"), head.to_owned());
+            }
+        }
+        Ok(Tips(tips))
+    }
+
+    /// The commits that `now` reaches and `before` did not.
+    pub fn new_commits(
+        &self,
+        before: &Tips,
+        now: &Tips,
+        patience: Duration,
+    ) -> Result<Vec<NewCommit>, UnknownState> {
+        let known: BTreeSet<&str> = before.0.values().map(String::as_str).collect();
+        let git = Git::on_refs(self.worktree(), Instant::now() + patience);
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        for (name, tip) in now.0.iter().filter(|(_, tip)| !known.contains(tip.as_str())) {
+            let mut input = format!("{tip}\n");
+            known.iter().for_each(|id| input += &format!("^{id}\n"));
+            let count = format!("--max-count={}", COMMITS_MAX + 1);
+            // What a branch was at before may be gone.
+            let options = [&count, "--ignore-missing", "--stdin"];
+            let ids = git.call("rev-list").args(options).input(input).done()?;
+            let ids = String::from_utf8_lossy(&ids).into_owned();
+            let branch = name.strip_prefix("refs/heads/").map(str::to_owned);
+            let all: Vec<&str> = ids.lines().collect();
+            match (all.len() > COMMITS_MAX, before.0.get(name)) {
+                (true, Some(old)) => {
+                    let paths = changed(&git, &[old, tip])?;
+                    found.push(NewCommit { id: tip.clone(), branch, paths });
+                }
+                (_, _) => {
+                    for id in all.into_iter().take(COMMITS_MAX).filter(|id| seen.insert((*id).to_owned())) {
+                        let paths = changed(&git, &[id])?;
+                        found.push(NewCommit { id: id.to_owned(), branch: branch.clone(), paths });
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What a commit changed, or what differs between two.
+fn changed(git: &Git<'_>, commits: &[&str]) -> Result<Vec<PathBuf>, UnknownState> {
+    let options = ["-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-renames", "-z"];
+    let said = git.call("diff-tree").args(options).args(commits).done()?;
+    Ok(split(&said).map(|path| OsStr::from_bytes(path).into()).collect())
+}
