@@ -125,6 +125,15 @@ fn summary(record: &Record, world: &World) -> String {
             Some(role) => format!("{} joined as {role}", profile.name),
             None => format!("{} joined", profile.name),
         },
+        Event::EntriesRefused { why, count: 1 } => {
+            format!("a caller was not let in at the HTTP port: {}", comity_core::display::visible(why))
+        }
+        Event::EntriesRefused { why, count } => {
+            format!(
+                "{count} callers were not let in at the HTTP port, the last because: {}",
+                comity_core::display::visible(why)
+            )
+        }
         Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
         Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
         Event::AgentProcessKnown { agent, process } => {

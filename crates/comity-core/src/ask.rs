@@ -71,6 +71,13 @@ pub enum Ask {
         /// What it says of itself.
         profile: Box<Profile>,
     },
+    /// Tells that callers were not let in.
+    NoteRefusedEntries {
+        /// Why the last one was not.
+        why: Box<str>,
+        /// How many there were since this was last told.
+        count: u64,
+    },
     /// Sets how many agents may be here.
     LimitAgents {
         /// How many.

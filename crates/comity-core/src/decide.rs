@@ -62,6 +62,10 @@ pub fn decide(world: &World, who: Principal, ask: &Ask) -> Result<Verdict, Refus
             agents::join(world, who, *agent, *token, profile)?
         }
         Ask::Attach { agent, token, profile } => agents::join(world, who, *agent, *token, profile)?,
+        Ask::NoteRefusedEntries { why, count } => {
+            pools::only_comity(who)?;
+            vec![Event::EntriesRefused { why: why.clone(), count: *count }]
+        }
         Ask::LimitAgents { max } => agents::limit(world, who, *max)?,
         Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
         Ask::KnowProcess { agent, process } => {

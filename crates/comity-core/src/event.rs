@@ -66,6 +66,13 @@ pub enum Event {
         /// The hash of its first token.
         token: TokenHash,
     },
+    /// Callers were not let in at the HTTP port.
+    EntriesRefused {
+        /// Why the last one was not.
+        why: Box<str>,
+        /// How many there were since this was last told.
+        count: u64,
+    },
     /// A person set how many agents may be here.
     AgentsLimited {
         /// How many.
@@ -331,6 +338,7 @@ impl Event {
             Event::ServerStarted { .. } => durable("server_started", "server:started"),
             Event::ProjectAdded { .. } => live("project_added", "project:added"),
             Event::AgentJoined { .. } => durable("agent_joined", "agent:joined"),
+            Event::EntriesRefused { .. } => live("entries_refused", "server:entries_refused"),
             Event::AgentsLimited { .. } => durable("agents_limited", "agent:limit"),
             Event::AgentTokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
             Event::AgentProcessKnown { .. } => live("agent_process_known", "agent:process_known"),

@@ -201,6 +201,7 @@ impl World {
             Event::Permission(event) => crate::permissions::apply(self, event),
             Event::Task(event) => crate::tasks::apply(self, record, event),
             Event::Pool(event) => crate::pools::apply(self, record, event),
+            Event::EntriesRefused { .. } => {}
             Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));

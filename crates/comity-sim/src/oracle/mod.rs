@@ -198,6 +198,7 @@ impl Oracle {
             | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }
             | Event::AgentsLimited { .. }
+            | Event::EntriesRefused { .. }
             | Event::NothingChanged {} => Ok(()),
             Event::Mail(event) => self.observe_mail(record, event),
             Event::Control(event) => self.observe_control(record, event),
