@@ -1,5 +1,6 @@
 //! Everything that can be asked of Comity: the table of contents of the product. Every door loops over it.
 
+use comity_core::display::visible_lines;
 use comity_core::{Ask, Principal, Refusal};
 use serde_json::Value;
 
@@ -52,6 +53,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<EvaluateInTab>(),
     Entry::of::<TabConsole>(),
     Entry::of::<TabNetwork>(),
+    Entry::of::<TabDownloads>(),
     Entry::of::<AnswerDialog>(),
     Entry::of::<RequestTabSpace>(),
     Entry::of::<GrantTabSpace>(),
@@ -310,6 +312,14 @@ fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool) -> Finish 
 }
 
 fn render<O: Operation>(output: &O::Output, text: bool) -> Result<Rendered, Failure> {
-    let json = serde_json::to_string(output).map_err(Failure::fault)?;
-    Ok(Rendered { json, text: text.then(|| output.to_string()), receipt: O::receipt(output) })
+    let receipt = O::receipt(output);
+    if O::AUDIENCE != Audience::Browsing {
+        let json = serde_json::to_string(output).map_err(Failure::fault)?;
+        return Ok(Rendered { json, text: text.then(|| output.to_string()), receipt });
+    }
+    // Pages have a say in it.
+    let mut value = serde_json::to_value(output).map_err(Failure::fault)?;
+    crate::browser::show_hidden(&mut value);
+    let text = text.then(|| visible_lines(&output.to_string()).into_owned());
+    Ok(Rendered { json: value.to_string(), text, receipt })
 }

@@ -141,6 +141,8 @@ pub struct BrowserConfig {
     pub loopback: Option<bool>,
     /// Whether agents may run scripts in their tabs; yes, if not set.
     pub evaluate: Option<bool>,
+    /// Whether pages may download files, for the agent whose page it is; yes, if not set.
+    pub downloads: Option<bool>,
 }
 
 /// What a project's worktrees get, and what need not be kept of them.

@@ -173,6 +173,15 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
             None => format!("{} joined", profile.name),
         },
         Event::AgentNamed { agent, name } => format!("{agent} is called {name}"),
+        Event::EntriesRefused { why, count: 1 } => {
+            format!("a caller was not let in at the HTTP port: {}", comity_core::display::visible(why))
+        }
+        Event::EntriesRefused { why, count } => {
+            format!(
+                "{count} callers were not let in at the HTTP port, the last because: {}",
+                comity_core::display::visible(why)
+            )
+        }
         Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
         Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
         Event::AgentProcessKnown { agent, process } => {

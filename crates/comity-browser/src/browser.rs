@@ -37,6 +37,7 @@ pub struct Browser {
     profile: PathBuf,
     version: String,
     is_attached: bool,
+    download_bytes_max: Option<u64>,
     /// The interception that enforces the policy, while there is one.
     interception: Mutex<Option<String>>,
 }
@@ -111,6 +112,7 @@ impl Browser {
             profile: options.profile,
             version,
             is_attached,
+            download_bytes_max: options.download_bytes_max,
             interception: Mutex::default(),
         };
         browser.begin(deadline)?;
@@ -294,6 +296,8 @@ impl Browser {
         }
         subscribed?;
         tree?;
+        let bytes_max = self.download_bytes_max.unwrap_or(0);
+        let _limited: Value = self.call("comity.setDownloads", json!({ "bytesMax": bytes_max }), deadline)?;
         let _authentication = self.intercept("authRequired", deadline)?;
         self.set_policy(self.shared.policy(), deadline.left())
     }

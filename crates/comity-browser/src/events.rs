@@ -9,7 +9,7 @@ use crate::activity::{CONSOLE_BYTES_MAX, ConsoleLine, Outcome, Request, URL_BYTE
 use crate::connection::{About, Event};
 use crate::error::BrowserError;
 use crate::ids::{Container, TabId};
-use crate::notice::{Dialog, Notice};
+use crate::notice::{Dialog, Download, Downloaded, Notice};
 use crate::policy::Load;
 use crate::shared::Shared;
 use crate::tab_state::TabState;
@@ -72,8 +72,25 @@ impl Shared {
                 "network.continueWithAuth",
                 json!({ "request": request_id(params), "action": "cancel" }),
             ),
+            "comity.download" => self.downloaded(params),
             _ => {}
         }
+    }
+
+    fn downloaded(&self, params: &Value) {
+        let outcome = match params["refused"].as_str() {
+            Some(why) => Downloaded::Refused { why: cut(why, CONSOLE_BYTES_MAX) },
+            None => Downloaded::Saved {
+                path: text(params, "path").into(),
+                bytes: params["bytes"].as_u64().unwrap_or_default(),
+            },
+        };
+        self.tell(Notice::Download(Download {
+            tab: params["context"].as_str().map(|id| TabId(id.to_owned())),
+            container: Container(text(params, "container").to_owned()),
+            name: cut(text(params, "name"), URL_BYTES_MAX),
+            outcome,
+        }));
     }
 
     /// Takes in the tabs and frames that were there before anybody listened.

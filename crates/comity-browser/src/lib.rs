@@ -35,7 +35,7 @@ pub use firefox::process::Process;
 pub use firefox::program::find_firefox;
 pub use ids::{Container, TabId};
 pub use keys::Modifier;
-pub use notice::{Dialog, Notice};
+pub use notice::{Dialog, Download, Downloaded, Notice};
 pub use options::{Display, Options};
 pub use tab::act::{Acted, Button, Click, Typing};
 pub use tab::evaluate::{Evaluated, Realm};

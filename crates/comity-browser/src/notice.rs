@@ -1,5 +1,7 @@
 //! What happens in the browser without being asked for.
 
+use std::path::PathBuf;
+
 use crate::ids::{Container, TabId};
 
 /// Something that happened in the browser; told on the thread that reads from it, so whoever is told must be quick and
@@ -36,6 +38,8 @@ pub enum Notice {
         /// The dialog.
         dialog: Dialog,
     },
+    /// A page has downloaded something, or tried to.
+    Download(Download),
     /// Firefox has ended, or the connection to it has.
     Died,
 }
@@ -49,4 +53,34 @@ pub struct Dialog {
     pub message: String,
     /// What is in the field of a prompt.
     pub default: Option<String>,
+}
+
+/// Something that a page has downloaded, or tried to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Download {
+    /// The tab, if it is still there.
+    pub tab: Option<TabId>,
+    /// Whose cookies it was asked for with.
+    pub container: Container,
+    /// What the page calls it.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Downloaded,
+}
+
+/// What became of a download.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Downloaded {
+    /// It is in this file of the profile; whoever is told takes it from there.
+    Saved {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// It is not there.
+    Refused {
+        /// Why.
+        why: String,
+    },
 }

@@ -29,6 +29,8 @@ pub struct Options {
     pub display: Display,
     /// What may be loaded.
     pub policy: Policy,
+    /// Bytes of one download; without it nothing is downloaded.
+    pub download_bytes_max: Option<u64>,
     /// How long Firefox may take until it can be used.
     pub start_timeout: Duration,
 }
@@ -41,6 +43,7 @@ impl Options {
             profile: profile.into(),
             display: Display::default(),
             policy: Policy::default(),
+            download_bytes_max: None,
             start_timeout: START,
         }
     }

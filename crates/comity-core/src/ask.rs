@@ -88,6 +88,13 @@ pub enum Ask {
         /// Its name.
         name: Box<str>,
     },
+    /// Tells that callers were not let in.
+    NoteRefusedEntries {
+        /// Why the last one was not.
+        why: Box<str>,
+        /// How many there were since this was last told.
+        count: u64,
+    },
     /// Sets how many agents may be here.
     LimitAgents {
         /// How many.

@@ -55,6 +55,7 @@ pub fn concerns(event: &Event, before: Option<&World>) -> Vec<AgentId> {
         | Event::ProjectAdded { .. }
         | Event::AgentsLimited { .. }
         | Event::Person(_)
+        | Event::EntriesRefused { .. }
         // Who acted is who it is about.
         | Event::FileKnown { .. }
         | Event::Committed { .. }

@@ -73,6 +73,10 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
             agents::join_beside(world, asker, *agent, *token, profile)?
         }
         Ask::NameAgent { agent, name } => agents::rename(world, who, *agent, name)?,
+        Ask::NoteRefusedEntries { why, count } => {
+            pools::only_comity(who)?;
+            vec![Event::EntriesRefused { why: why.clone(), count: *count }]
+        }
         Ask::LimitAgents { max } => agents::limit(world, who, *max)?,
         Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
         Ask::KnowProcess { agent, process } => {

@@ -2,12 +2,18 @@
 
 #[path = "browser/crowd.rs"]
 mod crowd;
+#[path = "browser/downloads.rs"]
+mod downloads;
+#[path = "browser/hostile.rs"]
+mod hostile;
 #[path = "browser/kills.rs"]
 mod kills;
 #[path = "browser/owners.rs"]
 mod owners;
 #[path = "browser/pages.rs"]
 mod pages;
+#[path = "browser/planning.rs"]
+mod planning;
 #[path = "browser/queue.rs"]
 mod queue;
 #[path = "browser/strangers.rs"]

@@ -2,14 +2,9 @@
 
 use comity_browser::BrowserError;
 use comity_core::Refusal;
-use comity_core::display::visible;
 
+use super::untrusted::{in_a_line, quote};
 use crate::operation::Failure;
-
-/// Bytes of an address, or of a sentence with words of a page in it.
-const LINE_BYTES_MAX: usize = 2_048;
-/// Bytes of a title.
-const TITLE_BYTES_MAX: usize = 512;
 
 /// The browser's error as a refusal with its code and the next step.
 pub(crate) fn failure(error: BrowserError) -> Failure {
@@ -36,23 +31,32 @@ pub(crate) fn failure(error: BrowserError) -> Failure {
         BrowserError::Invalid { .. } => ("bad_input", "see: comity help tab"),
         BrowserError::Refused { .. } => ("browser", "see: comity help tab"),
     };
-    // A page may have had a say in it: its words must not look like a line of somebody else.
-    Refusal::Browser { code, problem: in_a_line(&error.to_string()), hint: hint.into() }.into()
+    Refusal::Browser { code, problem: told(&error), hint: hint.into() }.into()
 }
 
-/// Words of a page, or its address: one line, with an end.
-pub(crate) fn in_a_line(text: &str) -> String {
-    cut(&visible(text), LINE_BYTES_MAX)
-}
-
-/// The title of a page: one line, with an end.
-pub(crate) fn title(text: &str) -> String {
-    cut(&visible(text), TITLE_BYTES_MAX)
-}
-
-fn cut(text: &str, bytes_max: usize) -> String {
-    match text.len() <= bytes_max {
-        true => text.to_owned(),
-        false => format!("{}…", &text[..text.floor_char_boundary(bytes_max)]),
+/// What went wrong, with the words of pages marked as such.
+pub(crate) fn told(error: &BrowserError) -> String {
+    match error {
+        BrowserError::Dialog { kind, message } => {
+            format!("the page shows a dialog ({}: {}); answer it first", in_a_line(kind), quote(message))
+        }
+        BrowserError::Script { message } => format!("the script failed: {}", quote(message)),
+        BrowserError::NotClickable { why } => format!("the element cannot be used: {}", quote(why)),
+        BrowserError::NotLoaded { url, why } => {
+            format!("{} could not be loaded: {}", quote(url), in_a_line(why))
+        }
+        BrowserError::Blocked { url, rule } => format!("{} is not allowed: {}", quote(url), in_a_line(rule)),
+        BrowserError::Refused { command, code, message } => {
+            format!("Firefox refused {command}: {code}: {}", quote(message))
+        }
+        BrowserError::NoBrowser { .. }
+        | BrowserError::NotStarted { .. }
+        | BrowserError::Died
+        | BrowserError::Timeout { .. }
+        | BrowserError::NoSuchTab { .. }
+        | BrowserError::StaleRef { .. }
+        | BrowserError::NotFound { .. }
+        | BrowserError::PageGone
+        | BrowserError::Invalid { .. } => in_a_line(&error.to_string()),
     }
 }

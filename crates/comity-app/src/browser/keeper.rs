@@ -14,7 +14,7 @@ use comity_core::{Ask, Millis, Principal, World};
 
 use super::running::{PATIENCE, wanted};
 use super::start::was_left;
-use super::{Desk, Heard, Phase, TABS, in_a_line, lock};
+use super::{Desk, Heard, Phase, TABS, lock, quote};
 use crate::application::Application;
 
 /// A browser without tabs is ended after this long.
@@ -95,6 +95,7 @@ impl Keeper {
         };
         running.close_unwanted(&self.app, PATIENCE);
         running.remove_empty(&self.app);
+        super::downloads::forget_ended(&self.app);
         if !slots.is_empty() {
             self.unused_since = None;
             return self.reclaim().min(AGAIN);
@@ -149,21 +150,22 @@ impl Keeper {
             }
             Notice::PageLost { tab, url } => {
                 if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
-                    let was = in_a_line(&url);
+                    let was = quote(&url);
                     let gone = format!("the page at {was} was gone: it crashed, or left by itself");
                     desk.remark(&self.app, slot, gone);
                 }
             }
             Notice::DialogOpened { tab, dialog } => {
                 if let Some(slot) = desk.if_running().and_then(|running| running.slot_of(&tab)) {
-                    let says = in_a_line(&dialog.message);
+                    let says = quote(&dialog.message);
                     desk.remark(
                         &self.app,
                         slot,
-                        format!("the page shows a dialog ({}: {says:?})", dialog.kind),
+                        format!("the page shows a dialog ({}: {says})", dialog.kind),
                     );
                 }
             }
+            Notice::Download(download) => desk.downloaded(&self.app, &download),
             Notice::Died => {
                 {
                     let mut phase = lock(&desk.phase);

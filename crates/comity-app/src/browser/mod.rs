@@ -6,11 +6,13 @@
 
 mod captures;
 mod cell;
+mod downloads;
 mod errors;
 mod keeper;
 mod popups;
 mod running;
 mod start;
+mod untrusted;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
@@ -23,11 +25,13 @@ use comity_core::pools::SlotId;
 use crate::application::Application;
 use crate::operation::Failure;
 pub(crate) use captures::Capturing;
-pub(crate) use errors::{failure, in_a_line, title};
+pub(crate) use downloads::{Kept, kept_of};
+pub(crate) use errors::{failure, told};
 pub use keeper::run;
 use running::Running;
 pub(crate) use running::label;
 pub(crate) use start::check;
+pub(crate) use untrusted::{in_a_line, quote, show_hidden, title, write_page};
 
 pub(crate) use comity_core::pools::TABS;
 /// Tabs at a time, unless it is set.

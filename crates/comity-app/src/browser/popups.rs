@@ -5,7 +5,7 @@ use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
 use comity_core::{Ask, Event, Principal};
 
 use super::running::{PATIENCE, Running, label, stored_url};
-use super::{Desk, TABS, in_a_line};
+use super::{Desk, TABS, quote};
 use crate::application::Application;
 
 impl Desk {
@@ -27,7 +27,7 @@ impl Desk {
             drop(opened.close(PATIENCE));
             return;
         };
-        let shown = in_a_line(url);
+        let shown = quote(url);
         match take(app, from, url) {
             Ok(slot) => {
                 running.put(slot, opened.clone());

@@ -93,6 +93,7 @@ fn options(app: &Application, config: &BrowserConfig) -> Result<Options, Browser
         path: config.path.clone(),
         display: if config.visible { Display::Visible } else { Display::Headless },
         policy,
+        download_bytes_max: (config.downloads != Some(false)).then_some(super::downloads::FILE_BYTES_MAX),
         ..Options::new(app.home().join(PROFILE))
     })
 }

@@ -45,11 +45,13 @@ async function serve(transport) {
     }
   });
   socket.addEventListener("close", () => {
+    clients.delete(connection);
     if (connection.session) {
       RemoteAgent.webDriverBiDi.deleteSession();
     }
   });
   connection = new WebDriverBiDiConnection(socket, { close() {} });
+  clients.add(connection);
   RemoteAgent.webDriverBiDi.addSessionlessConnection(connection);
 }
 
@@ -63,7 +65,11 @@ function answer(connection, { id, method, params }) {
   }
 }
 
+const clients = new Set();
 const commands = {
+  "comity.setDownloads": ({ bytesMax }) => {
+    downloadBytesMax = bytesMax;
+  },
   "comity.setPolicy": ({ hosts }) => {
     hostRules = hosts;
     // What would go past every request.
@@ -145,4 +151,65 @@ Components.manager
   .registerFactory(Components.ID("{6a3f6d6e-6d5d-4c6c-9d5e-0c1b7a4f1c55}"), "comity files", FILES, files);
 Services.catMan.addCategoryEntry("content-policy", FILES, FILES, false, true);
 
-begin().catch(error => IOUtils.writeUTF8(FAILED, String(error)));
+/** Bytes of one download; nothing is downloaded before a client has said so. */
+let downloadBytesMax = 0;
+
+/** Stops downloads that are not wanted, and tells the client of those that have ended. */
+async function watchDownloads() {
+  const { Downloads } = ChromeUtils.importESModule("resource://gre/modules/Downloads.sys.mjs");
+  const { UserContextManager } = ChromeUtils.importESModule(
+    "chrome://remote/content/shared/UserContextManager.sys.mjs"
+  );
+  const { BrowsingContext } = Cu.getGlobalForObject(Services);
+  const list = await Downloads.getList(Downloads.ALL);
+  const ended = new WeakSet();
+  const tell = (download, outcome) => {
+    const context = BrowsingContext.get(download.source.browsingContextId)?.top;
+    const params = {
+      ...outcome,
+      name: download.target.path.split("/").at(-1),
+      context: context ? contextId(context) : null,
+      container: UserContextManager.getIdByInternalId(download.source.userContextId ?? 0) ?? "default",
+    };
+    clients.forEach(client => client.sendEvent("comity.download", params));
+  };
+  const drop = async download => {
+    await list.remove(download);
+    await download.finalize(true);
+  };
+  const look = download => {
+    const refuse = refused => {
+      ended.add(download);
+      tell(download, { refused });
+      drop(download).finally(() => IOUtils.remove(download.target.path, { ignoreAbsent: true }));
+    };
+    if (ended.has(download)) {
+      return;
+    }
+    if (downloadBytesMax === 0) {
+      refuse("downloads are switched off (browser.downloads)");
+    } else if (Math.max(download.currentBytes, download.totalBytes) > downloadBytesMax) {
+      refuse(`it is larger than ${downloadBytesMax} bytes`);
+    } else if (download.succeeded && clients.size > 0) {
+      ended.add(download);
+      tell(download, { path: download.target.path, bytes: download.target.size ?? download.currentBytes });
+      list.remove(download);
+    } else if (download.succeeded || (download.stopped && (download.error || download.canceled))) {
+      refuse(String(download.error?.message ?? "it was stopped"));
+    }
+  };
+  await list.addView({ onDownloadAdded: look, onDownloadChanged: look });
+}
+
+/** What WebDriver BiDi calls a tab; where that is known differs between versions. */
+function contextId(context) {
+  for (const name of ["NavigableManager", "TabManager"]) {
+    try {
+      const module = ChromeUtils.importESModule(`chrome://remote/content/shared/${name}.sys.mjs`);
+      return module[name].getIdForBrowsingContext(context);
+    } catch {}
+  }
+  return null;
+}
+
+Promise.all([begin(), watchDownloads()]).catch(error => IOUtils.writeUTF8(FAILED, String(error)));

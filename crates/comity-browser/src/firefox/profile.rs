@@ -9,6 +9,8 @@ use crate::error::{BrowserError, Result};
 
 /// Where the running Firefox is written down.
 const RECORD: &str = "comity-firefox.json";
+/// Where downloads are until they are somebody's.
+const DOWNLOADS: &str = "comity-downloads";
 /// Where Firefox reads settings at its start.
 const SETTINGS: &str = "user.js";
 
@@ -90,6 +92,14 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("toolkit.telemetry.enabled", "false"),
     ("toolkit.telemetry.server", "\"\""),
     ("toolkit.telemetry.unified", "false"),
+    // Downloads go where we say, and ask nobody.
+    ("browser.download.alwaysOpenPanel", "false"),
+    ("browser.download.always_ask_before_handling_new_types", "false"),
+    ("browser.download.folderList", "2"),
+    ("browser.download.forbid_open_with", "true"),
+    ("browser.download.manager.addToRecentDocs", "false"),
+    ("browser.download.start_downloads_in_tmp_dir", "false"),
+    ("browser.download.useDownloadDir", "true"),
     // Our script is put into Firefox over its debugger, which listens on a private socket.
     ("devtools.chrome.enabled", "true"),
     ("devtools.debugger.prompt-connection", "false"),
@@ -108,8 +118,14 @@ pub(crate) fn prepare(profile: &Path) -> Result<()> {
         return Err(failed(std::io::Error::other("it belongs to somebody else")));
     }
     std::fs::set_permissions(profile, PermissionsExt::from_mode(0o700)).map_err(failed)?;
+    // What an earlier Firefox has left there is nobody's any more.
+    let downloads = profile.join(DOWNLOADS);
+    let _was_none = std::fs::remove_dir_all(&downloads);
+    std::fs::DirBuilder::new().mode(0o700).create(&downloads).map_err(failed)?;
+    let directory = ("browser.download.dir", &*serde_json::json!(downloads).to_string());
+    let preferences = PREFERENCES.iter().chain([&directory]);
     let settings: String =
-        PREFERENCES.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect();
+        preferences.map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect();
     write(&profile.join(SETTINGS), &settings).map_err(failed)
 }
 

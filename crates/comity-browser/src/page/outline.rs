@@ -25,16 +25,21 @@ impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:1$}{2}", "", self.depth, self.role)?;
         if !self.name.is_empty() {
-            write!(f, " \"{}\"", self.name)?;
+            write!(f, " \"{}\"", escaped(&self.name))?;
         }
         if !self.value.is_empty() {
-            write!(f, " = \"{}\"", self.value)?;
+            write!(f, " = \"{}\"", escaped(&self.value))?;
         }
         if !self.state.is_empty() {
             write!(f, " [{}]", self.state)?;
         }
         write!(f, " {}", self.reference)
     }
+}
+
+/// What a page calls something cannot end its quotes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// An outline as the script tells it.

@@ -67,6 +67,7 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         | Ask::AttachBeside { .. }
         | Ask::AddToken { .. }
         | Ask::NameAgent { .. }
+        | Ask::NoteRefusedEntries { .. }
         | Ask::KnowProcess { .. }
         | Ask::Seen { .. }
         | Ask::Idle { .. }
@@ -79,6 +80,7 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         | Ask::CheckFences { .. }
         | Ask::KnowFile { .. }
         | Ask::SawUnlockedWrite(_)
+        | Ask::SawUnguardedCommit(_)
         | Ask::RecordCommit { .. }
         | Ask::AddWorktree { .. }
         | Ask::KeepWorktree { .. }

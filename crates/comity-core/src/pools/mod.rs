@@ -37,7 +37,7 @@ pub use notices::PoolTold;
 pub(crate) use queue::{cancel_wait, next_service, still_waiting, time_out};
 pub use rights::{TabUse, check_owner, check_use, check_viewer};
 pub use table::{Pool, Pools};
-pub(crate) use take::decide;
+pub(crate) use take::{decide, only_comity};
 
 /// The name of the pool of browser tabs.
 pub const TABS: &str = "tabs";

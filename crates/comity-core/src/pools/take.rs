@@ -56,7 +56,7 @@ pub(super) fn find<'a>(world: &'a World, name: &str) -> Result<&'a Pool, Refusal
     })
 }
 
-pub(super) fn only_comity(who: Principal) -> Result<(), Refusal> {
+pub(crate) fn only_comity(who: Principal) -> Result<(), Refusal> {
     match who {
         Principal::System => Ok(()),
         Principal::Human | Principal::Agent(_) | Principal::Nobody => Err(Refusal::NotAllowed {

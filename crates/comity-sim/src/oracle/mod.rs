@@ -208,6 +208,7 @@ impl Oracle {
             | Event::MergeConflicted { .. }
             | Event::AgentsLimited { .. }
             | Event::Person(_)
+            | Event::EntriesRefused { .. }
             | Event::NothingChanged {} => Ok(()),
             Event::Mail(event) => self.observe_mail(record, event),
             Event::Control(event) => self.observe_control(record, event),

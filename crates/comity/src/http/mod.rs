@@ -14,6 +14,7 @@ mod mcp;
 mod openapi;
 mod outcome;
 mod page;
+mod refused;
 mod reply;
 mod rest;
 mod routes;
@@ -83,6 +84,7 @@ pub(crate) fn run(
     stop: tokio::sync::oneshot::Receiver<()>,
 ) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
+    let (refused, app) = (refused::Refused::default(), door.app.clone());
     let guard = guard::Guard::new(listener.local_addr()?.port());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -91,7 +93,11 @@ pub(crate) fn run(
         .build()?;
     let served = runtime.block_on(async {
         let listener = listener::Bounded::new(tokio::net::TcpListener::from_std(listener)?);
-        let router = Router::new().fallback(enter).with_state(Arc::new(Open { door, guard }));
+        let router = Router::new().fallback(enter).with_state(Arc::new(Open {
+            door,
+            guard,
+            refused: refused.clone(),
+        }));
         let (closing, closed) = tokio::sync::oneshot::channel();
         let server = axum::serve(listener, router).with_graceful_shutdown(async {
             let _ = stop.await;
@@ -106,6 +112,7 @@ pub(crate) fn run(
             () = too_late => Ok(()),
         }
     });
+    refused.flush(&app);
     runtime.shutdown_timeout(CLOSING_MAX);
     served
 }
@@ -114,6 +121,7 @@ pub(crate) fn run(
 struct Open {
     door: Door,
     guard: guard::Guard,
+    refused: refused::Refused,
 }
 
 /// Takes one request: the guard first, then the routes.
@@ -121,7 +129,10 @@ async fn enter(State(open): State<Arc<Open>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let mut response = match open.guard.admit(&open.door.app, &parts) {
         Ok(you) => routes::answer(&open.door, you, parts, body).await,
-        Err(refusal) => reply::closing(reply::refusal(refusal)),
+        Err(refusal) => {
+            open.refused.note(&open.door.app, &refusal);
+            reply::closing(reply::refusal(refusal))
+        }
     };
     reply::seal(&mut response);
     response

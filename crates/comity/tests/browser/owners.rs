@@ -24,8 +24,10 @@ fn input(op: &str) -> Value {
 
 /// The commands that name a tab; those that take it away come last.
 fn commands() -> Vec<&'static str> {
-    let names_tab =
-        |op: &str| !["tab_open", "tab_list", "tab_request", "tab_requests", "tab_grant"].contains(&op);
+    let names_tab = |op: &str| {
+        !["tab_open", "tab_list", "tab_request", "tab_requests", "tab_grant", "tab_admit", "tab_downloads"]
+            .contains(&op)
+    };
     let mut ops: Vec<&str> =
         CATALOG.iter().map(|entry| entry.name).filter(|op| op.starts_with("tab_") && names_tab(op)).collect();
     ops.sort_by_key(|op| {
@@ -131,7 +133,17 @@ fn cookies_are_ones_own_unless_a_context_is_shared_on_purpose() {
     cookie(&ann, own, "document.cookie = 'who=ann'");
     assert_eq!(cookie(&ann, own, "document.cookie"), "who=ann");
     assert_eq!(cookie(&bob, other, "document.cookie"), "", "one does not see the other's");
-    let (one, two) = (opens(&ann, json!("login:site")), opens(&bob, json!("login:site")));
+    let one = opens(&ann, json!("login:site"));
+    // Whoever made it lets others in, and so does the human.
+    let wanted = json!({ "url": site.url(), "context": "login:site" });
+    let no = bob.ask("tab_open", wanted.clone()).expect_err("it is ann's");
+    assert_eq!(no["code"], "not_allowed", "{no}");
+    assert!(no["hint"].as_str().is_some_and(|hint| hint.contains("comity tab admit")), "{no}");
+    assert_eq!(crate::tabs(&place).len(), 3, "no tab was taken for it");
+    let admit = json!({ "context": "login:site", "agent": "bob" });
+    assert_eq!(bob.ask("tab_admit", admit.clone()).expect_err("not his")["code"], "not_allowed");
+    ann.get("tab_admit", admit);
+    let two = opens(&bob, json!("login:site"));
     cookie(&ann, one, "document.cookie = 'team=red'");
     assert_eq!(cookie(&bob, two, "document.cookie"), "team=red", "a context with a name is shared");
     assert_eq!(

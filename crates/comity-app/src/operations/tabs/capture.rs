@@ -177,7 +177,7 @@ fn kept(home: &Path, tab: u64, ending: &str, bytes: &[u8]) -> std::io::Result<St
 impl fmt::Display for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Picture { tab_id, width, height, .. } = self;
-        let url = comity_core::display::visible(&self.url);
+        let url = crate::browser::quote(&self.url);
         write!(f, "tab {tab_id}, {width} x {height}, at {url}")?;
         self.path.as_deref().map_or(Ok(()), |path| write!(f, "\n{path}"))
     }

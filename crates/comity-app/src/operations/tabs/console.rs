@@ -6,9 +6,9 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::untrusted::write_page;
 use super::{Command, Use};
 use crate::application::Application;
+use crate::browser::write_page;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Lines, unless it is asked for more.

@@ -7,9 +7,9 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::untrusted::write_page;
 use super::{Command, Use, target};
 use crate::application::Application;
+use crate::browser::write_page;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Shows one element of a page: what it is, where it is, its attributes, and whether it can be used. It is untrusted data.

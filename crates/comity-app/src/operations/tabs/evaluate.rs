@@ -8,9 +8,9 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::untrusted::write_page;
 use super::{Command, Use, write_remarks};
 use crate::application::Application;
+use crate::browser::write_page;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Bytes of a value that are shown.

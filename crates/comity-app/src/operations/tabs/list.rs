@@ -3,7 +3,6 @@
 use std::fmt;
 
 use clap::Args;
-use comity_core::display::visible;
 use comity_core::pools::SlotState;
 use comity_core::{Millis, Principal};
 use schemars::JsonSchema;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::timeout;
 use crate::application::Application;
-use crate::browser::{TABS, in_a_line, title};
+use crate::browser::{TABS, in_a_line, quote, title};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Shows all tabs of the shared browser, whose they are and who waits for one.
@@ -127,12 +126,9 @@ impl fmt::Display for TabList {
             let owner = if tab.is_yours { "yours" } else { owner };
             let age = Millis(tab.age_ms / 1_000 * 1_000);
             write!(f, "\n  {tab_id:>4}  {owner:<16} {state:<8} {age:<8}")?;
-            // What a page calls itself is quoted: it cannot pass for a part of the list.
-            if let Some(title) = tab.title.as_deref().filter(|title| !title.is_empty()) {
-                write!(f, "  {title:?}")?;
-            }
-            if let Some(url) = &tab.url {
-                write!(f, "  {}", visible(url))?;
+            let shown = [tab.title.as_deref(), tab.url.as_deref()];
+            for text in shown.into_iter().flatten().filter(|text| !text.is_empty()) {
+                write!(f, "  {}", quote(text))?;
             }
             if !tab.shared_with.is_empty() {
                 write!(f, "  (shared with {})", tab.shared_with.join(", "))?;

@@ -8,6 +8,7 @@ mod click;
 mod close;
 mod console;
 mod dialog;
+mod downloads;
 mod element;
 mod evaluate;
 mod grant;
@@ -25,7 +26,6 @@ mod share;
 mod state;
 mod type_into;
 mod unshare;
-mod untrusted;
 mod wait_for;
 
 use std::fmt;
@@ -38,7 +38,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::application::Application;
-use crate::browser::{failure, in_a_line};
+use crate::browser::{failure, in_a_line, quote};
 use crate::operation::{Caller, Failure};
 
 pub use admit::AdmitToContext;
@@ -47,6 +47,7 @@ pub use click::ClickTab;
 pub use close::CloseTab;
 pub use console::TabConsole;
 pub use dialog::AnswerDialog;
+pub use downloads::TabDownloads;
 pub use element::TabElement;
 pub use evaluate::EvaluateInTab;
 pub use grant::GrantTabSpace;
@@ -220,17 +221,17 @@ fn stored(text: Option<String>) -> Option<Box<str>> {
 }
 
 fn write_remarks(f: &mut fmt::Formatter<'_>, remarks: &[String]) -> fmt::Result {
-    remarks.iter().try_for_each(|remark| write!(f, "\n{}", comity_core::display::visible(remark)))
+    remarks.iter().try_for_each(|remark| write!(f, "\n{remark}"))
 }
 
 impl fmt::Display for TabActed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = comity_core::display::visible(&self.url);
-        write!(f, "{} in tab {}, which is at {url}", self.done, self.tab_id)?;
+        write!(f, "{} in tab {}, which is at {}", self.done, self.tab_id, quote(&self.url))?;
         if let Some(dialog) = &self.dialog {
+            let dialog = quote(dialog);
             write!(
                 f,
-                "\nthe page shows a dialog ({dialog:?}): answer it with comity tab dialog {}",
+                "\nthe page shows a dialog ({dialog}): answer it with comity tab dialog {}",
                 self.tab_id
             )?;
         }

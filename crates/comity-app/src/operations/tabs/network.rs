@@ -7,9 +7,9 @@ use comity_browser::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::untrusted::write_page;
 use super::{Command, Use};
 use crate::application::Application;
+use crate::browser::write_page;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// From this status on a request has failed.

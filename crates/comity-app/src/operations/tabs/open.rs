@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::timeout;
 use crate::application::Application;
-use crate::browser::{TABS, in_a_line, label};
+use crate::browser::{TABS, in_a_line, label, quote, told};
 use crate::engine::Failed;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
@@ -129,7 +129,7 @@ impl OpenTab {
         let world = app.engine().world();
         let (tab_count, max_tabs) =
             world.pools.get(TABS).map(|pool| (pool.used(), pool.capacity)).unwrap_or_default();
-        let problem = loaded.and_then(Result::err).map(|error| in_a_line(&error.to_string()));
+        let problem = loaded.and_then(Result::err).map(|error| told(&error));
         let closed_oldest_tab = events.iter().find_map(evicted);
         let url = in_a_line(&tab.url());
         Ok(TabOpened { tab_id: slot.0, url, tab_count, max_tabs, problem, closed_oldest_tab })
@@ -179,11 +179,12 @@ fn check_name(name: Option<&str>) -> Result<(), Refusal> {
 impl fmt::Display for TabOpened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TabOpened { tab_id, url, tab_count, max_tabs, .. } = self;
-        write!(f, "tab {tab_id} is yours, at {} ({tab_count} of {max_tabs} tabs are taken)", visible(url))?;
+        // Where it is may be what a redirection has made of what was asked for.
+        write!(f, "tab {tab_id} is yours, at {} ({tab_count} of {max_tabs} tabs are taken)", quote(url))?;
         if let Some(closed) = &self.closed_oldest_tab {
             let url = closed.url.as_deref().map(|url| format!(" ({})", visible(url))).unwrap_or_default();
             write!(f, "\nyour oldest, tab {}{url}, was closed for it", closed.tab_id)?;
         }
-        self.problem.as_deref().map_or(Ok(()), |problem| write!(f, "\n{}", visible(problem)))
+        self.problem.as_deref().map_or(Ok(()), |problem| write!(f, "\n{problem}"))
     }
 }

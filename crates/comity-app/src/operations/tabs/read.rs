@@ -6,10 +6,9 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::untrusted::write_page;
 use super::{Command, Use, target, write_remarks};
 use crate::application::Application;
-use crate::browser::{in_a_line, title};
+use crate::browser::{in_a_line, title, write_page};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
 /// Characters of a text, unless it is asked for more.

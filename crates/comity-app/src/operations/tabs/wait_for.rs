@@ -114,7 +114,7 @@ pub struct TabReady {
 
 impl fmt::Display for TabReady {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = comity_core::display::visible(&self.url);
+        let url = crate::browser::quote(&self.url);
         write!(f, "it is so in tab {}, which is at {url}", self.tab_id)?;
         write_remarks(f, &self.remarks)
     }

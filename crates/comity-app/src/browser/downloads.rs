@@ -1,0 +1,171 @@
+//! What pages download: kept in a directory of the agent whose page it was, bounded, and never anywhere else.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use comity_browser::{Download, Downloaded};
+use comity_core::pools::SlotId;
+use comity_core::{AgentId, Principal};
+
+use super::{Desk, TABS, quote};
+use crate::application::Application;
+
+/// Where they are, in the state directory.
+const DIR: &str = "downloads";
+/// Bytes of one file.
+pub(super) const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
+/// Files of one agent.
+const FILES_MAX: usize = 50;
+/// Bytes of all files of one agent.
+const BYTES_MAX: u64 = 500 * 1024 * 1024;
+/// Bytes of a file's name.
+const NAME_BYTES_MAX: usize = 100;
+
+/// A file that was downloaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Kept {
+    /// Counts up.
+    pub(crate) number: u64,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+}
+
+impl Desk {
+    /// Keeps a download for whoever owns the tab that it came from, and tells that with the next look.
+    pub(super) fn downloaded(&self, app: &Application, download: &Download) {
+        let found = self.slot_of_download(app, download);
+        let remark = match (&download.outcome, found) {
+            (Downloaded::Saved { path, .. }, None) => return drop(std::fs::remove_file(path)),
+            (Downloaded::Refused { .. }, None) => return,
+            (Downloaded::Saved { path, bytes }, Some((_, owner))) => {
+                match keep(app.home(), owner, &download.name, path, *bytes) {
+                    Ok(kept) => format!(
+                        "the page downloaded a file of {} bytes: {} (see: comity tab downloads)",
+                        kept.bytes,
+                        kept.path.display()
+                    ),
+                    Err(why) => {
+                        format!("the page's download of {} was not kept: {why}", quote(&download.name))
+                    }
+                }
+            }
+            (Downloaded::Refused { why }, Some(_)) => {
+                format!("the page's download of {} was refused: {}", quote(&download.name), quote(why))
+            }
+        };
+        if let Some((slot, _)) = found {
+            self.remark(app, slot, remark);
+        }
+    }
+
+    /// The tab that it came from; if that is gone, one of the same cookies, if they are one owner's.
+    fn slot_of_download(&self, app: &Application, download: &Download) -> Option<(SlotId, Principal)> {
+        let running = self.if_running()?;
+        let exact = download.tab.as_ref().and_then(|tab| running.slot_of(tab));
+        let world = app.engine().world();
+        let pool = world.pools.get(TABS)?;
+        if let Some(slot) = exact.and_then(|slot| pool.slots().find(|one| one.id == slot)) {
+            return Some((slot.id, slot.owner));
+        }
+        let is_there = |at: &comity_core::pools::Whereabouts| *at.container == *download.container.0;
+        let mut near = pool.slots().filter(|slot| slot.at.as_deref().is_some_and(is_there));
+        let first = near.next()?;
+        near.all(|slot| slot.owner == first.owner).then_some((first.id, first.owner))
+    }
+}
+
+/// The directory of somebody's downloads.
+fn dir_of(home: &Path, owner: Principal) -> PathBuf {
+    let name = match owner {
+        Principal::Agent(agent) => agent.to_string(),
+        _ => "human".to_owned(),
+    };
+    home.join(DIR).join(name)
+}
+
+/// Somebody's downloads, the oldest first.
+pub(crate) fn kept_of(home: &Path, owner: Principal) -> Vec<Kept> {
+    let entries = std::fs::read_dir(dir_of(home, owner)).into_iter().flatten().flatten();
+    let kept = entries.filter_map(|entry| {
+        let path = entry.path();
+        let number = path.file_name()?.to_str()?.split_once('-')?.0.parse().ok()?;
+        // Not what a link leads to.
+        let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(Kept { number, path, bytes: found.len() })
+    });
+    let mut kept: Vec<Kept> = kept.collect();
+    kept.sort_unstable_by_key(|one| one.number);
+    kept
+}
+
+fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> std::io::Result<Kept> {
+    let dir = dir_of(home, owner);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+    let mut earlier = kept_of(home, owner);
+    let number = earlier.last().map_or(1, |last| last.number + 1);
+    // The oldest go when there are many.
+    let is_too_much = |earlier: &[Kept]| {
+        earlier.len() >= FILES_MAX || earlier.iter().map(|one| one.bytes).sum::<u64>() + bytes > BYTES_MAX
+    };
+    while is_too_much(&earlier) && !earlier.is_empty() {
+        std::fs::remove_file(earlier.remove(0).path)?;
+    }
+    let path = dir.join(format!("{number:06}-{}", safe(name)));
+    std::fs::rename(from, &path)?;
+    Ok(Kept { number, path, bytes })
+}
+
+/// Removes the files of agents that are gone.
+pub(super) fn forget_ended(app: &Application) {
+    let entries = std::fs::read_dir(app.home().join(DIR)).into_iter().flatten().flatten();
+    for entry in entries {
+        let agent: Option<AgentId> = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if agent.is_some_and(|agent| app.engine().world().agents.living(agent).is_err()) {
+            let _in_use = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// What a page calls a file, as a name that means the same to every program.
+fn safe(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let plain: String = last.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let plain = plain.trim_start_matches('.');
+    let start = plain.len().saturating_sub(NAME_BYTES_MAX);
+    if plain.is_empty() { "file".into() } else { plain[start..].into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_pages_are_names_and_nothing_else() {
+        for (name, expected) in [
+            ("report.pdf", "report.pdf"),
+            ("../../.bashrc", "bashrc"),
+            ("a b\u{202e}\n$(x).sh", "a_b____x_.sh"),
+            ("", "file"),
+            ("..", "file"),
+        ] {
+            assert_eq!(safe(name), expected, "{name:?}");
+        }
+        assert_eq!(safe(&"x".repeat(500)).len(), NAME_BYTES_MAX);
+    }
+
+    #[test]
+    fn files_are_bounded_and_numbered() {
+        let home = tempfile::tempdir().expect("a directory");
+        let from = home.path().join("part");
+        for _ in 0..FILES_MAX + 3 {
+            std::fs::write(&from, "text").expect("written");
+            keep(home.path(), Principal::Human, "a.txt", &from, 4).expect("kept");
+        }
+        let kept = kept_of(home.path(), Principal::Human);
+        assert_eq!((kept.len(), kept[0].number), (FILES_MAX, 4));
+        std::fs::write(&from, "text").expect("written");
+        keep(home.path(), Principal::Human, "b", &from, BYTES_MAX).expect("kept");
+        assert_eq!(kept_of(home.path(), Principal::Human).len(), 1, "a large one takes the place of all");
+    }
+}

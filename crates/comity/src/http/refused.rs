@@ -1,0 +1,54 @@
+//! Callers that were not let in are written down: the first at once, those that follow soon together.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use comity_app::Application;
+use comity_core::{Ask, Refusal};
+
+/// How long callers are counted before the next line in the log.
+const TOGETHER: Duration = Duration::from_secs(30);
+
+/// Writes down who was not let in.
+#[derive(Clone, Default)]
+pub(super) struct Refused(Arc<Mutex<Counted>>);
+
+#[derive(Default)]
+struct Counted {
+    /// Whether somebody will write down those that are counted.
+    is_waiting: bool,
+    count: u64,
+    why: String,
+}
+
+impl Refused {
+    /// Somebody was not let in.
+    pub(super) fn note(&self, app: &Application, refusal: &Refusal) {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = refusal.to_string();
+        if counted.is_waiting {
+            counted.count += 1;
+            counted.why = why;
+            return;
+        }
+        counted.is_waiting = true;
+        write_down(app, why, 1);
+        let (later, app) = (self.clone(), app.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(TOGETHER).await;
+            later.flush(&app);
+        });
+    }
+
+    /// Writes down those that were only counted.
+    pub(super) fn flush(&self, app: &Application) {
+        let counted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if counted.count > 0 {
+            write_down(app, counted.why, counted.count);
+        }
+    }
+}
+
+fn write_down(app: &Application, why: String, count: u64) {
+    app.tell_engine(Ask::NoteRefusedEntries { why: why.into(), count });
+}
