@@ -208,7 +208,12 @@ impl Shared {
 
     fn document_came(&self, params: &Value) {
         let context = text(params, "context");
-        if text(params, "url") == EMPTY {
+        let navigation = params["navigation"].as_str().map(str::to_owned);
+        let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
+        let before = tab
+            .and_then(|tab| tab.change(|live| std::mem::replace(&mut live.navigation, navigation.clone())));
+        // An empty page that nobody navigated to comes under the name of the one that it takes the place of.
+        if text(params, "url") == EMPTY && before.is_some() && before == navigation {
             self.page_emptied(context, Step::Arrival);
         }
         self.in_tab(params, |live| {

@@ -54,6 +54,8 @@ pub(crate) struct Live {
     pub(crate) focused_frame: Option<String>,
     /// Whether we have told it to go somewhere just now.
     pub(crate) is_sent: bool,
+    /// What Firefox calls the navigation that brought the document.
+    pub(crate) navigation: Option<String>,
     /// The last page that the policy refused, and the rule.
     pub(crate) blocked: Option<(String, String)>,
 }
@@ -76,6 +78,7 @@ impl TabState {
             focused_frame: None,
             is_sent: false,
             blocked: None,
+            navigation: None,
         };
         TabState {
             id,

@@ -30,7 +30,14 @@ fn site() -> String {
                 let page = "<a id=small href=/small>small</a> <a id=large href=/large>large</a>";
                 let _gone = match path.as_str() {
                     "/small" => write!(stream, "{}EVIL \u{202e}text", head(16, file)),
-                    "/large" => write!(stream, "{}x", head(1 << 30, file)),
+                    "/large" => {
+                        let mut sent = write!(stream, "{}", head(1 << 30, file));
+                        // Until the browser has enough.
+                        while sent.is_ok() {
+                            sent = stream.write_all(&[b'x'; 4096]);
+                        }
+                        sent
+                    }
                     _ => write!(stream, "{}{page}", head(page.len(), "Content-Type: text/html")),
                 };
             });
@@ -47,9 +54,10 @@ fn set(place: &Place, program: &Firefox, more: &str) {
     place.set(&format!("[browser]\n{path}{more}"));
 }
 
-/// What happened besides, with the next looks.
-fn remarks(who: &Asker<'_>, tab: u64) -> Vec<Value> {
-    let mut told = Vec::new();
+/// Clicks, and gives what is told of a download then or with the next looks.
+fn remarks(who: &Asker<'_>, tab: u64, selector: &str) -> Vec<Value> {
+    let clicked = who.get("tab_click", json!({ "tabId": tab, "selector": selector }));
+    let mut told: Vec<Value> = clicked["remarks"].as_array().into_iter().flatten().cloned().collect();
     eventually("a remark", || {
         let state = who.get("tab_state", json!({ "tabId": tab }));
         told.extend(state["remarks"].as_array().into_iter().flatten().cloned());
@@ -70,8 +78,7 @@ fn a_download_is_its_owners() {
         set(&place, &program, "");
         let (ann, bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
         let tab = ann.opens(&url);
-        ann.get("tab_click", json!({ "tabId": tab, "selector": "#small" }));
-        let told = remarks(&ann, tab);
+        let told = remarks(&ann, tab, "#small");
         let list = ann.get("tab_downloads", json!({}));
         let one = &list["downloads"][0];
         let path = one["path"].as_str().expect("a path");
@@ -91,8 +98,7 @@ fn a_download_is_its_owners() {
             "not_found"
         );
         // Too large: refused as soon as that is known.
-        ann.get("tab_click", json!({ "tabId": tab, "selector": "#large" }));
-        let told = remarks(&ann, tab);
+        let told = remarks(&ann, tab, "#large");
         assert!(
             told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains("larger than"))),
             "{told:?}"
@@ -120,8 +126,7 @@ fn downloads_can_be_switched_off() {
     set(&place, &Firefox::Current, "downloads = false\n");
     let ann = Asker::joins(&place, "ann");
     let tab = ann.opens(&url);
-    ann.get("tab_click", json!({ "tabId": tab, "selector": "#small" }));
-    let told = remarks(&ann, tab);
+    let told = remarks(&ann, tab, "#small");
     assert!(
         told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains("switched off"))),
         "{told:?}"

@@ -11,7 +11,7 @@ fn whoever_plans_looks_and_does_not_act() {
     }
     let place = place(4);
     let ann = Asker::joins(&place, "ann");
-    place.json(&["mode", "plan", "--agent", "ann"]);
+    place.json(&["mode", "ann", "plan"]);
     let tab = ann.opens(&page("shop", "white"));
     let of = |mut input: Value| {
         input["tabId"] = tab.into();
@@ -44,7 +44,7 @@ fn whoever_plans_looks_and_does_not_act() {
         assert!(no["message"].as_str().is_some_and(|text| text.contains("plan mode")), "{op}: {no}");
         assert!(no["hint"].as_str().is_some_and(|hint| hint.contains("plan")), "{op}: {no}");
     }
-    place.json(&["mode", "full", "--agent", "ann"]);
+    place.json(&["mode", "ann", "full"]);
     assert_eq!(ann.title(tab), "another", "nothing was done to it");
     ann.get(acts[1].0, of(acts[1].1.clone()));
 }

@@ -185,3 +185,30 @@ fn a_token_ends_with_its_agent() {
     assert_eq!(ended.refused(), (403, "agent_ended".into()));
     assert!(!ended.body.contains(&ann) && !ended.head.contains(&ann));
 }
+
+#[test]
+fn callers_that_are_not_let_in_are_in_the_ledger_together() {
+    let mut server = Server::start();
+    let refused = |server: &Server| -> Vec<String> {
+        let call = comity_app::Call { op: "log", input: "{}", ..comity_app::Call::default() };
+        let (output, _) = server.app.call_and_wait(&Caller::human(server.repo()), &call);
+        let log: Value = serde_json::from_str(&output.expect("a log").json).expect("JSON");
+        let entries = log["entries"].as_array().expect("entries").iter();
+        let entries = entries.filter(|entry| entry["action"] == "entries_refused");
+        entries.map(|entry| entry["summary"].as_str().expect("a sentence").to_owned()).collect()
+    };
+    assert_eq!(server.ask(HUMAN, "GET /api/status", &[], "").status, 200);
+    assert_eq!(refused(&server), [""; 0]);
+    for _ in 0..40 {
+        assert_eq!(server.ask("cmty_wrong-secret", "GET /api/status", &[], "").status, 403);
+    }
+    let host = ["GET / HTTP/1.1", "Host: evil.example", TOKEN];
+    assert_eq!(server.raw(&host, "").status, 403);
+    let first = refused(&server);
+    assert!(first.len() == 1 && first[0].starts_with("a caller was not let in"), "{first:?}");
+    drop(server.stop.take());
+    server.thread.take().expect("a thread").join().expect("no panic").expect("served");
+    let all = refused(&server);
+    assert!(all.len() == 2 && all[1].starts_with("40 callers were not let in"), "{all:?}");
+    assert!(all[1].contains("Host header") && !all.concat().contains("secret"), "{all:?}");
+}
