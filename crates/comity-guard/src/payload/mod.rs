@@ -2,6 +2,7 @@
 
 mod fields;
 mod recognise;
+mod shell;
 mod tools;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use crate::dialect::Dialect;
 use crate::effects::Effects;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use fields::Fields;
+pub use shell::{ShellCall, shell_call};
 pub use tools::{Kind as ToolKind, tool};
 
 /// When a hook is called.

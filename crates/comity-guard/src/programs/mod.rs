@@ -18,6 +18,7 @@ mod patches;
 mod runners;
 mod search;
 mod shells;
+mod strangers;
 mod walk;
 
 pub use base::Place;

@@ -3,12 +3,13 @@
 use super::base::{Base, Place};
 use super::feed::Feed;
 use super::runners;
+use super::strangers::versioned;
 use crate::arguments::{Argument, Known, of_word};
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
 use crate::limits::{EFFECTS_MAX, VARIABLES_MAX, WALK_NESTING_MAX};
 use crate::shell::syntax::{Body, Command, Joint, Operator, Redirect, Script, Simple, Step, Word};
 use crate::shell::{self, Parsed};
-use crate::table::{self, Given, Guess, Options, Program};
+use crate::table::{self, Given, Guess, Program};
 
 /// The names of what is no file.
 const NO_FILES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
@@ -267,28 +268,11 @@ impl<'p> Walk<'p> {
             Guess::ShowsWhole => operands().for_each(|operand| self.reads(operand, true)),
             Guess::ShowsPart => operands().for_each(|operand| self.reads(operand, false)),
             Guess::Each(how) => operands().for_each(|operand| self.writes(operand, how)),
-            Guess::Last(how) => operands().last().into_iter().for_each(|operand| self.writes(operand, how)),
+            Guess::Last(how) => {
+                operands().next_back().into_iter().for_each(|operand| self.writes(operand, how))
+            }
             Guess::Runs(skips) => self.deeper(|walk| runners::run(walk, &call, skips)),
             Guess::Own(guess) => self.deeper(|walk| guess(walk, &call)),
-        }
-    }
-
-    /// A program that nobody has told us about: what it calls its output is written, if it looks like a path.
-    fn stranger(&mut self, arguments: &[Argument]) {
-        const OUTPUTS: Options =
-            Options::new(&["-o: --output= --out= --outfile= --output-file= --out-file="]);
-        let given = OUTPUTS.guess(arguments);
-        let is_path = |argument: &&Argument| {
-            let text = argument.shown();
-            text.contains(['/', '.']) && !text.contains(['=', ':', ','])
-        };
-        for output in
-            given.values(&["o", "output", "out", "outfile", "output-file", "out-file"]).filter(is_path)
-        {
-            self.writes(output, How::Whole);
-        }
-        if given.has(&["in-place", "inplace", "write", "fix"]) {
-            given.operands.iter().filter(is_path).for_each(|file| self.writes(file, How::Edit));
         }
     }
 
@@ -341,13 +325,6 @@ impl<'p> Walk<'p> {
     pub(crate) fn unknown(&mut self, why: Unknown) {
         self.found.note(why);
     }
-}
-
-/// `python3.12` is a Python.
-fn versioned(name: &str) -> Option<&'static Program> {
-    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    table::program(stem)
-        .filter(|_| matches!(stem, "python" | "pypy" | "ruby" | "php" | "lua" | "perl" | "gcc" | "clang"))
 }
 
 /// A directory with all below it.

@@ -79,7 +79,10 @@ pub(crate) fn git_one_word(prover: &mut Prover, given: &Given) -> Proven {
         Some("get-url") => given.options.is_empty(),
         Some(_) => false,
         // `git remote` alone lists, with names or addresses.
-        None => given.operands.is_empty() && given.options.iter().all(|(name, _)| matches!(name.as_str(), "v" | "verbose")),
+        None => {
+            given.operands.is_empty()
+                && given.options.iter().all(|(name, _)| matches!(name.as_str(), "v" | "verbose"))
+        }
     })
 }
 

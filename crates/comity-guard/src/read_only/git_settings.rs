@@ -24,7 +24,8 @@ pub fn runs_nothing(settings: &str) -> Result<(), String> {
         if let Some(header) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
             let (name, rest) = header.split_at(header.bytes().take_while(|byte| is_name(*byte)).count());
-            if !rest.is_empty() && !(rest.starts_with(" \"") && rest.ends_with('"')) {
+            let is_quoted = rest.starts_with(" \"") && rest.ends_with('"');
+            if !rest.is_empty() && !is_quoted {
                 return Err(format!("`{}` cannot be read", shown(line)));
             }
             section = name.to_ascii_lowercase();

@@ -28,10 +28,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         Guess::Nothing,
     ),
     writes(
-        "pandoc dot xmllint xsltproc asciidoctor flex bison lex yacc m4 openssl gpg protoc tsc",
+        "pandoc dot xmllint xsltproc asciidoctor flex bison lex yacc m4 gpg protoc tsc",
         &["-o:> -f: -t: -T: --output=> --outFile=>"],
         Guess::Own(guess::named_output),
     ),
+    writes("openssl", &[], Guess::Own(guess::named_output)),
     writes("objcopy strip", &["-o:> -O: -I: -j: -R:"], Guess::Last(How::Edit)),
     writes("ssh docker podman kubectl gh pytest", &["-o: --output="], Guess::Nothing),
     writes("make gmake", &["-C: -f: -j? -o: --directory= --file= --jobs?"], Guess::Own(guess::make)),

@@ -3,214 +3,45 @@
 //! A line is mostly well-formed: programs of the table with likely options and operands, joined in the ways of shells.
 //! Then up to three pieces that shells, programs or their little languages read differently are put somewhere.
 
+use std::sync::OnceLock;
+
 use super::programs;
 use super::random::Random;
 
 /// Pieces that mean something to some shell, or run a program that leaves a trace.
-const RISKY: &[&str] = &[
-    "harm",
-    " harm ",
-    ";harm",
-    "\nharm\n",
-    "|harm",
-    "&harm",
-    "&&harm",
-    " >out",
-    ">out",
-    " >>out",
-    ">|out",
-    "&>out",
-    " &>/dev/null harm",
-    ">&out",
-    " >&2harm",
-    "2>&1",
-    "<>out",
-    "<a.txt",
-    "|&harm",
-    "|& cat",
-    "<(harm)",
-    ">(harm)",
-    "=(harm)",
-    "$(harm)",
-    "`harm`",
-    "${x:-$(harm)}",
-    "${x:=out}",
-    "$((1))",
-    "$((x))",
-    "$[1]",
-    "$'\\x68arm'",
-    "$'a'",
-    "$\"a\"",
-    "{a,out}",
-    "{harm,}",
-    "{1..2}",
-    "{",
-    "}",
-    "{}",
-    "[",
-    "]",
-    "[[",
-    "]]",
-    "((",
-    "))",
-    "(",
-    ")",
-    "(e:harm:)",
-    "*(e:harm:)",
-    "*(N)",
-    "~",
-    "~harm",
-    "=ls",
-    "=harm",
-    "~/",
-    "^a^harm",
-    "!!",
-    "!h",
-    "!-1",
-    "!harm",
-    "!",
-    "! ",
-    "#",
-    " #",
-    " # ; harm",
-    "# harm\n",
-    "'",
-    "\"",
-    "\\",
-    "\\\n",
-    "\\\nharm",
-    " \\\n",
-    "\n",
-    "\r",
-    "\t",
-    "\u{a0}",
-    "\u{3000}",
-    "\u{b}",
-    "\u{c}",
-    "é",
-    ";",
-    ";;",
-    "&",
-    "&&",
-    "||",
-    "|",
-    "<<E\nharm\nE\n",
-    "<<'E'\nharm\nE\n",
-    "<<<x",
-    "<<<$(harm)",
-    "2>",
-    "1>&2",
-    ">&-",
-    ">&-x",
-    "{x}>out",
-    "$x",
-    "\"$x\"",
-    "$y",
-    "\"$y\"",
-    "$z",
-    "$u",
-    "$v",
-    "$w",
-    "${x}",
-    "${#x}",
-    "${x%a}",
-    "${x##*/}",
-    "${x[1]}",
-    "$x[1]",
-    "$x[$(harm)]",
-    "\"$x[$(harm)]\"",
-    "$x:h",
-    "$@",
-    "$*",
-    "$#",
-    "$?",
-    "$$",
-    "$!",
-    "$-",
-    "$_",
-    "$0",
-    "$1",
-    "${!x}",
-    "${x@P}",
-    "$=x",
-    "$~x",
-    "$^x",
-    "$+x",
-    "*",
-    "?",
-    "[a-z]*",
-    "**",
-    "***",
-    "-",
-    "--",
-    "-o",
-    "-oout",
-    "-o out",
-    "--output=out",
-    "--outp=out",
-    " out",
-    " -exec harm ;",
-    " -delete",
-    "x=1 ",
-    "x=harm ",
-    "PATH=. ",
-    "path=. ",
-    "IFS=a ",
-    "x+=1 ",
-    "x[1]=2 ",
-    "time ",
-    "coproc ",
-    "exec ",
-    "eval ",
-    "command ",
-    "builtin ",
-    "noglob ",
-    "nocorrect ",
-    "repeat 2 ",
-    "function f ",
-    "f(){ harm; };",
-    "alias ls=harm\n",
-    "always {harm}",
-    "then",
-    "do",
-    "done",
-    "fi",
-    "in",
-    "esac",
-    "else",
-    "case x in x) ",
-    ";; esac",
-    "for x in a; do ",
-    "for ((;;)) ",
-    "foreach x (a) ",
-    "select x in a; do ",
-    "if true; then ",
-    "while true; do ",
-    "until true; do ",
-    "; done",
-    "; fi",
-    "; }",
-    "-e",
-    "-i",
-    "-f",
-    "-z",
-    "%",
-    "%n",
-    ",",
-    "@",
-    "+",
-    ":",
-    "/",
-];
+const RISKY: &str = include_str!("pieces/risky.txt");
 
 /// How two commands are joined.
-const JOINTS: &[&str] = &["; ", " && ", " || ", " | ", "\n", " | ", " & ", ";", "|"];
+const JOINTS: &str = include_str!("pieces/joints.txt");
+
+/// The table of commands, of which those that are proven are a beginning, too.
+const TABLE: &str = include_str!("../read_only/commands.tsv");
+
+/// The commands of the table that only read.
+pub(crate) fn proven_commands() -> &'static [String] {
+    static COMMANDS: OnceLock<Vec<String>> = OnceLock::new();
+    COMMANDS.get_or_init(|| {
+        let proven = TABLE.lines().filter_map(|line| line.strip_suffix("\tread-only"));
+        proven.map(|line| line.replace('⏎', "\n").replace('⇥', "\t")).collect()
+    })
+}
 
 /// The line of a seed.
 pub(crate) fn line(seed: u64) -> String {
     let mut random = Random::new(seed);
-    let mut line = script(&mut random, 2);
-    let risks = [0, 1, 1, 1, 2, 2, 3][random.below(7)];
+    let mut line = match random.below(4) {
+        0 => script(&mut random, 2),
+        1 => {
+            let table = proven_commands();
+            let (one, other) = (random.below(table.len()), random.below(table.len()));
+            format!("{}{}{}", table[one], random.piece(JOINTS), table[other])
+        }
+        _ => {
+            let table = proven_commands();
+            table[random.below(table.len())].clone()
+        }
+    };
+    let risks = [1, 1, 1, 2, 2, 3][random.below(6)];
     for _ in 0..risks {
         line = with_risk(&mut random, &line);
     }
@@ -220,7 +51,7 @@ pub(crate) fn line(seed: u64) -> String {
 fn script(random: &mut Random, depth: usize) -> String {
     let mut text = command(random, depth);
     for _ in 0..[0, 0, 0, 1, 1, 2][random.below(6)] {
-        text.push_str(random.pick(JOINTS));
+        text.push_str(&random.piece(JOINTS));
         text.push_str(&command(random, depth));
     }
     text
@@ -281,7 +112,7 @@ fn with_risk(random: &mut Random, line: &str) -> String {
         (1, Some(letter)) => format!("{before}{letter}{behind}"),
         _ => {
             let blank = if random.once_in(3) { "" } else { " " };
-            format!("{before}{blank}{}{behind}", random.pick(RISKY))
+            format!("{before}{blank}{}{behind}", random.piece(RISKY))
         }
     }
 }

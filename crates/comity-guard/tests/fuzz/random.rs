@@ -35,4 +35,19 @@ impl Random {
         let at = self.below(count);
         list.split_whitespace().nth(at).unwrap_or_default()
     }
+
+    /// A line of a list, with the characters put in for which it has signs.
+    pub(crate) fn piece(&mut self, list: &str) -> String {
+        let at = self.below(list.lines().count());
+        let line = list.lines().nth(at).unwrap_or_default();
+        let line = line.replace('⏎', "\n").replace('⇥', "\t").replace('␣', " ");
+        match line.split_once("<U+") {
+            None => line,
+            Some((before, behind)) => {
+                let (code, rest) = behind.split_once('>').expect("the end of a character");
+                let code = u32::from_str_radix(code, 16).expect("a number of base 16");
+                format!("{before}{}{rest}", char::from_u32(code).expect("a character"))
+            }
+        }
+    }
 }

@@ -78,8 +78,10 @@ impl Sandbox {
         }
         sandbox.link_tools();
         for line in [
-            "git init -q -b main --template= . && git add -A && git -c user.name=ann -c user.email=a@example.org commit -q -m first",
-            "git init -q --template= evil && git -C evil config core.fsmonitor harm && git -C evil config diff.external harm",
+            // The repositories lie elsewhere: who walks through the tree should have little to do.
+            "git init -q -b main --template= --separate-git-dir=../git . && git add -A",
+            "git -c user.name=ann -c user.email=a@example.org commit -q -m first && git repack -adq && git pack-refs --all",
+            "git init -q --template= --separate-git-dir=../evil.git evil && git -C evil config core.fsmonitor harm",
             "git tag v0 && git remote add origin ../elsewhere && tar -cf a.tar src",
         ] {
             let mut setup = Command::new("bash");

@@ -1,9 +1,18 @@
 //! The shells that read every line, each in the ways in which agent programs and people start it.
 
 use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use super::sandbox::{Sandbox, Tools, found};
+
+/// How long one line may take; what reads has long ended then.
+const LINE_DEADLINE: Duration = Duration::from_secs(2);
+/// How long many lines may take.
+const SCRIPT_DEADLINE: Duration = Duration::from_secs(240);
 
 /// One way to run a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,12 +44,19 @@ pub(crate) const SHELLS: [Shell; 9] = [
 ];
 
 impl Shell {
-    /// Whether this way is of use for the line; another awk says nothing about lines without one.
+    /// Whether this way is of use for the line: another awk says nothing about lines without one, and at a terminal only
+    /// history and comments are different.
     pub(crate) fn suits(&self, line: &str) -> bool {
-        match self.tools {
-            Tools::System | Tools::Busybox => true,
-            Tools::Gawk | Tools::Mawk => line.contains("awk"),
+        match (self.tools, self.history) {
+            (Tools::System, Some(_)) => line.contains(['!', '^', '#']),
+            (Tools::System | Tools::Busybox, _) => true,
+            (Tools::Gawk | Tools::Mawk, _) => line.contains("awk"),
         }
+    }
+
+    /// Whether a line can be run together with others: it ends soon, and the shell reads it from no terminal.
+    pub(crate) fn joins(&self, line: &str) -> bool {
+        self.history.is_none() && !["tail", "sleep", "timeout", "\0"].iter().any(|slow| line.contains(slow))
     }
 
     /// The program that is missing here, if one is.
@@ -53,11 +69,14 @@ impl Shell {
         [self.words[0], awk].into_iter().find(|program| found(program).is_none())
     }
 
-    /// Runs a line to its end, or for two seconds.
+    /// Whether a system call starts this shell.
+    pub(crate) fn is_started_by(&self, call: &str) -> bool {
+        call.contains(&format!("/{}\", [\"{}\"", self.words[0], self.words[0]))
+    }
+
+    /// Runs a line to its end, or until its time is over.
     pub(crate) fn run(&self, sandbox: &Sandbox, line: &str) {
-        let mut command = Command::new("/usr/bin/timeout");
-        command.args(["-s", "KILL", "2"]).args(self.words);
-        sandbox.environment(&mut command, self.tools);
+        let Some(mut command) = self.command(sandbox, self.words) else { return };
         match self.history {
             None => {
                 command.arg(line);
@@ -68,8 +87,40 @@ impl Shell {
                 command.stdin(Stdio::from(File::open(&input).expect("the input")));
             }
         }
-        // A line with a zero byte cannot be given to anybody.
-        let Ok(mut child) = command.spawn() else { return };
-        child.wait().expect("its status");
+        wait(command, LINE_DEADLINE);
     }
+
+    /// Runs many lines, each in a subshell that opens a mark first.
+    pub(crate) fn run_all(&self, sandbox: &Sandbox, lines: &[(String, &str)]) {
+        let words = self.words.strip_suffix(&["-c"]).unwrap_or(self.words);
+        let Some(mut command) = self.command(sandbox, words) else { return };
+        let script = sandbox.path().join("script");
+        let run = |(mark, line): &(String, &str)| {
+            let line = line.replace('\'', r"'\''");
+            format!("( true <{mark} ; eval '{line}' ) </dev/null >/dev/null 2>&1\n")
+        };
+        fs::write(&script, lines.iter().map(run).collect::<String>()).expect("the script");
+        command.arg(script);
+        wait(command, SCRIPT_DEADLINE);
+    }
+
+    fn command(&self, sandbox: &Sandbox, words: &[&str]) -> Option<Command> {
+        let mut command = Command::new(found(words[0])?);
+        command.arg0(words[0]).args(&words[1..]).process_group(0);
+        sandbox.environment(&mut command, self.tools);
+        Some(command)
+    }
+}
+
+/// Waits for the end of a program, and makes one if it takes too long.
+fn wait(mut command: Command, deadline: Duration) {
+    // A line with a zero byte cannot be given to anybody.
+    let Ok(mut child) = command.spawn() else { return };
+    let group = format!("-{}", child.id());
+    let (done, ended) = mpsc::channel();
+    let waiter = thread::spawn(move || done.send(child.wait()));
+    if ended.recv_timeout(deadline).is_err() {
+        Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().expect("kill runs");
+    }
+    waiter.join().expect("it has waited").expect("its status is told");
 }

@@ -1,7 +1,7 @@
 //! Runs lines with real shells under strace, and tells which of them did more than read.
 //!
-//! One strace watches a whole batch: the driver opens a path that says which run begins, so that every call between
-//! two such marks belongs to one line and one shell.
+//! One strace watches a whole batch: before each run a path is opened that says which one begins, by the driver or by
+//! the shell itself, so that every call between two such marks belongs to one line and one shell.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +14,12 @@ use super::shells::SHELLS;
 const TRACED: &str = "trace=execve,execveat,connect,bind,sendto,sendmsg,open,openat,openat2,creat,unlink,unlinkat,rename,renameat,\
     renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,mknod,mknodat,chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,\
     truncate,ftruncate,utime,utimes,utimensat,setxattr,lsetxattr,fsetxattr,removexattr,settimeofday,clock_settime,sethostname,kill,mount";
-/// What the driver opens before each run.
-const MARK: &str = "/comity-fuzz/run/";
+/// What the driver opens before it starts a shell for one line.
+const STARTS: &str = "/comity-fuzz/starts/";
+/// What a shell opens before each of many lines.
+const RUNS: &str = "/comity-fuzz/runs/";
+/// What the driver opens at the end.
+const ENDS: &str = "/comity-fuzz/ends";
 /// The variables by which the driver is told what to run.
 pub(crate) const JOBS: &str = "COMITY_FUZZ_JOBS";
 /// Programs that a line may run that only reads; no shell, interpreter, pager or editor.
@@ -71,35 +75,43 @@ pub(crate) fn run(sandbox: &Sandbox, lines: &[&str]) -> (usize, Vec<Escape>) {
 pub(crate) fn drive(sandbox: &Sandbox) {
     let jobs = fs::read(sandbox.path().join("jobs")).expect("the jobs");
     let jobs: Vec<(usize, String)> = serde_json::from_slice(&jobs).expect("jobs");
-    for (at, (shell, line)) in jobs.iter().enumerate() {
-        assert!(fs::File::open(format!("{MARK}{at}")).is_err(), "a mark is no file");
-        SHELLS[*shell].run(sandbox, line);
+    let mark = |path: &str| assert!(fs::File::open(path).is_err(), "a mark is no file");
+    for (at, shell) in SHELLS.iter().enumerate() {
+        let mine = jobs.iter().enumerate().filter(|(_, (of, _))| *of == at);
+        let (joined, alone): (Vec<_>, Vec<_>) = mine.partition(|(_, (_, line))| shell.joins(line));
+        for (job, (_, line)) in alone {
+            mark(&format!("{STARTS}{job}"));
+            shell.run(sandbox, line);
+        }
+        mark(ENDS);
+        let lines: Vec<(String, &str)> =
+            joined.iter().map(|(job, (_, line))| (format!("{RUNS}{job}"), line.as_str())).collect();
+        if !lines.is_empty() {
+            shell.run_all(sandbox, &lines);
+        }
+        mark(ENDS);
     }
-    assert!(fs::File::open(format!("{MARK}{}", jobs.len())).is_err(), "a mark is no file");
 }
 
 fn escapes(calls: &str, jobs: &[(usize, &str)], temporary: &str) -> Vec<Escape> {
     let mut found: Vec<Escape> = Vec::new();
     let mut current = None;
     let mut driver = "";
-    let mut started = 0;
+    let mut has_begun = false;
     for call in calls.lines() {
         let (process, call) = call.split_once(' ').unwrap_or_default();
         let call = call.trim_start();
-        if let Some((_, mark)) = call.split_once(MARK) {
-            let digits: String = mark.chars().take_while(char::is_ascii_digit).collect();
-            current = digits.parse::<usize>().ok().and_then(|at| jobs.get(at));
-            driver = process;
-            started = 0;
+        if let Some((_, mark)) = call.split_once("/comity-fuzz/").filter(|_| call.starts_with("open")) {
+            let number = mark.split(['/', '"']).nth(1).and_then(|number| number.parse::<usize>().ok());
+            current = number.and_then(|at| jobs.get(at));
+            (driver, has_begun) = if mark.starts_with("starts/") { (process, false) } else { ("", true) };
             continue;
         }
         let Some((shell, line)) = current.filter(|_| process != driver) else { continue };
-        // The first two programs of a run are `timeout` and the shell itself.
-        if call.starts_with("execve(") && has_run(call) {
-            started += 1;
-            if started <= 2 {
-                continue;
-            }
+        // A run begins with the shell itself.
+        if !has_begun && call.starts_with("execve(") {
+            has_begun = has_run(call) && SHELLS[*shell].is_started_by(call);
+            continue;
         }
         if does_more(call, temporary)
             && !found.last().is_some_and(|last| last.line == *line && last.shell == SHELLS[*shell].name)
@@ -120,6 +132,8 @@ fn does_more(call: &str, temporary: &str) -> bool {
         return false;
     };
     match name {
+        // The driver ends what takes too long.
+        "execve" if rest.contains("[\"kill\", \"-KILL\", \"--\", \"-") => false,
         "execve" | "execveat" => has_run(call) && !is_reading(rest),
         "connect" | "bind" | "sendto" | "sendmsg" => {
             let is_local = ["AF_UNIX", "AF_NETLINK", "NULL, 0"].iter().any(|local| rest.contains(local));

@@ -73,7 +73,9 @@ fn reasons_name_the_part_and_what_to_do() {
     );
     check(
         "PATH=. ls",
-        expect!["`PATH`: setting this variable may change what programs do; one of a single letter would not"],
+        expect![
+            "`PATH`: setting this variable may change what programs do; one of a single letter would not"
+        ],
     );
     check("ls\u{a0}-l", expect!["it has a character that is not seen (U+00A0)"]);
     check("[ $x = y ]", expect!["`[ $x = y ]`: `$x` may become several words; put it in quotes"]);
