@@ -5,6 +5,7 @@
 
 use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
+use super::sed::class_end;
 use crate::arguments::Argument;
 use crate::table::Given;
 
@@ -163,22 +164,16 @@ impl Reader<'_> {
             Last::Start if self.peek(1) != Some('=') => self.at += 1,
             Last::Operand | Last::Start | Last::Sign | Last::Unclear => return None,
         }
-        let mut in_brackets = false;
         loop {
             match self.peek(0)? {
                 '\n' | '"' => return None,
-                '\\' if in_brackets || self.peek(1).is_none_or(|next| matches!(next, '/' | '\n' | '"')) => {
-                    return None;
-                }
-                '\\' => self.at += 1,
-                '[' => in_brackets = true,
-                ']' => in_brackets = false,
-                '/' => break,
-                _ => {}
+                '\\' if self.peek(1).is_none_or(|next| matches!(next, '/' | '\n' | '"')) => return None,
+                '\\' => self.at += 2,
+                '[' => self.at = class_end(self.letters, self.at)?,
+                '/' => return Some(self.sign(1, Last::Unclear)),
+                _ => self.at += 1,
             }
-            self.at += 1;
         }
-        (!in_brackets).then(|| self.sign(1, Last::Unclear))
     }
 
     fn word(&mut self) -> Option<Last> {

@@ -60,7 +60,7 @@ impl Prover {
             self.redirect(redirect)?;
         }
         match &command.body {
-            Body::Simple(simple) => self.simple(simple),
+            Body::Simple(simple) => self.simple(simple, &command.redirects),
             Body::Group(script) | Body::Subshell(script) => self.script(script),
             Body::If { arms, otherwise } => {
                 let scripts = arms.iter().flat_map(|arm| [&arm.condition, &arm.body]).chain(otherwise);
@@ -106,7 +106,7 @@ impl Prover {
         if proven { Ok(()) } else { Err(Doubt::because(reason).about(&redirect.target.text)) }
     }
 
-    fn simple(&mut self, simple: &Simple) -> Proven {
+    fn simple(&mut self, simple: &Simple, redirects: &[Redirect]) -> Proven {
         let arguments = simple.words.iter().map(|word| self.word(word)).collect::<Result<Vec<_>, Doubt>>()?;
         let reads = arguments.first().is_some_and(|name| name.is("read"));
         for assignment in &simple.assignments {
@@ -119,9 +119,9 @@ impl Prover {
                 may_be_set_to(&assignment.name, &value)?;
             }
         }
-        match arguments.is_empty() && !simple.assignments.is_empty() {
+        // A redirection without a command runs a pager in some shells.
+        match arguments.is_empty() && !simple.assignments.is_empty() && redirects.is_empty() {
             true => Ok(()),
-            // A redirection without a command runs a pager in some shells.
             false => self.program(&arguments, Starter::Shell),
         }
     }

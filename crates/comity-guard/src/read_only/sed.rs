@@ -103,20 +103,49 @@ impl Script<'_> {
         Some(true)
     }
 
-    /// A pattern or a replacement, up to its delimiter. Some programs take one in brackets for a letter, others do not:
-    /// brackets may hold none, and no backslash.
+    /// A pattern or a replacement, up to its delimiter, of which brackets hold none.
     fn part(&mut self, delimiter: char) -> Option<()> {
-        let mut in_brackets = false;
         loop {
-            match self.next()? {
-                '\\' if in_brackets => return None,
+            match self.peek()? {
+                '[' => {
+                    let end = class_end(self.letters, self.at)?;
+                    (!self.letters[self.at..end].contains(&delimiter)).then_some(())?;
+                    self.at = end;
+                    continue;
+                }
                 // Behind a backslash a delimiter is a letter, or what that letter means in a pattern.
-                '\\' => drop(self.next().filter(|letter| *letter != delimiter || *letter == '/')?),
-                '[' => in_brackets = true,
-                ']' => in_brackets = false,
-                letter if letter == delimiter => return (!in_brackets).then_some(()),
+                '\\' => {
+                    let next = self.letters.get(self.at + 1)?;
+                    (*next != delimiter || delimiter == '/').then_some(())?;
+                    self.at += 1;
+                }
+                letter if letter == delimiter => {
+                    self.at += 1;
+                    return Some(());
+                }
                 _ => {}
             }
+            self.at += 1;
+        }
+    }
+}
+
+/// Where a class of a pattern ends that begins here, if every program reads it alike: no bracket, slash or backslash in
+/// it but those of names such as `[:space:]`.
+pub(super) fn class_end(letters: &[char], start: usize) -> Option<usize> {
+    let mut at = start + 1 + usize::from(letters.get(start + 1) == Some(&'^'));
+    let first = at;
+    loop {
+        match letters.get(at)? {
+            ']' => return (at > first).then_some(at + 1),
+            '[' if letters.get(at + 1) == Some(&':') => {
+                let name = letters[at + 2..].iter().take_while(|letter| letter.is_ascii_lowercase()).count();
+                let end = at + 2 + name;
+                (name > 0 && letters.get(end..end + 2)? == [':', ']']).then_some(())?;
+                at = end + 2;
+            }
+            '[' | '/' | '\\' | '\n' | '"' => return None,
+            _ => at += 1,
         }
     }
 }

@@ -57,9 +57,10 @@ pub(super) const PROGRAMS: &[Program] = &[
         &["-abBcdEeiNnpqrsTtuwyZ -C: -I: -U: -L: -W: -x: -l! --paginate! --brief --color? --context? --exclude= --ignore-all-space",
           "--ignore-blank-lines --ignore-case --ignore-space-change --label= --new-file --recursive --side-by-side --text --unified? --width="],
     ),
-    reads("base64 base32", &["-d -w: -o:> -i: --decode --wrap= --output=>"]).operands_max(1),
+    reads("base64 base32", &["-d -w: -o:> --decode --wrap= --output=>"]).operands_max(1),
     reads("jq", &["-acCejMnrRsS --ascii-output --compact-output --exit-status --join-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"]),
     reads("sed gsed", &["-nErsuz -e: -f:! -l:! -i?! --expression= --file=! --line-length=! --in-place?! --quiet --silent --regexp-extended --posix --sandbox"])
+        .options_first()
         .proof(Proof::Given(sed))
         .guess(Guess::Own(crate::programs::sed)),
     reads("awk gawk mawk nawk", &["-F: -v: -f:! -e:! -i:! -l:! -W:! --file=! --include=! --assign=! --source=!"])

@@ -22,7 +22,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("which", &["-as"]).any_argument(),
     reads("basename dirname", &["-az -s: --multiple --suffix= --zero"]).any_argument(),
     reads("readlink realpath", &["-efLmnPqsz --canonicalize --no-newline --relative-to= --relative-base= --no-symlinks"]).any_argument(),
-    reads("tree", &["-aCdDfFghilnNpQrsStuUvx -L: -I: -P: --dirsfirst --du --gitignore --noreport --prune -o:> -R! -H:!"]),
+    reads("tree", &["-aCdDfFghilnNpQrsStuUvx -L: -I: -P: --dirsfirst --du --gitignore --noreport --prune -o:> -R! -H:!"]).values_apart(),
     reads("file", &["-bhiLk0 --brief --dereference --mime --mime-type --mime-encoding -C! -m:! -s! -z!"]),
     reads("date", &["-uR -d: -r: -I? --date= --iso-8601? --reference= --rfc-3339= --rfc-email --utc --universal -s:! --set=!"])
         .proof(Proof::Given(date)),

@@ -81,6 +81,14 @@ impl Program {
         Program { options: self.options.operands_max(operands_max), ..self }
     }
 
+    const fn options_first(self) -> Program {
+        Program { options: self.options.options_first(), ..self }
+    }
+
+    const fn values_apart(self) -> Program {
+        Program { options: self.options.values_apart(), ..self }
+    }
+
     const fn until_operand(self) -> Program {
         Program { options: self.options.until_operand(), ..self }
     }

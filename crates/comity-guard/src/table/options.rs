@@ -15,6 +15,10 @@ pub(crate) struct Options {
     until_operand: bool,
     any_argument: bool,
     operands_max: usize,
+    /// Where an option behind an operand is taken for an operand by some, and that makes a difference.
+    options_first: bool,
+    /// Where a value never stands in the word of its option.
+    values_apart: bool,
 }
 
 /// Arguments, told apart.
@@ -66,7 +70,8 @@ enum Reading {
 
 impl Options {
     pub(crate) const fn new(lists: &'static [&'static str]) -> Options {
-        Options { lists, until_operand: false, any_argument: false, operands_max: usize::MAX }
+        let (until_operand, any_argument, options_first, values_apart) = (false, false, false, false);
+        Options { lists, until_operand, any_argument, operands_max: usize::MAX, options_first, values_apart }
     }
 
     /// The first operand ends the options: behind it stands another program.
@@ -81,7 +86,15 @@ impl Options {
 
     /// Operands that it may have; a further one would be written to.
     pub(crate) const fn operands_max(self, operands_max: usize) -> Options {
-        Options { operands_max, ..self }
+        Options { operands_max, options_first: true, ..self }
+    }
+
+    pub(crate) const fn options_first(self) -> Options {
+        Options { options_first: true, ..self }
+    }
+
+    pub(crate) const fn values_apart(self) -> Options {
+        Options { values_apart: true, ..self }
     }
 
     /// Reads arguments for a proof.
@@ -148,8 +161,7 @@ impl Options {
                 }
                 continue;
             }
-            // Where options must come first, this is an operand, and perhaps the one that is written to.
-            if reading == Reading::Strict && self.operands_max < usize::MAX && !given.operands.is_empty() {
+            if reading == Reading::Strict && self.options_first && !given.operands.is_empty() {
                 return Err(Doubt::because(format!("`{}` stands behind an operand", shown(text))));
             }
             match text.strip_prefix("--") {
@@ -200,6 +212,9 @@ impl Options {
             let end = at + letter.len_utf8();
             let entry = self.find(Name::Short(letter));
             let kind = entry.map_or(Value::None, |entry| entry.value);
+            if reading == Reading::Strict && self.values_apart && kind != Value::None && letters.len() > 1 {
+                return Err(unlisted(argument));
+            }
             let value = match (kind, &letters[end..]) {
                 (Value::None, _) => None,
                 (Value::Required, "") => Some(self.value(&letter.to_string(), reading, rest)?),
