@@ -80,6 +80,8 @@ fn code_that_names_what_it_writes() {
             "python3 - <<'E'\nfrom pathlib import Path\nPath('src/a.rs').write_text('x')\nE",
             &and("edit src/a.rs", "python3"),
         ),
+        ("python3 -c \"import json; print(json.load(open('package.json'))['a'])\"", &code("python3")),
+        ("node -e \"console.log(require('fs').openSync('a.txt'), '<b>')\"", &code("node")),
         ("node -e \"require('fs').writeFileSync('src/a.js', 'x')\"", &and("edit src/a.js", "node")),
         ("ruby -e 'File.write(\"a.rb\", \"x\")'", &and("edit a.rb", "ruby")),
         ("perl -e 'open(F, \">\", \"a.txt\"); print F 1'", &and("edit a.txt", "perl")),
