@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod docs;
+mod fuzz_shell;
 mod process;
 mod sim;
 mod test;
@@ -23,6 +24,7 @@ Commands:
   tidy                              The rules of the house that no compiler checks
   sim [--seconds N] [--seed S]      The seeded simulator, in release mode
   torture [--kills N]               Kill a real server again and again, and check what it kept
+  fuzz-shell [--lines N] [--seed S] Lines that are called read-only, in real shells; watched for anything else
   docs [--check]                    Write docs/reference; --check only tells whether it is current
   help                              This text";
 
@@ -48,6 +50,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
         "tidy" => tidy::run(rest),
         "sim" => sim::run(rest),
         "torture" => torture::run(rest),
+        "fuzz-shell" => fuzz_shell::run(rest),
         "docs" => docs::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

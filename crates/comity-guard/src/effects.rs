@@ -150,6 +150,15 @@ impl Effects {
         self.unknown.get_or_insert(why);
     }
 
+    /// Adds what another reading has found.
+    pub(crate) fn merge(&mut self, other: Effects) {
+        other.writes.into_iter().for_each(|write| self.write(write));
+        other.reads.into_iter().for_each(|read| self.read(read));
+        if let Some(why) = other.unknown {
+            self.note(why);
+        }
+    }
+
     /// Says everything once.
     pub(crate) fn without_repeats(mut self) -> Effects {
         let mut seen = HashSet::new();

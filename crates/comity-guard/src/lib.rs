@@ -5,6 +5,7 @@
 //! the programs' settings so that they ask at all. Everything in here is a function of values: no file is opened,
 //! no clock read, nothing sent.
 
+mod arguments;
 pub mod connect;
 pub mod dialect;
 pub mod effects;
@@ -14,8 +15,9 @@ pub mod payload;
 pub mod programs;
 pub mod read_only;
 pub mod shell;
+mod table;
 pub mod verdict;
 
 pub use dialect::Dialect;
 pub use effects::{Effects, Guess, How, Read, Target, Unknown, Write};
-pub use read_only::{Classification, classify};
+pub use read_only::{Classification, classify, index_has_no_repositories, settings_run_nothing};

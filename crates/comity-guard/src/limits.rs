@@ -30,7 +30,11 @@ pub const CONFIGURATION_DEPTH_MAX: usize = 100;
 pub const DOUBT_CHARS_MAX: usize = 80;
 /// Bytes of one command that is proven to only read; who looks at files needs no more.
 pub const PROVEN_BYTES_MAX: usize = 64 * 1024;
-/// Here-documents of one command that is proven to only read.
-pub const PROVEN_DOCUMENTS_MAX: usize = 16;
 /// Programs that start programs, in one command that is proven to only read.
 pub const PROVEN_RUNNERS_MAX: usize = 8;
+/// Bytes of code of another language in which names of files are looked for.
+pub const CODE_BYTES_MAX: usize = 64 * 1024;
+/// Names of files that one piece of code may have.
+pub const CODE_NAMES_MAX: usize = 64;
+/// Variables whose values are followed through one command line.
+pub const VARIABLES_MAX: usize = 64;

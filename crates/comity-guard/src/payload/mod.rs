@@ -3,6 +3,7 @@
 mod arguments;
 mod fields;
 mod recognise;
+mod shell;
 mod tools;
 mod words;
 
@@ -14,6 +15,7 @@ use crate::dialect::Dialect;
 use crate::effects::Effects;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use fields::Fields;
+pub use shell::{ShellCall, shell_call};
 pub use tools::{Kind as ToolKind, tool};
 
 /// When a hook is called.

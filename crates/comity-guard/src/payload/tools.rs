@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::arguments::{guess, named_paths};
 use super::fields::Fields;
+use super::shell::{COMMANDS, DIRECTORIES, all};
 use crate::dialect::Dialect;
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
 use crate::patch::envelope;
@@ -16,8 +17,6 @@ const PATHS: &[&str] =
     &["file_path", "filePath", "path", "absolute_path", "notebook_path", "notebookPath", "target_file"];
 /// Names of the field that holds all of a new file.
 const CONTENTS: &[&str] = &["content", "contents", "file_text", "text"];
-/// Names of the field that holds a command line.
-const COMMANDS: &[&str] = &["command", "cmd", "script"];
 /// Names of the field that holds a patch.
 const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command", "diff"];
 
@@ -76,24 +75,40 @@ pub fn tool(name: &str, input: &Value) -> (Kind, Effects, Option<Commands>) {
         Value::String(text) => raw(name, text),
         other => without_fields(name, other),
     };
-    let command = match input {
-        Value::Object(input) => Fields(input).get(COMMANDS),
-        Value::String(_) => Some(input),
-        _ => None,
+    let given = match input {
+        Value::Object(input) => all(&Fields(input), COMMANDS),
+        Value::String(_) => vec![input],
+        _ => Vec::new(),
     };
-    let commands = command.filter(|_| kind == Kind::Shell).map(|command| match command {
-        Value::String(line) => commands(line),
-        Value::Array(words) => {
-            let words: Option<Vec<String>> =
-                words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-            words.map_or_else(Commands::default, |words| commands_of_arguments(&words))
-        }
-        _ => Commands::default(),
-    });
+    let commands = (kind == Kind::Shell && !given.is_empty()).then(|| of_lines(&given));
     (kind, effects, commands)
 }
 
-fn kind(tool: &str) -> Kind {
+/// The commands of all lines of a call; nobody knows which of several is run.
+fn of_lines(lines: &[&Value]) -> Commands {
+    let each = lines.iter().map(|line| match line {
+        Value::String(line) => commands(line),
+        Value::Array(words) => {
+            words_of(words).map_or_else(Commands::default, |words| commands_of_arguments(&words))
+        }
+        _ => Commands::default(),
+    });
+    let mut all: Vec<Commands> = each.collect();
+    match all.len() {
+        1 => all.remove(0),
+        _ => Commands {
+            single: None,
+            parts: all.into_iter().flat_map(|one| one.parts).collect(),
+            is_all: false,
+        },
+    }
+}
+
+fn words_of(words: &[Value]) -> Option<Vec<String>> {
+    words.iter().map(|word| word.as_str().map(str::to_owned)).collect()
+}
+
+pub(super) fn kind(tool: &str) -> Kind {
     match tool {
         "Write" | "write_file" | "write" => Kind::Write,
         "create" | "create_file" => Kind::Create,
@@ -234,20 +249,27 @@ fn read_many(input: &Fields<'_>) -> Effects {
 }
 
 fn shell(input: &Fields<'_>) -> Effects {
-    let own = input.text(&["workdir", "dir_path", "directory"]);
-    let place = place(own);
-    match input.get(COMMANDS) {
-        Some(Value::String(command)) => of_command(command, &place),
-        Some(Value::Array(words)) => {
-            let words: Option<Vec<String>> =
-                words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-            match words {
-                Some(words) => effects_of_arguments(&words, &place),
-                None => Effects::unknown(Unknown::Field("command")),
-            }
-        }
-        Some(_) | None => Effects::unknown(Unknown::Field("command")),
+    let (lines, directories) = (all(input, COMMANDS), all(input, DIRECTORIES));
+    if lines.is_empty() {
+        return Effects::unknown(Unknown::Field("command"));
     }
+    // Of several fields that mean the same nobody knows which one counts: all of them do.
+    let places: Vec<Place> = match &directories[..] {
+        [] => vec![place(None)],
+        directories => directories.iter().map(|directory| place(directory.as_str())).collect(),
+    };
+    let mut found = Effects::default();
+    for (line, place) in lines.iter().flat_map(|line| places.iter().map(move |place| (line, place))) {
+        found.merge(match line {
+            Value::String(command) => of_command(command, place),
+            Value::Array(words) => words_of(words).map_or_else(
+                || Effects::unknown(Unknown::Field("command")),
+                |words| effects_of_arguments(&words, place),
+            ),
+            _ => Effects::unknown(Unknown::Field("command")),
+        });
+    }
+    found.without_repeats()
 }
 
 /// Whichever field its program takes: each is judged, and files that are named beside them.

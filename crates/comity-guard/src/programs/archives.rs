@@ -1,26 +1,14 @@
 //! Programs that unpack, mirror or fetch: `tar`, `unzip`, `rsync`, `curl`, `wget`.
 
-use super::arguments::Argument;
-use super::feed::Feed;
-use super::options::{FLAGS_ONLY, Options, read};
-use super::walk::Walk;
+use super::walk::{Call, Walk};
+use crate::arguments::Argument;
 use crate::effects::How;
+use crate::table;
 
-pub(super) fn tar(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const TAR: Options = Options {
-        short: "fCbgHIKLNTVX",
-        long: &[
-            "file",
-            "directory",
-            "exclude",
-            "files-from",
-            "exclude-from",
-            "transform",
-            "strip-components",
-        ],
-    };
-    let arguments = dashed(arguments, TAR.short);
-    let given = read(&arguments, &TAR);
+pub(crate) fn tar(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let arguments = dashed(call.arguments, "fCbgHIKLNTVX");
+    let Some(tar) = table::program("tar") else { return };
+    let given = tar.options.guess(&arguments);
     let extracts = given.has(&["x", "extract", "get"]) && !given.has(&["O", "to-stdout"]);
     let here = Argument::Plain(".".to_owned());
     if extracts {
@@ -48,8 +36,8 @@ fn dashed(arguments: &[Argument], with_value: &str) -> Vec<Argument> {
     dashed
 }
 
-pub(super) fn unzip(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &Options { short: "dPx", long: &[] });
+pub(crate) fn unzip(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if given.has(&["l", "t", "p", "v", "Z", "c"]) {
         return;
     }
@@ -57,30 +45,16 @@ pub(super) fn unzip(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Fe
     walk.writes_below(given.value(&["d"]).unwrap_or(&here), How::Whole);
 }
 
-pub(super) fn zip(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &Options { short: "bntxi", long: &[] });
+pub(crate) fn zip(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if let Some(archive) = given.operands.first().filter(|archive| !archive.is("-")) {
         walk.writes(archive, How::Edit);
     }
 }
 
 /// `rsync`, and `scp`, whose last operand is where everything goes.
-pub(super) fn rsync(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
-    const RSYNC: Options = Options {
-        short: "eBTfM",
-        long: &[
-            "rsh",
-            "exclude",
-            "include",
-            "exclude-from",
-            "include-from",
-            "files-from",
-            "filter",
-            "temp-dir",
-        ],
-    };
-    const SCP: Options = Options { short: "cFiJloPSX", long: &[] };
-    let given = read(arguments, if name == "scp" { &SCP } else { &RSYNC });
+pub(crate) fn rsync(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     let [sources @ .., to] = &given.operands[..] else { return };
     if given.has(&["n", "dry-run", "list-only"]) || sources.is_empty() {
         return;
@@ -102,45 +76,8 @@ fn is_remote(path: &Argument) -> bool {
     name.contains(':')
 }
 
-pub(super) fn curl(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const CURL: Options = Options {
-        short: "oDcbdeuAHXTFmxrEtwyYzCK",
-        long: &[
-            "output",
-            "output-dir",
-            "dump-header",
-            "cookie-jar",
-            "cookie",
-            "data",
-            "data-raw",
-            "data-binary",
-            "data-urlencode",
-            "json",
-            "header",
-            "request",
-            "user",
-            "user-agent",
-            "referer",
-            "form",
-            "max-time",
-            "connect-timeout",
-            "proxy",
-            "url",
-            "upload-file",
-            "write-out",
-            "retry",
-            "cacert",
-            "cert",
-            "key",
-            "config",
-            "range",
-            "resolve",
-            "trace",
-            "trace-ascii",
-            "stderr",
-        ],
-    };
-    let given = read(arguments, &CURL);
+pub(crate) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     walk.apart(|walk| {
         if let Some(directory) = given.value(&["output-dir"]) {
             walk.base = walk.base.enter(directory);
@@ -148,35 +85,20 @@ pub(super) fn curl(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Fee
         for (name, value) in &given.options {
             let writes =
                 ["o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr"];
-            if let Some(file) = value.as_ref().filter(|file| writes.contains(name) && !file.is("-")) {
+            if let Some(file) = value.as_ref().filter(|file| writes.contains(&name.as_str()) && !file.is("-"))
+            {
                 walk.writes(file, How::Whole);
             }
         }
         if given.has(&["O", "remote-name", "remote-name-all"]) {
-            let urls = given.value(&["url"]).into_iter().chain(given.operands.iter().copied());
+            let urls = given.value(&["url"]).into_iter().chain(&given.operands);
             urls.for_each(|url| walk.writes(&url_name(url), How::Whole));
         }
     });
 }
 
-pub(super) fn wget(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const WGET: Options = Options {
-        short: "OPoaeitTwQUlARDIX",
-        long: &[
-            "output-document",
-            "directory-prefix",
-            "output-file",
-            "append-output",
-            "header",
-            "user-agent",
-            "tries",
-            "timeout",
-            "post-data",
-            "user",
-            "password",
-        ],
-    };
-    let given = read(arguments, &WGET);
+pub(crate) fn wget(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     for log in ["o", "output-file", "a", "append-output"].iter().filter_map(|name| given.value(&[name])) {
         walk.writes(log, How::Append);
     }
@@ -204,7 +126,7 @@ pub(super) fn wget(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Fee
 fn url_name(url: &Argument) -> Argument {
     // An address with `?` looks like a glob.
     let (Argument::Plain(text) | Argument::Glob(text)) = url else {
-        return Argument::Unclear(url.shown().to_owned());
+        return Argument::unclear(url.shown(), false);
     };
     let path = text.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
@@ -215,19 +137,20 @@ fn url_name(url: &Argument) -> Argument {
 }
 
 /// `gzip` and its kin, which put a file in the place of another.
-pub(super) fn gzip(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &FLAGS_ONLY);
+pub(crate) fn gzip(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if given.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]) {
         return;
     }
-    let unpacks = name.starts_with("un") || name == "gunzip" || given.has(&["d", "decompress", "uncompress"]);
+    let unpacks =
+        call.name.starts_with("un") || call.name == "gunzip" || given.has(&["d", "decompress", "uncompress"]);
     for operand in &given.operands {
         if !given.has(&["k", "keep"]) {
             walk.writes(operand, How::Delete);
         }
         let made = match (operand.plain(), unpacks) {
             (Some(path), true) => path.rsplit_once('.').map(|(stem, _)| stem.to_owned()),
-            (Some(path), false) => Some(format!("{path}.{}", ending(name))),
+            (Some(path), false) => Some(format!("{path}.{}", ending(call.name))),
             (None, _) => None,
         };
         if let Some(made) = made {
@@ -242,5 +165,16 @@ fn ending(name: &str) -> &'static str {
         "xz" => "xz",
         "zstd" => "zst",
         _ => "gz",
+    }
+}
+
+/// `cpio`, which unpacks here with `-i`.
+pub(crate) fn cpio(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let here = Argument::Plain(".".to_owned());
+    if call.given.has(&["i", "extract"]) && !call.given.has(&["t", "list"]) {
+        walk.writes_below(call.given.value(&["D", "directory"]).unwrap_or(&here), How::Whole);
+    }
+    if let Some(directory) = call.given.operands.last().filter(|_| call.given.has(&["p", "pass-through"])) {
+        walk.writes_below(directory, How::Whole);
     }
 }

@@ -1,6 +1,6 @@
 //! Where relative paths begin.
 
-use super::arguments::{Argument, as_glob};
+use crate::arguments::{Argument, as_glob};
 use crate::effects::Target;
 
 /// Where a call starts, as far as that is needed to name files.
@@ -78,7 +78,7 @@ impl Base {
                 vec![self.path(path).map_or_else(|| Target::Unclear(path.clone()), Target::Path)]
             }
             Argument::Glob(glob) => vec![self.glob(glob)],
-            Argument::Unclear(text) => vec![Target::Unclear(text.clone())],
+            Argument::Unclear(unclear) => vec![Target::Unclear(unclear.text.clone())],
             Argument::Pipe => Vec::new(),
             Argument::Found(targets) => targets.clone(),
         }

@@ -1,9 +1,9 @@
 //! Which commands a command line runs, wherever they stand in it.
 
-use super::arguments::{Argument, of_word};
 use super::base::Place;
 use super::feed::Feed;
 use super::walk::Walk;
+use crate::arguments::{Argument, Known, of_word};
 use crate::effects::Unknown;
 use crate::limits::EFFECTS_MAX;
 use crate::shell;
@@ -68,6 +68,6 @@ fn single(line: &str) -> Option<Vec<String>> {
     if !assignments.is_empty() || !redirects.is_empty() || words.is_empty() {
         return None;
     }
-    let arguments = words.iter().flat_map(|word| of_word(word, None));
+    let arguments = words.iter().flat_map(|word| of_word(word, Known { home: None, variables: &[] }));
     arguments.map(|argument| argument.plain().map(str::to_owned)).collect()
 }

@@ -1,46 +1,51 @@
 //! Programs that put something somewhere else: `mv`, `cp`, `install`, `ln`.
 
-use super::arguments::{Argument, as_glob};
-use super::feed::Feed;
-use super::options::{Given, Options, read};
-use super::walk::{Walk, below};
+use super::walk::{Call, Walk, below};
+use crate::arguments::{Argument, as_glob};
 use crate::effects::{How, Target};
+use crate::table::Given;
 
-const OPTIONS: Options =
-    Options { short: "tSgmoZ", long: &["target-directory", "suffix", "group", "mode", "owner", "context"] };
-
-pub(super) fn mv(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &OPTIONS);
-    let sources = sources(&given);
+pub(crate) fn mv(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
+    let sources = sources(given);
     for source in sources {
         walk.writes(source, How::Move);
     }
-    put(walk, &given, sources, How::Move, Kind::Whatever);
+    put(walk, given, sources, How::Move, Kind::Whatever);
 }
 
-pub(super) fn cp(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &OPTIONS);
+pub(crate) fn cp(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     let recursive = given.has(&["r", "R", "a", "recursive", "archive"]);
     let kind = if recursive { Kind::Whatever } else { Kind::File };
-    put(walk, &given, sources(&given), How::Whole, kind);
+    put(walk, given, sources(given), How::Whole, kind);
 }
 
-pub(super) fn install(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &OPTIONS);
+pub(crate) fn install(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if !given.has(&["d", "directory"]) {
-        put(walk, &given, sources(&given), How::Whole, Kind::File);
+        put(walk, given, sources(given), How::Whole, Kind::File);
     }
 }
 
-pub(super) fn ln(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &OPTIONS);
-    match (&given.operands[..], target_directory(&given)) {
+pub(crate) fn ln(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
+    if let [to, link] = &given.operands[..] {
+        walk.linked(link, to);
+    }
+    match (&given.operands[..], target_directory(given)) {
         // The link gets the name of what it leads to.
-        ([one], None) => put_into(walk, &[*one], &Argument::Plain(".".to_owned()), How::Create, Kind::File),
+        ([one], None) => put_into(
+            walk,
+            std::slice::from_ref(one),
+            &Argument::Plain(".".to_owned()),
+            How::Create,
+            Kind::File,
+        ),
         _ if given.has(&["n", "no-dereference", "h"]) && given.operands.len() == 2 => {
-            walk.writes(given.operands[1], How::Create);
+            walk.writes(&given.operands[1], How::Create);
         }
-        _ => put(walk, &given, sources(&given), How::Create, Kind::File),
+        _ => put(walk, given, sources(given), How::Create, Kind::File),
     }
 }
 
@@ -53,18 +58,18 @@ pub(super) enum Kind {
     Whatever,
 }
 
-fn target_directory<'g>(given: &'g Given<'_>) -> Option<&'g Argument> {
+fn target_directory(given: &Given) -> Option<&Argument> {
     given.value(&["t", "target-directory"])
 }
 
-fn sources<'g, 'a>(given: &'g Given<'a>) -> &'g [&'a Argument] {
+fn sources(given: &Given) -> &[Argument] {
     match target_directory(given) {
         Some(_) => &given.operands,
         None => &given.operands[..given.operands.len().saturating_sub(1)],
     }
 }
 
-fn put(walk: &mut Walk<'_>, given: &Given<'_>, sources: &[&Argument], how: How, kind: Kind) {
+fn put(walk: &mut Walk<'_>, given: &Given, sources: &[Argument], how: How, kind: Kind) {
     if let Some(directory) = target_directory(given) {
         return put_into(walk, sources, directory, how, kind);
     }
@@ -111,7 +116,7 @@ fn put_at(walk: &mut Walk<'_>, source: &Argument, to: &Argument, how: How, kind:
 /// Puts things into a directory, each under its own name.
 pub(super) fn put_into(
     walk: &mut Walk<'_>,
-    sources: &[&Argument],
+    sources: &[Argument],
     directory: &Argument,
     how: How,
     kind: Kind,

@@ -1,9 +1,8 @@
 //! What a command reads from its input, where that stands in the command line.
 
-use super::arguments::{self, Argument};
-use super::options::{Options, read};
 use super::search;
 use super::walk::Walk;
+use crate::arguments::Argument;
 use crate::effects::Target;
 use crate::shell::Parsed;
 use crate::shell::syntax::{Body, Command, Operator, Redirect, Simple, Word};
@@ -41,8 +40,7 @@ impl Feed {
 }
 
 fn output(simple: &Simple, input: Option<Feed>, walk: &Walk<'_>) -> Option<Feed> {
-    let arguments: Vec<Argument> =
-        simple.words.iter().flat_map(|word| arguments::of_word(word, walk.home)).collect();
+    let arguments = walk.arguments(&simple.words);
     let (name, rest) = arguments.split_first()?;
     match name.plain()? {
         "cat" if rest.iter().all(|argument| argument.is("-")) => input,
@@ -69,21 +67,7 @@ fn output(simple: &Simple, input: Option<Feed>, walk: &Walk<'_>) -> Option<Feed>
 
 /// The files that `grep -l` may name: those that it is told to search.
 fn listed(walk: &Walk<'_>, name: &str, arguments: &[Argument]) -> Option<Vec<Target>> {
-    const GREP: Options = Options {
-        short: "ABCDdefmgtTj",
-        long: &[
-            "regexp",
-            "file",
-            "include",
-            "exclude",
-            "exclude-dir",
-            "glob",
-            "type",
-            "max-count",
-            "context",
-        ],
-    };
-    let given = read(arguments, &GREP);
+    let given = crate::table::program(name)?.options.guess(arguments);
     if !given.has(&["l", "L", "files-with-matches", "files-without-match", "files"]) {
         return None;
     }

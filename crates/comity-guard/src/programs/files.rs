@@ -1,104 +1,103 @@
-//! Programs that change the files they name: `rm`, `tee`, `touch`, `chmod` and their kin.
+//! Programs that change the files they name: `rm`, `tee`, `dd`, `chmod` and their kin.
 
-use super::arguments::Argument;
-use super::feed::Feed;
-use super::options::{FLAGS_ONLY, Options, read};
-use super::walk::Walk;
+use super::walk::{Call, Walk};
+use crate::arguments::Argument;
 use crate::effects::How;
+use crate::table::Options;
 
-pub(super) fn rm(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &FLAGS_ONLY);
-    let recursive = given.has(&["r", "R", "recursive"]);
-    for operand in &given.operands {
-        match recursive {
-            true => walk.writes_below(operand, How::Delete),
-            false => walk.writes(operand, How::Delete),
-        }
-    }
+pub(crate) fn rm(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let recursive = call.given.has(&["r", "R", "recursive"]);
+    each(walk, &call.given.operands, How::Delete, recursive);
 }
 
-/// `rmdir`, `unlink`
-pub(super) fn remove(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    each(walk, arguments, &FLAGS_ONLY, How::Delete);
+pub(crate) fn shred(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let how = if call.given.has(&["u", "remove"]) { How::Delete } else { How::Whole };
+    each(walk, &call.given.operands, how, false);
 }
 
-pub(super) fn shred(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const SHRED: Options = Options { short: "ns", long: &["iterations", "size", "random-source"] };
-    let removes = read(arguments, &SHRED).has(&["u", "remove"]);
-    each(walk, arguments, &SHRED, if removes { How::Delete } else { How::Whole });
+/// `tee`, `sponge`
+pub(crate) fn tee(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let how = if call.given.has(&["a", "append"]) { How::Append } else { How::Whole };
+    each(walk, &call.given.operands, how, false);
 }
 
-pub(super) fn tee(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let appends = read(arguments, &FLAGS_ONLY).has(&["a", "append"]);
-    each(walk, arguments, &FLAGS_ONLY, if appends { How::Append } else { How::Whole });
-}
-
-pub(super) fn touch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const TOUCH: Options = Options { short: "drtA", long: &["date", "reference", "time"] };
-    each(walk, arguments, &TOUCH, How::Create);
-}
-
-pub(super) fn truncate(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const TRUNCATE: Options = Options { short: "sr", long: &["size", "reference"] };
-    each(walk, arguments, &TRUNCATE, How::Edit);
-}
-
-/// `sponge`
-pub(super) fn sponge(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let appends = read(arguments, &FLAGS_ONLY).has(&["a"]);
-    each(walk, arguments, &FLAGS_ONLY, if appends { How::Append } else { How::Whole });
-}
-
-pub(super) fn sort(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    const SORT: Options = Options { short: "okStT", long: &["output", "key", "field-separator"] };
-    if let Some(output) = read(arguments, &SORT).value(&["o", "output"]) {
-        walk.writes(output, How::Whole);
-    }
-}
-
-pub(super) fn dd(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    for output in arguments.iter().filter_map(|argument| argument.after("of=")) {
+pub(crate) fn dd(walk: &mut Walk<'_>, call: &Call<'_>) {
+    for output in call.arguments.iter().filter_map(|argument| argument.after("of=")) {
         walk.writes(&output, How::Whole);
     }
 }
 
 /// `chmod`, `chown`, `chgrp`
-pub(super) fn mode(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
+pub(crate) fn mode(walk: &mut Walk<'_>, call: &Call<'_>) {
     // A mode like -x looks like an option; what is one is known.
     let is_mode = |argument: &&Argument| {
         let letters = argument.plain().and_then(|text| text.strip_prefix('-')).unwrap_or_default();
-        name == "chmod" && !letters.is_empty() && letters.chars().all(|c| "rwxXstugo,+=-".contains(c))
+        call.name == "chmod" && !letters.is_empty() && letters.chars().all(|c| "rwxXstugo,+=-".contains(c))
     };
-    let rest: Vec<Argument> = arguments.iter().filter(|argument| !is_mode(argument)).cloned().collect();
-    let has_mode = rest.len() < arguments.len();
-    let given = read(&rest, &Options { short: "", long: &["reference", "from"] });
-    let skipped = usize::from(!has_mode && !given.has(&["reference"]));
-    let recursive = given.has(&["R", "recursive"]);
-    for operand in given.operands.iter().skip(skipped) {
-        match recursive {
-            true => walk.writes_below(operand, How::Mode),
-            false => walk.writes(operand, How::Mode),
+    let rest: Vec<Argument> = call.arguments.iter().filter(|argument| !is_mode(argument)).cloned().collect();
+    let has_mode = rest.len() < call.arguments.len();
+    let given = Options::new(&["--reference= --from="]).guess(&rest);
+    let skipped = usize::from(!has_mode && !given.has(&["reference"])).min(given.operands.len());
+    each(walk, &given.operands[skipped..], How::Mode, given.has(&["R", "recursive"]));
+}
+
+/// `uniq`, `xxd`: the second operand is where the output goes.
+pub(crate) fn second_operand(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if let [_, output] = &call.given.operands[..] {
+        walk.writes(output, How::Whole);
+    }
+}
+
+/// `sqlite3`: the first operand is the database.
+pub(crate) fn first_operand(walk: &mut Walk<'_>, call: &Call<'_>) {
+    each(walk, &call.given.operands[..call.given.operands.len().min(1)], How::Edit, false);
+}
+
+/// `rename`: all operands but the ones that say how.
+pub(crate) fn rename(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let is_code = |argument: &Argument| {
+        argument.shown().contains(['/', '{']) && argument.shown().starts_with(['s', 'y', 't'])
+    };
+    let skipped = if call.given.operands.first().is_some_and(is_code) { 1 } else { 2 };
+    each(walk, call.given.operands.get(skipped..).unwrap_or_default(), How::Move, false);
+}
+
+/// `make`, which is told the file to make, or a word for something to do.
+pub(crate) fn make(walk: &mut Walk<'_>, call: &Call<'_>) {
+    walk.apart(|walk| {
+        if let Some(directory) = call.given.value(&["C", "directory"]) {
+            walk.base = walk.base.enter(directory);
+        }
+        let is_file =
+            |operand: &&Argument| operand.shown().contains(['/', '.']) && !operand.shown().contains('=');
+        call.given.operands.iter().filter(is_file).for_each(|file| walk.writes(file, How::Whole));
+    });
+}
+
+/// Programs with an option that names what they write, in one of the usual ways: `-out file`, `--js_out=dir`.
+pub(crate) fn named_output(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let mut rest = call.arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.shown() {
+            "-out" | "-keyout" => rest.next().into_iter().for_each(|file| walk.writes(file, How::Whole)),
+            "--in-place" | "--inplace" | "--write" | "--fix" => {
+                let is_path = |operand: &&Argument| operand.shown().contains(['/', '.']);
+                call.given.operands.iter().filter(is_path).for_each(|file| walk.writes(file, How::Edit));
+            }
+            text => {
+                let value =
+                    text.split_once("_out=").and_then(|(name, _)| argument.after(&format!("{name}_out=")));
+                value.iter().for_each(|directory| walk.writes_below(directory, How::Create));
+            }
         }
     }
 }
 
-/// `cat` and others that show all of a file.
-pub(super) fn show(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    for operand in read(arguments, &FLAGS_ONLY).operands.iter().filter(|operand| !operand.is("-")) {
-        walk.reads(operand, true);
-    }
-}
-
-/// `head`, `tail`
-pub(super) fn show_part(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &Options { short: "nc", long: &["lines", "bytes"] });
-    for operand in given.operands.iter().filter(|operand| !operand.is("-")) {
-        walk.reads(operand, false);
-    }
-}
-
-fn each(walk: &mut Walk<'_>, arguments: &[Argument], options: &Options, how: How) {
-    for operand in &read(arguments, options).operands {
-        walk.writes(operand, how);
+fn each(walk: &mut Walk<'_>, operands: &[Argument], how: How, recursive: bool) {
+    for operand in operands {
+        match recursive {
+            true => walk.writes_below(operand, how),
+            false => walk.writes(operand, how),
+        }
     }
 }

@@ -1,16 +1,16 @@
 //! Programs that edit files in place: `sed -i`, `perl -i`, editors and formatters.
 
-use super::arguments::Argument;
-use super::feed::Feed;
-use super::options::{FLAGS_ONLY, Given, Options, read, read_before_operands};
-use super::walk::Walk;
+use super::shells::code;
+use super::walk::{Call, Walk};
+use crate::arguments::Argument;
 use crate::effects::{How, Unknown};
+use crate::table::{self, Given, Options};
 
-pub(super) fn sed(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
+pub(crate) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
     let mut in_place = None;
     let mut has_script = false;
     let mut operands = Vec::new();
-    let mut rest = arguments.iter().peekable();
+    let mut rest = call.arguments.iter().peekable();
     while let Some(argument) = rest.next() {
         let text = argument.shown();
         match text {
@@ -84,9 +84,10 @@ fn is_suffix(argument: &Argument) -> bool {
     argument.plain().is_some_and(|text| text.is_empty() || (text.starts_with('.') && !text.contains('/')))
 }
 
-pub(super) fn perl(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
-    let arguments: Vec<Argument> = arguments.iter().map(without_suffix).collect();
-    let given = read_before_operands(&arguments, &Options { short: "eEIMmxF", long: &[] });
+pub(crate) fn perl(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let Some(perl) = table::program("perl") else { return };
+    let arguments: Vec<Argument> = call.arguments.iter().map(without_suffix).collect();
+    let given = perl.options.guess(&arguments);
     let has_code = given.has(&["e", "E"]);
     if given.has(&["i"]) {
         for file in given.operands.iter().skip(usize::from(!has_code)) {
@@ -95,7 +96,7 @@ pub(super) fn perl(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &
         return;
     }
     if has_code || given.operands.first().is_none_or(|script| script.is("-")) {
-        walk.unknown(Unknown::Code(name.to_owned()));
+        code(walk, call, given.values(&["e", "E"]));
     }
 }
 
@@ -109,9 +110,8 @@ fn without_suffix(argument: &Argument) -> Argument {
 }
 
 /// `awk`, which edits in place with an extension of GNU only.
-pub(super) fn awk(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given =
-        read_before_operands(arguments, &Options { short: "iFfvelW", long: &["include", "file", "assign"] });
+pub(crate) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if !given.value(&["i", "include"]).is_some_and(|library| library.is("inplace")) {
         return;
     }
@@ -122,17 +122,16 @@ pub(super) fn awk(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed
 }
 
 /// `ed`, `ex`, `vim` and others that open the files that they name.
-pub(super) fn editor(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given = read(arguments, &Options { short: "cpSTuUwW", long: &["cmd"] });
+pub(crate) fn editor(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     for file in given.operands.iter().filter(|file| !file.shown().starts_with('+')) {
         walk.writes(file, How::Edit);
     }
 }
 
 /// `yq`, whose first operand is an expression.
-pub(super) fn yq(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let given =
-        read(arguments, &Options { short: "oIp", long: &["output-format", "input-format", "indent"] });
+pub(crate) fn yq(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if given.has(&["i", "inplace", "in-place"]) {
         let words = ["eval", "e", "eval-all", "ea"];
         let operands = given.operands.iter().filter(|operand| !words.contains(&operand.shown()));
@@ -141,80 +140,64 @@ pub(super) fn yq(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed)
 }
 
 /// How a formatter is told to change files.
-pub(super) struct Formatter {
-    pub(super) name: &'static str,
+struct Formatter {
+    name: &'static str,
     /// The word before its options, for programs that do other things, too.
-    command: Option<&'static str>,
+    command: &'static str,
     /// The options that make it write; none if it writes unless told otherwise.
     writes: &'static [&'static str],
     /// The options that make it look only.
     looks: &'static [&'static str],
-    /// The letters of options that take a value.
-    short: &'static str,
+    options: Options,
 }
 
-const fn writes_if(name: &'static str, writes: &'static [&'static str]) -> Formatter {
-    Formatter { name, command: None, writes, looks: &[], short: "" }
+const fn row(
+    name: &'static str,
+    command: &'static str,
+    writes: &'static [&'static str],
+    looks: &'static [&'static str],
+    options: &'static [&'static str],
+) -> Formatter {
+    Formatter { name, command, writes, looks, options: Options::new(options) }
 }
 
-const fn writes_unless(name: &'static str, looks: &'static [&'static str]) -> Formatter {
-    Formatter { name, command: None, writes: &[], looks, short: "" }
-}
+const LONG: &str =
+    "--config= --config-path= --edition= --line-length= --parser= --ignore-path= --plugin= --ext= --rule=";
 
-const fn command(formatter: Formatter, command: &'static str) -> Formatter {
-    Formatter { command: Some(command), ..formatter }
-}
-
-const fn values(formatter: Formatter, short: &'static str) -> Formatter {
-    Formatter { short, ..formatter }
-}
-
-pub(super) const FORMATTERS: [Formatter; 22] = [
-    writes_if("prettier", &["w", "write"]),
-    writes_if("gofmt", &["w"]),
-    writes_if("goimports", &["w"]),
-    values(writes_if("eslint", &["fix"]), "cfo"),
-    writes_if("stylelint", &["fix"]),
-    writes_if("clang-format", &["i"]),
-    values(writes_if("shfmt", &["w", "write"]), "i"),
-    writes_if("autopep8", &["i", "in-place"]),
-    writes_if("yapf", &["i", "in-place"]),
-    writes_unless("rustfmt", &["check"]),
-    values(writes_unless("black", &["check", "diff"]), "ltCW"),
-    values(writes_unless("isort", &["check", "check-only", "c", "diff"]), "lwp"),
-    command(writes_unless("ruff", &["check", "diff"]), "format"),
-    command(writes_if("ruff", &["fix"]), "check"),
-    command(writes_unless("cargo", &["check"]), "fmt"),
-    command(writes_if("cargo", &["fix"]), "clippy"),
-    command(writes_unless("cargo", &[]), "fix"),
-    command(writes_if("biome", &["write", "fix"]), "format"),
-    command(writes_if("biome", &["write", "fix"]), "check"),
-    command(writes_unless("deno", &["check"]), "fmt"),
-    command(writes_unless("dprint", &[]), "fmt"),
-    command(writes_unless("terraform", &["check"]), "fmt"),
+#[rustfmt::skip]
+const FORMATTERS: [Formatter; 22] = [
+    row("prettier",     "",       &["w", "write"],    &[],                                   &[LONG]),
+    row("gofmt",        "",       &["w"],             &[],                                   &[LONG]),
+    row("goimports",    "",       &["w"],             &[],                                   &[LONG]),
+    row("eslint",       "",       &["fix"],           &[],                                   &[LONG, "-c: -f: -o:>"]),
+    row("stylelint",    "",       &["fix"],           &[],                                   &[LONG]),
+    row("clang-format", "",       &["i"],             &[],                                   &[LONG]),
+    row("shfmt",        "",       &["w", "write"],    &[],                                   &[LONG, "-i:"]),
+    row("autopep8",     "",       &["i", "in-place"], &[],                                   &[LONG]),
+    row("yapf",         "",       &["i", "in-place"], &[],                                   &[LONG]),
+    row("rustfmt",      "",       &[],                &["check"],                            &[LONG]),
+    row("black",        "",       &[],                &["check", "diff"],                    &[LONG, "-l: -t: -C: -W:"]),
+    row("isort",        "",       &[],                &["check", "check-only", "c", "diff"], &[LONG, "-l: -w: -p:"]),
+    row("ruff",         "format", &[],                &["check", "diff"],                    &[LONG]),
+    row("ruff",         "check",  &["fix"],           &[],                                   &[LONG]),
+    row("cargo",        "fmt",    &[],                &["check"],                            &[LONG]),
+    row("cargo",        "clippy", &["fix"],           &[],                                   &[LONG]),
+    row("cargo",        "fix",    &[],                &[],                                   &[LONG]),
+    row("biome",        "format", &["write", "fix"],  &[],                                   &[LONG]),
+    row("biome",        "check",  &["write", "fix"],  &[],                                   &[LONG]),
+    row("deno",         "fmt",    &[],                &["check"],                            &[LONG]),
+    row("dprint",       "fmt",    &[],                &[],                                   &[LONG]),
+    row("terraform",    "fmt",    &[],                &["check"],                            &[LONG]),
 ];
 
 /// A formatter changes the files that it names, or some that it finds.
-pub(super) fn formatter(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
-    const LONG: &[&str] = &[
-        "config",
-        "config-path",
-        "edition",
-        "line-length",
-        "parser",
-        "ignore-path",
-        "plugin",
-        "ext",
-        "rule",
-    ];
-    for formatter in FORMATTERS.iter().filter(|formatter| formatter.name == name) {
-        let mut given = read(arguments, &Options { short: formatter.short, long: LONG });
+pub(crate) fn formatter(walk: &mut Walk<'_>, call: &Call<'_>) {
+    for formatter in FORMATTERS.iter().filter(|formatter| formatter.name == call.name) {
+        let mut given = formatter.options.guess(call.arguments);
         // `cargo +nightly fmt`
         given.operands.retain(|operand| !operand.shown().starts_with('+'));
-        let is_meant = match formatter.command {
-            None => true,
-            Some(command) => given.operands.first().is_some_and(|operand| operand.is(command)),
-        };
+        let is_meant = formatter.command.is_empty()
+            || given.operands.first().is_some_and(|operand| operand.is(formatter.command));
         let writes = formatter.writes.is_empty() || given.has(formatter.writes);
         if is_meant && writes && !given.has(formatter.looks) {
             named_or_unknown(walk, formatter, &given);
@@ -222,14 +205,13 @@ pub(super) fn formatter(walk: &mut Walk<'_>, name: &str, arguments: &[Argument],
     }
 }
 
-fn named_or_unknown(walk: &mut Walk<'_>, formatter: &Formatter, given: &Given<'_>) {
-    let files = given.operands.iter().skip(usize::from(formatter.command.is_some()));
-    let files: Vec<&Argument> = files.copied().filter(|file| !file.is("-")).collect();
+fn named_or_unknown(walk: &mut Walk<'_>, formatter: &Formatter, given: &Given) {
+    let files = given.operands.iter().skip(usize::from(!formatter.command.is_empty()));
+    let files: Vec<&Argument> = files.filter(|file| !file.is("-")).collect();
     // What follows `cargo fmt --` is for another program, and names no files.
     if files.is_empty() || formatter.name == "cargo" {
-        let words = [Some(formatter.name), formatter.command];
-        let words: Vec<&str> = words.into_iter().flatten().collect();
-        return walk.unknown(Unknown::InPlace(words.join(" ")));
+        let words = format!("{} {}", formatter.name, formatter.command);
+        return walk.unknown(Unknown::InPlace(words.trim_end().to_owned()));
     }
     for file in files {
         match file.plain() {
@@ -239,12 +221,5 @@ fn named_or_unknown(walk: &mut Walk<'_>, formatter: &Formatter, given: &Given<'_
             }
             _ => walk.writes(file, How::Edit),
         }
-    }
-}
-
-/// `dos2unix` and others that change every file that they name.
-pub(super) fn converter(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    for file in &read(arguments, &FLAGS_ONLY).operands {
-        walk.writes(file, How::Edit);
     }
 }

@@ -1,40 +1,53 @@
 //! Which files a command line changes, as far as reading it can tell.
 //!
 //! The walk goes through a parsed command line, follows `cd`, looks into substitutions and into lines that are given
-//! to another shell, and asks the tables what each program writes. A program that no table knows has no effects.
+//! to another shell, and asks the table what each program writes. Of a program that the table does not know only a named output is believed.
 //! Where it must assume something: a `cd` succeeds, a function is called, and every branch is taken.
 
 mod archives;
-mod arguments;
 mod base;
-mod braces;
 mod commands;
 mod copies;
 mod feed;
 mod files;
 mod git;
 mod inplace;
-mod options;
+mod links;
+mod names;
 mod patches;
 mod runners;
 mod search;
 mod shells;
-mod table;
+mod strangers;
 mod walk;
 
 pub use base::Place;
 pub use commands::{Commands, commands, commands_of_arguments};
 
+pub(crate) use archives::{cpio, curl, gzip, rsync, tar, unzip, wget, zip};
+pub(crate) use copies::{cp, install, ln, mv};
+pub(crate) use files::{dd, first_operand, make, mode, named_output, rename, rm, second_operand, shred, tee};
+pub(crate) use git::{
+    git, git_checkout, git_clean, git_clone, git_reset, git_restore, git_rm, git_stash, git_submodule,
+    git_switch, git_tree,
+};
+pub(crate) use inplace::{awk, editor, formatter, perl, sed, yq};
+pub(crate) use patches::{apply_patch, git_apply, patch};
+pub(crate) use runners::{run_word, script, xargs};
+pub(crate) use search::find;
+pub(crate) use shells::{cd, eval, interpreter, sets, shell, word_or_code};
+pub(crate) use walk::{Call, Walk};
+
+use crate::arguments::Argument;
 use crate::effects::{Effects, Unknown};
 use crate::shell;
-use arguments::Argument;
 use feed::Feed;
-use walk::Walk;
 
 /// What a command line would do to files.
 pub fn effects(command: &str, place: &Place) -> Effects {
     let mut walk = Walk::new(place);
     walk.line(command);
+    walk.through_links();
     walk.found.without_repeats()
 }
 

@@ -1,15 +1,14 @@
 //! Programs that apply patches: `apply_patch`, `git apply`, `patch`.
 
-use super::arguments::Argument;
 use super::feed::Feed;
-use super::options::{Options, read};
-use super::walk::Walk;
+use super::walk::{Call, Walk};
+use crate::arguments::Argument;
 use crate::effects::{How, Target, Unknown, Write};
 use crate::patch::{self, Malformed, Strip};
 
 /// `apply_patch`, with the patch as its argument or on its input.
-pub(super) fn apply_patch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: &Feed) {
-    let patch = match (arguments.first(), feed) {
+pub(crate) fn apply_patch(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let patch = match (call.arguments.first(), call.feed) {
         (Some(Argument::Plain(patch)), _) => patch,
         (None, Feed::Text(patch)) => patch,
         _ => return walk.unknown(Unknown::PatchFile("apply_patch".to_owned())),
@@ -17,14 +16,13 @@ pub(super) fn apply_patch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], 
     applied(walk, patch::envelope(patch));
 }
 
-pub(super) fn git_apply(walk: &mut Walk<'_>, arguments: &[Argument], feed: &Feed) {
-    let given =
-        read(arguments, &Options { short: "pC", long: &["directory", "exclude", "include", "whitespace"] });
+pub(crate) fn git_apply(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     let looks = ["check", "stat", "numstat", "summary", "cached"];
     if given.has(&looks) && !given.has(&["apply", "index"]) {
         return;
     }
-    let (true, Feed::Text(text)) = (given.operands.iter().all(|operand| operand.is("-")), feed) else {
+    let (true, Feed::Text(text)) = (given.operands.iter().all(|operand| operand.is("-")), call.feed) else {
         return walk.unknown(Unknown::PatchFile("git apply".to_owned()));
     };
     let strip = given.value(&["p"]).map_or(Some(1), number);
@@ -53,23 +51,8 @@ fn from_top(walk: &Walk<'_>, target: Target, directory: &str) -> Target {
     }
 }
 
-pub(super) fn patch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: &Feed) {
-    const PATCH: Options = Options {
-        short: "pdioBDFgrVYz",
-        long: &[
-            "strip",
-            "directory",
-            "input",
-            "output",
-            "fuzz",
-            "get",
-            "ifdef",
-            "reject-file",
-            "suffix",
-            "prefix",
-        ],
-    };
-    let given = read(arguments, &PATCH);
+pub(crate) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if given.has(&["dry-run", "C", "check", "version", "v"]) {
         return;
     }
@@ -87,7 +70,7 @@ pub(super) fn patch(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: 
             None => Some(Strip::ToName),
             Some(value) => number(value).map(Strip::Components),
         };
-        match (feed, strip, given.has(&["i", "input"])) {
+        match (call.feed, strip, given.has(&["i", "input"])) {
             (Feed::Text(text), Some(strip), false) => applied(walk, patch::unified(text, strip)),
             _ => walk.unknown(Unknown::PatchFile("patch".to_owned())),
         }
@@ -105,7 +88,7 @@ fn applied(walk: &mut Walk<'_>, writes: Result<Vec<Write>, Malformed>) {
             for Write { target, how, content } in writes {
                 // In a here-document without quotes a path may have a variable in it.
                 let argument = match target {
-                    Target::Path(path) if path.contains(['$', '`']) => Argument::Unclear(path),
+                    Target::Path(path) if path.contains(['$', '`']) => Argument::unclear(&path, false),
                     Target::Path(path) => Argument::Plain(path),
                     other => Argument::Found(vec![other]),
                 };

@@ -1,65 +1,14 @@
-//! Programs that start another program: `sudo`, `env`, `timeout`, `xargs`.
+//! Programs that start other programs.
 
-use super::arguments::Argument;
 use super::feed::Feed;
-use super::options::{Options, read_before_operands};
 use super::search::filled;
-use super::shells;
-use super::walk::Walk;
-use crate::effects::{How, Target};
-
-/// How a program says what it starts.
-pub(super) struct Runner {
-    pub(super) name: &'static str,
-    /// The letters of options that take a value.
-    short: &'static str,
-    /// The long options that take a value.
-    long: &'static [&'static str],
-    /// Operands before the program.
-    skips: usize,
-}
-
-const fn runner(name: &'static str, short: &'static str, skips: usize) -> Runner {
-    Runner { name, short, long: &[], skips }
-}
-
-pub(super) const RUNNERS: [Runner; 27] = [
-    Runner {
-        name: "sudo",
-        short: "ugCDhpRrTt",
-        long: &["user", "group", "chdir", "host", "prompt"],
-        skips: 0,
-    },
-    runner("doas", "uC", 0),
-    Runner { name: "env", short: "uCS", long: &["unset", "chdir", "split-string"], skips: 0 },
-    runner("command", "", 0),
-    runner("builtin", "", 0),
-    runner("exec", "a", 0),
-    runner("nohup", "", 0),
-    runner("time", "fo", 0),
-    Runner { name: "timeout", short: "ks", long: &["kill-after", "signal"], skips: 1 },
-    Runner { name: "gtimeout", short: "ks", long: &["kill-after", "signal"], skips: 1 },
-    Runner { name: "nice", short: "n", long: &["adjustment"], skips: 0 },
-    runner("ionice", "cnp", 0),
-    Runner { name: "stdbuf", short: "ioe", long: &["input", "output", "error"], skips: 0 },
-    runner("setsid", "", 0),
-    runner("chronic", "", 0),
-    runner("unbuffer", "", 0),
-    runner("busybox", "", 0),
-    runner("coproc", "", 0),
-    runner("caffeinate", "tw", 0),
-    runner("strace", "oepsuEaISPXU", 0),
-    runner("ltrace", "oepsu", 0),
-    runner("flock", "wE", 1),
-    Runner { name: "npx", short: "pc", long: &["package", "call"], skips: 0 },
-    runner("bunx", "p", 0),
-    Runner { name: "uvx", short: "p", long: &["from", "with", "python"], skips: 0 },
-    runner("pnpx", "", 0),
-    runner("entr", "", 0),
-];
+use super::shells::line_of;
+use super::walk::{Call, Walk};
+use crate::arguments::Argument;
+use crate::effects::Target;
 
 /// Programs of which one word runs another program: `uv run black`, `npm exec prettier`.
-pub(super) const RUN_WORDS: [(&str, &[&str]); 8] = [
+const RUN_WORDS: [(&str, &[&str]); 8] = [
     ("uv", &["run"]),
     ("poetry", &["run"]),
     ("pipenv", &["run"]),
@@ -70,63 +19,60 @@ pub(super) const RUN_WORDS: [(&str, &[&str]); 8] = [
     ("bundle", &["exec"]),
 ];
 
-pub(super) fn run(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], feed: &Feed) {
-    let Some(runner) = RUNNERS.iter().find(|runner| runner.name == name) else { return };
-    let given = read_before_operands(arguments, &Options { short: runner.short, long: runner.long });
+/// Follows `sudo`, `env`, `timeout` and others to what they start.
+pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>, skips: usize) {
+    let given = &call.given;
     // `command -v` only looks.
-    if name == "command" && given.has(&["v", "V"]) {
+    if call.name == "command" && given.has(&["v", "V"]) {
         return;
     }
-    if let Some(line) = given.value(&["S", "split-string"]).filter(|_| name == "env") {
-        return shells::line_of(walk, name, line);
+    if let Some(line) = given.value(&["S", "split-string"]).filter(|_| call.name == "env") {
+        return line_of(walk, call, line);
     }
-    let directory = match name {
+    let directory = match call.name {
         "env" => given.value(&["C", "chdir"]),
         "sudo" => given.value(&["D", "chdir"]),
         _ => None,
     };
-    let is_assignment = |argument: &&&Argument| {
+    let is_assignment = |argument: &&Argument| {
         let name = argument.shown().split_once('=').map(|(name, _)| name);
-        matches!(runner.name, "env" | "sudo" | "doas")
+        matches!(call.name, "env" | "sudo" | "doas")
             && name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
     };
     let assignments = given.operands.iter().take_while(is_assignment).count();
-    let program: Vec<Argument> =
-        given.operands.iter().skip(assignments + runner.skips).copied().cloned().collect();
+    let program = given.operands.get(assignments + skips..).unwrap_or_default();
     match directory {
         Some(directory) => walk.apart(|walk| {
             walk.base = walk.base.enter(directory);
-            walk.program(&program, feed);
+            walk.program(program, call.feed);
         }),
-        None => walk.program(&program, feed),
-    }
-    if name == "time"
-        && let Some(output) = given.value(&["o"])
-    {
-        walk.writes(output, How::Whole);
+        None => walk.program(program, call.feed),
     }
 }
 
-pub(super) fn run_word(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], feed: &Feed) {
-    let words = RUN_WORDS.iter().find(|(program, _)| *program == name).map_or(&[][..], |(_, words)| words);
-    let given = read_before_operands(arguments, &Options { short: "", long: &["with", "from", "package"] });
-    let Some((word, program)) = given.operands.split_first() else { return };
+pub(crate) fn run_word(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let words =
+        RUN_WORDS.iter().find(|(program, _)| *program == call.name).map_or(&[][..], |(_, words)| words);
+    let Some((word, program)) = call.given.operands.split_first() else { return };
     if !word.plain().is_some_and(|word| words.contains(&word)) {
         return;
     }
-    let program: Vec<Argument> =
-        program.iter().skip_while(|argument| argument.shown().starts_with('-')).copied().cloned().collect();
-    walk.program(&program, feed);
+    let options = program.iter().take_while(|argument| argument.shown().starts_with('-')).count();
+    walk.program(&program[options..], call.feed);
+}
+
+/// `script`, which writes down what a command shows.
+pub(crate) fn script(walk: &mut Walk<'_>, call: &Call<'_>) {
+    if let Some(line) = call.given.value(&["c", "command"]) {
+        line_of(walk, call, line);
+    }
+    call.given.operands.iter().for_each(|file| walk.writes(file, crate::effects::How::Whole));
 }
 
 /// `xargs`, which gives what it reads to another program.
-pub(super) fn xargs(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: &Feed) {
-    const XARGS: Options = Options {
-        short: "aEILnPsdJRS",
-        long: &["arg-file", "replace", "max-args", "max-procs", "max-lines", "max-chars", "delimiter"],
-    };
-    let given = read_before_operands(arguments, &XARGS);
-    let found = match feed {
+pub(crate) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
+    let found = match call.feed {
         Feed::Found(targets) => targets.clone(),
         Feed::Text(text) => {
             let names = text.split_whitespace().map(|name| Argument::Plain(name.to_owned()));
@@ -135,13 +81,10 @@ pub(super) fn xargs(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], feed: 
         Feed::File | Feed::Unknown => vec![Target::Unclear("what xargs reads".to_owned())],
     };
     let mark = given.value(&["I", "J", "replace"]).and_then(Argument::plain);
-    let mark = mark.or(given.has(&["i", "replace"]).then_some("{}")).filter(|mark| !mark.is_empty());
-    let mut program: Vec<Argument> = match mark {
+    let mark = mark.filter(|mark| !mark.is_empty()).or(given.has(&["i", "replace"]).then_some("{}"));
+    let program: Vec<Argument> = match mark {
         Some(mark) => given.operands.iter().map(|word| filled(word, mark, &found)).collect(),
-        None => given.operands.iter().copied().cloned().collect(),
+        None => given.operands.iter().cloned().chain([Argument::Found(found)]).collect(),
     };
-    if mark.is_none() {
-        program.push(Argument::Found(found));
-    }
     walk.apart(|walk| walk.program(&program, &Feed::Unknown));
 }

@@ -1,8 +1,8 @@
 //! `find`, which names files for itself and for others.
 
-use super::arguments::{Argument, as_glob};
 use super::feed::Feed;
-use super::walk::{Walk, below};
+use super::walk::{Call, Walk, below};
+use crate::arguments::{Argument, as_glob};
 use crate::effects::{How, Target};
 
 /// Words of an expression behind which nothing narrows what is found for certain.
@@ -12,9 +12,9 @@ const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Words that write a list to the file that follows.
 const LISTING: [&str; 4] = ["-fprint", "-fprint0", "-fls", "-fprintf"];
 
-pub(super) fn find(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Feed) {
-    let Some(found) = found(walk, arguments) else { return };
-    let mut rest = arguments;
+pub(crate) fn find(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let Some(found) = found(walk, call.arguments) else { return };
+    let mut rest = call.arguments;
     while let Some((word, behind)) = rest.split_first() {
         rest = behind;
         let word = word.plain().unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn find(walk: &mut Walk<'_>, _: &str, arguments: &[Argument], _: &Fee
 pub(super) fn filled(word: &Argument, mark: &str, found: &[Target]) -> Argument {
     match word {
         Argument::Plain(text) if text == mark => Argument::Found(found.to_vec()),
-        Argument::Plain(text) if !mark.is_empty() && text.contains(mark) => Argument::Unclear(text.clone()),
+        Argument::Plain(text) if !mark.is_empty() && text.contains(mark) => Argument::unclear(text, false),
         other => other.clone(),
     }
 }

@@ -1,17 +1,19 @@
-//! Shells, `eval`, `cd`, and interpreters of other languages.
+//! Shells, `eval`, `cd`, variables, and interpreters of other languages.
 
-use super::arguments::Argument;
 use super::base::Base;
 use super::feed::Feed;
-use super::options::{Options, read_before_operands};
-use super::walk::Walk;
-use crate::effects::Unknown;
+use super::runners::run_word;
+use super::walk::{Call, Walk};
+use super::{inplace, names};
+use crate::arguments::Argument;
+use crate::effects::{How, Unknown};
 use crate::shell;
 use crate::shell::syntax::{Body, Command, Part, Step};
 
-pub(super) fn cd(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
-    let operand = arguments.iter().find(|argument| !matches!(argument.shown(), "-L" | "-P" | "-e" | "--"));
-    walk.base = match (name, operand) {
+pub(crate) fn cd(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let is_option = |argument: &&Argument| matches!(argument.shown(), "-L" | "-P" | "-e" | "--");
+    let operand = call.arguments.iter().find(|argument| !is_option(argument));
+    walk.base = match (call.name, operand) {
         ("popd", _) => Base::Lost,
         (_, Some(directory)) if directory.is("-") || directory.shown().starts_with('+') => Base::Lost,
         (_, Some(directory)) => walk.base.enter(directory),
@@ -23,44 +25,56 @@ pub(super) fn cd(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Fe
     };
 }
 
+/// `export x=value`, and `read x`, after which nobody knows its value.
+pub(crate) fn sets(walk: &mut Walk<'_>, call: &Call<'_>) {
+    for operand in &call.given.operands {
+        match operand.shown().split_once('=') {
+            Some((name, value)) if operand.plain().is_some() => walk.set(name, vec![value.to_owned()]),
+            Some((name, _)) => walk.set(name, Vec::new()),
+            None if call.name == "read" => walk.set(operand.shown(), Vec::new()),
+            None => {}
+        }
+    }
+}
+
 /// `bash`, `sh` and others, which read a line, or their input, or a file.
-pub(super) fn shell(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], feed: &Feed) {
-    let given = read_before_operands(arguments, &Options { short: "oO", long: &["rcfile", "init-file"] });
+pub(crate) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     if given.has(&["c"]) {
         let Some(line) = given.operands.first() else { return };
-        return line_of(walk, name, line);
+        return line_of(walk, call, line);
     }
     if !given.operands.is_empty() && !given.has(&["s"]) {
         return;
     }
-    match feed {
+    match call.feed {
         Feed::Text(text) => walk.apart(|walk| walk.line(text)),
-        Feed::Found(_) | Feed::Unknown => walk.unknown(Unknown::Code(name.to_owned())),
+        Feed::Found(_) | Feed::Unknown => walk.unknown(Unknown::Code(call.name.to_owned())),
         Feed::File => {}
     }
 }
 
-pub(super) fn eval(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], _: &Feed) {
-    let words: Option<Vec<&str>> = arguments.iter().map(Argument::plain).collect();
+pub(crate) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let words: Option<Vec<&str>> = call.arguments.iter().map(Argument::plain).collect();
     match words {
         Some(words) => walk.line(&words.join(" ")),
-        None => walk.unknown(Unknown::Code(name.to_owned())),
+        None => walk.unknown(Unknown::Code(call.name.to_owned())),
     }
 }
 
 /// Reads the line that another shell gets.
-pub(super) fn line_of(walk: &mut Walk<'_>, name: &str, line: &Argument) {
+pub(super) fn line_of(walk: &mut Walk<'_>, call: &Call<'_>, line: &Argument) {
     match line {
         Argument::Plain(line) => walk.apart(|walk| walk.line(line)),
-        Argument::Unclear(text) => {
+        Argument::Unclear(unclear) => {
             // What the variables hold may be commands, too.
-            walk.unknown(Unknown::Code(name.to_owned()));
-            if let Some(line) = with_variables(text) {
+            walk.unknown(Unknown::Code(call.name.to_owned()));
+            if let Some(line) = with_variables(&unclear.text) {
                 walk.apart(|walk| walk.line(&line));
             }
         }
         Argument::Glob(_) | Argument::Pipe | Argument::Found(_) => {
-            walk.unknown(Unknown::Code(name.to_owned()))
+            walk.unknown(Unknown::Code(call.name.to_owned()))
         }
     }
 }
@@ -78,21 +92,42 @@ fn with_variables(text: &str) -> Option<String> {
     })
 }
 
-/// `python`, `node` and others: code that stands in the line, or comes from their input, is not looked into.
-pub(super) fn interpreter(walk: &mut Walk<'_>, name: &str, arguments: &[Argument], feed: &Feed) {
-    const INTERPRETER: Options =
-        Options { short: "ceEpmrWXQI", long: &["eval", "print", "require", "import"] };
-    let given = read_before_operands(arguments, &INTERPRETER);
+/// `python`, `node` and others: of code that stands in the line, or comes from their input, only names are looked at.
+pub(crate) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let given = &call.given;
     // A module is a program: `python -m black`.
-    if let Some(module) = given.value(&["m"]).filter(|_| name.starts_with("python")) {
-        let mut program = vec![module.clone()];
-        program.extend(given.operands.iter().copied().cloned());
-        return walk.program(&program, feed);
+    if let Some(module) = given.value(&["m"]).filter(|_| call.name.starts_with("python")) {
+        let program: Vec<Argument> = [module].into_iter().chain(&given.operands).cloned().collect();
+        return walk.program(&program, call.feed);
     }
-    let inline = given.has(&["c", "e", "E", "p", "eval", "print"]) || (name == "php" && given.has(&["r"]));
+    let inline = ["c", "e", "E", "p", "eval", "print", if call.name == "php" { "r" } else { "" }];
     let from_input = given.operands.first().is_none_or(|script| script.is("-"));
     let looks = given.has(&["version", "V", "v", "help", "h"]);
-    if inline || (from_input && !looks) {
-        walk.unknown(Unknown::Code(name.to_owned()));
+    if given.has(&inline) || (from_input && !looks) {
+        code(walk, call, given.values(&inline));
+    }
+}
+
+/// `bun` and `deno` run code, but also have words.
+pub(crate) fn word_or_code(walk: &mut Walk<'_>, call: &Call<'_>) {
+    let word = call.arguments.first().map(Argument::shown).unwrap_or_default();
+    match word {
+        "fmt" => inplace::formatter(walk, call),
+        "x" => run_word(walk, call),
+        _ if word.starts_with('-') || word.is_empty() => interpreter(walk, call),
+        "eval" => code(walk, call, call.arguments.iter().skip(1)),
+        _ => {}
+    }
+}
+
+/// Code of another language: whatever it names, if it has words that write, may be written.
+pub(super) fn code<'a>(walk: &mut Walk<'_>, call: &Call<'_>, texts: impl Iterator<Item = &'a Argument>) {
+    walk.unknown(Unknown::Code(call.name.to_owned()));
+    let mut texts: Vec<&str> = texts.map(Argument::shown).collect();
+    if let Feed::Text(text) = call.feed {
+        texts.push(text);
+    }
+    for path in texts.iter().flat_map(|text| names::written(text)) {
+        walk.writes(&Argument::Plain(path), How::Edit);
     }
 }

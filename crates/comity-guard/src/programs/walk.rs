@@ -1,13 +1,15 @@
 //! Goes through a command line, command by command.
 
-use super::arguments::{self, Argument};
 use super::base::{Base, Place};
 use super::feed::Feed;
-use super::table;
+use super::runners;
+use super::strangers::versioned;
+use crate::arguments::{Argument, Known, of_word};
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
-use crate::limits::{EFFECTS_MAX, WALK_NESTING_MAX};
+use crate::limits::{EFFECTS_MAX, VARIABLES_MAX, WALK_NESTING_MAX};
 use crate::shell::syntax::{Body, Command, Joint, Operator, Redirect, Script, Simple, Step, Word};
 use crate::shell::{self, Parsed};
+use crate::table::{self, Given, Guess, Program};
 
 /// The names of what is no file.
 const NO_FILES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
@@ -18,14 +20,59 @@ pub(crate) struct Walk<'p> {
     pub(crate) home: Option<&'p str>,
     /// The programs that are run, each with its arguments, if somebody wants to know.
     pub(crate) run: Option<Vec<Vec<Argument>>>,
+    /// Links that were made, and where each leads.
+    pub(super) links: Vec<(Target, Target)>,
+    /// Variables with all values that they may have.
+    variables: Vec<(String, Vec<String>)>,
     depth: usize,
+}
+
+/// A program with its arguments.
+pub(crate) struct Call<'c> {
+    pub(crate) name: &'c str,
+    pub(crate) arguments: &'c [Argument],
+    /// The same, read by the table.
+    pub(crate) given: Given,
+    pub(crate) feed: &'c Feed,
 }
 
 impl<'p> Walk<'p> {
     pub(crate) fn new(place: &'p Place) -> Walk<'p> {
         let start = Base::At(String::new());
         let base = start.enter(&Argument::Plain(place.directory.clone()));
-        Walk { found: Effects::default(), base, home: place.home.as_deref(), run: None, depth: 0 }
+        Walk {
+            found: Effects::default(),
+            base,
+            home: place.home.as_deref(),
+            run: None,
+            links: Vec::new(),
+            variables: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// What words stand for here.
+    pub(super) fn arguments(&self, words: &[Word]) -> Vec<Argument> {
+        let known = Known { home: self.home, variables: &self.variables };
+        words.iter().flat_map(|word| of_word(word, known)).collect()
+    }
+
+    /// Notes the values of a variable; none if nobody knows.
+    pub(super) fn set(&mut self, name: &str, values: Vec<String>) {
+        self.variables.retain(|(known, _)| known != name);
+        if !values.is_empty() && self.variables.len() < VARIABLES_MAX {
+            self.variables.push((name.to_owned(), values));
+        }
+    }
+
+    /// Sets a variable to what words stand for, if that is known.
+    fn set_to(&mut self, name: &str, words: &[Word]) {
+        let values = self
+            .arguments(words)
+            .iter()
+            .map(|value| value.plain().map(str::to_owned))
+            .collect::<Option<Vec<_>>>();
+        self.set(name, values.unwrap_or_default());
     }
 
     /// Reads a line as a shell would.
@@ -98,8 +145,9 @@ impl<'p> Walk<'p> {
                 self.branches(parsed, bodies);
             }
             Body::While(arm) => self.repeated(parsed, [&arm.condition, &arm.body]),
-            Body::For { words, body, .. } => {
+            Body::For { variable, words, body } => {
                 self.words(parsed, words);
+                self.set_to(variable, words);
                 self.repeated(parsed, [body]);
             }
             Body::Case { subject, arms } => {
@@ -158,7 +206,7 @@ impl<'p> Walk<'p> {
                 self.apart(|walk| walk.script(parsed, script));
             }
         }
-        let target = arguments::of_word(&redirect.target, self.home);
+        let target = self.arguments(std::slice::from_ref(&redirect.target));
         let how = match redirect.operator {
             Operator::Write => How::Whole,
             Operator::Append => How::Append,
@@ -184,8 +232,13 @@ impl<'p> Walk<'p> {
             self.words(parsed, &assignment.values);
         }
         self.words(parsed, &simple.words);
-        let arguments: Vec<Argument> =
-            simple.words.iter().flat_map(|word| arguments::of_word(word, self.home)).collect();
+        let arguments = self.arguments(&simple.words);
+        // Before a program they are for that one alone.
+        if simple.words.is_empty() {
+            for assignment in &simple.assignments {
+                self.set_to(&assignment.name, &assignment.values);
+            }
+        }
         self.program(&arguments, feed);
     }
 
@@ -197,8 +250,29 @@ impl<'p> Walk<'p> {
             return self.found.note(Unknown::Hidden(name.shown().to_owned()));
         };
         let name = path.rsplit('/').next().unwrap_or(path);
-        if let Some(effect) = table::of(name) {
-            self.deeper(|walk| effect(walk, name, arguments, feed));
+        match table::program(name).or_else(|| versioned(name)) {
+            Some(row) => self.row(row, name, arguments, feed),
+            None => self.stranger(arguments),
+        }
+    }
+
+    /// What a program does according to its row.
+    pub(super) fn row(&mut self, row: &Program, name: &str, arguments: &[Argument], feed: &Feed) {
+        let call = Call { name, arguments, given: row.options.guess(arguments), feed };
+        for output in &call.given.outputs {
+            self.writes(output, How::Whole);
+        }
+        let operands = || call.given.operands.iter().filter(|operand| !operand.is("-"));
+        match row.guess {
+            Guess::Nothing => {}
+            Guess::ShowsWhole => operands().for_each(|operand| self.reads(operand, true)),
+            Guess::ShowsPart => operands().for_each(|operand| self.reads(operand, false)),
+            Guess::Each(how) => operands().for_each(|operand| self.writes(operand, how)),
+            Guess::Last(how) => {
+                operands().next_back().into_iter().for_each(|operand| self.writes(operand, how))
+            }
+            Guess::Runs(skips) => self.deeper(|walk| runners::run(walk, &call, skips)),
+            Guess::Own(guess) => self.deeper(|walk| guess(walk, &call)),
         }
     }
 

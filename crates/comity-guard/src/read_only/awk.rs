@@ -1,56 +1,84 @@
 //! `awk`: proven by reading its program, which may write files, run commands and connect.
+//!
+//! Only the part that gawk, mawk, busybox and the original read alike: every name is of a list or a plain variable, a
+//! slash begins a pattern only where no operand can stand before it.
 
 use super::doubt::{Doubt, Proven, shown};
-use super::options::{self, NONE, Options};
-use super::sed::end_with_brackets;
-use super::table::{Program, own};
-use super::walk::Walk;
-use super::words::Argument;
+use super::prover::Prover;
+use super::sed::class_end;
+use crate::arguments::Argument;
+use crate::table::Given;
 
-pub(super) const PROGRAMS: &[Program] = &[own("awk", awk), own("gawk", awk), own("mawk", awk)];
+/// Words behind which a statement or an operand begins.
+const KEYWORDS: &str = "print printf if else while for do in next exit BEGIN END";
+/// Functions that calculate.
+const FUNCTIONS: &str = "length substr index split sub gsub match sprintf tolower toupper int";
+/// Variables of awk that change how it reads and prints.
+const VARIABLES: &str = "NR NF FNR FS OFS RS ORS FILENAME";
 
-const AWK: Options = NONE.values("Fv").stops();
-/// Words that run, open, or reach what does.
-const ACTING: [&str; 8] = ["system", "getline", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "PROCINFO", "extension"];
-/// Words behind which an operand may follow.
-const KEYWORDS: [&str; 21] = [
-    "print", "printf", "if", "else", "while", "for", "do", "in", "return", "delete", "next", "exit",
-    "function", "func", "break", "continue", "switch", "case", "default", "nextfile", "length",
-];
-
-fn awk(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    let given = options::read(&AWK, arguments)?;
+pub(crate) fn awk(_: &mut Prover, given: &Given) -> Proven {
+    let is_assignment = |value: &Argument| {
+        value
+            .plain()
+            .and_then(|text| text.split_once('='))
+            .is_some_and(|(name, value)| is_variable(name) && !value.contains('\\'))
+    };
+    let is_separator = |value: &Argument| value.plain().is_some_and(|text| !text.is_empty());
+    if !given.values(&["v"]).all(is_assignment) || !given.values(&["F"]).all(is_separator) {
+        return Err(Doubt::because("the value of an option is not a plain one"));
+    }
     let Some((program, files)) = given.operands.split_first() else {
         return Err(Doubt::because("it has no program"));
     };
-    let Some(text) = program.known() else {
+    let Some(text) = program.plain() else {
         return Err(Doubt::because("its program is not written down"));
     };
     let letters: Vec<char> = text.chars().collect();
-    if (Reader { letters: &letters, at: 0, braces: 0, parentheses: 0, last: Last::Operator })
-        .only_prints()
-        .is_none()
-    {
+    let reader = Reader { letters: &letters, at: 0, braces: 0, parentheses: 0, last: Last::Start };
+    if reader.only_prints().is_none() {
         return Err(Doubt::because(format!("its program `{}` is not known to only print", shown(text))));
     }
-    // Some take a file of this name for a connection.
+    // Some take a file of this name for a connection, and a name with a sign for a variable.
     let is_file = |file: &Argument| match file {
-        Argument::Known(path) => !path.contains("inet") && (path == "-" || !path.starts_with('-')),
-        Argument::Open(open) => !open.prefix.is_empty() && !open.prefix.starts_with(['/', '-', '~']),
+        Argument::Plain(path) => {
+            !path.contains("inet") && !path.contains('=') && (path == "-" || !path.starts_with('-'))
+        }
+        other => {
+            other.is_operand()
+                && matches!(other, Argument::Unclear(unclear) if unclear.prefix.starts_with("./"))
+        }
     };
     match files.iter().find(|file| !is_file(file)) {
         None => Ok(()),
-        Some(file) => Err(Doubt::because(format!("`{}` may be a connection", shown(file.shown())))),
+        Some(file) => {
+            Err(Doubt::because(format!("`{}` may be a connection or a variable", shown(file.shown()))))
+        }
     }
+}
+
+/// A name in small letters that no awk has a meaning for.
+fn is_variable(name: &str) -> bool {
+    const TAKEN: &str = "func function getline delete return break continue nextfile switch case default close system fflush printf print \
+        sin cos atan2 exp log sqrt rand srand and or xor compl lshift rshift strtonum gensub asort asorti mktime strftime systime \
+        include load namespace typeof isarray mkbool dcgettext dcngettext bindtextdomain patsplit extension stopme adump intdiv toupper tolower";
+    let is_small =
+        name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let is_listed = |list: &str| list.split_ascii_whitespace().any(|word| word == name);
+    is_small
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && ![TAKEN, KEYWORDS, FUNCTIONS].into_iter().any(is_listed)
 }
 
 /// What was read last: it decides whether a slash divides or begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
+    /// The beginning of a pattern, a statement or an argument.
+    Start,
+    /// A sign between two operands.
+    Sign,
     Operand,
-    Operator,
-    /// Behind it both are possible.
-    Either,
+    /// Behind it a slash may be either.
+    Unclear,
 }
 
 /// A program while it is read. Nothing stands for a doubt in all that follows.
@@ -66,36 +94,41 @@ impl Reader<'_> {
     fn only_prints(mut self) -> Option<()> {
         while let Some(letter) = self.peek(0) {
             self.last = match letter {
-                ' ' | '\t' => {
+                ' ' => {
                     self.at += 1;
                     continue;
                 }
                 '"' => self.text()?,
                 '/' => self.slash()?,
-                'a'..='z' | 'A'..='Z' | '_' => self.word()?,
-                '0'..='9' | '.' => self.number(),
-                '#' => self.comment(),
+                'a'..='z' | 'A'..='Z' => self.word()?,
+                '0'..='9' => self.number()?,
                 '>' => self.greater()?,
-                '|' if self.peek(1) == Some('|') => self.sign(2, Last::Operator),
-                '+' | '-' if self.peek(1) == Some(letter) => self.sign(2, Last::Either),
+                '|' if self.peek(1) == Some('|') => self.sign(2, Last::Start),
+                '&' if self.peek(1) == Some('&') => self.sign(2, Last::Start),
+                '+' | '-' if self.peek(1) == Some(letter) => self.sign(2, Last::Unclear),
+                '=' | '!' | '<' | '+' | '-' | '*' | '%' if self.peek(1) == Some('=') => {
+                    self.sign(2, Last::Sign)
+                }
+                '!' | ',' => self.sign(1, Last::Start),
+                '~' => self.sign(1, Last::Start),
+                '$' | '+' | '-' | '*' | '%' | '=' | '<' | '?' | ':' => self.sign(1, Last::Sign),
+                ';' | '\n' => {
+                    (self.parentheses == 0 || letter == ';').then_some(())?;
+                    self.sign(1, Last::Start)
+                }
                 '(' | '[' => {
                     self.parentheses += 1;
-                    self.sign(1, Last::Operator)
+                    self.sign(1, Last::Start)
                 }
                 ')' | ']' => {
                     self.parentheses = self.parentheses.checked_sub(1)?;
-                    self.sign(1, if letter == ')' { Last::Either } else { Last::Operand })
+                    self.sign(1, if letter == ')' { Last::Unclear } else { Last::Operand })
                 }
-                '{' => {
-                    self.braces += 1;
-                    self.sign(1, Last::Operator)
+                '{' | '}' => {
+                    (self.parentheses == 0).then_some(())?;
+                    self.braces = if letter == '{' { self.braces + 1 } else { self.braces.checked_sub(1)? };
+                    self.sign(1, Last::Start)
                 }
-                '}' => {
-                    self.braces = self.braces.checked_sub(1)?;
-                    self.sign(1, Last::Operator)
-                }
-                '\n' | ';' | ',' | '$' | '+' | '-' | '*' | '%' | '^' | '!' | '=' | '<' | '~' | '&' | '?'
-                | ':' => self.sign(1, Last::Operator),
                 _ => return None,
             };
         }
@@ -116,6 +149,7 @@ impl Reader<'_> {
         loop {
             match self.peek(0)? {
                 '\n' => return None,
+                '\\' if !matches!(self.peek(1)?, 'n' | 't' | '"' | '\\') => return None,
                 '\\' => self.at += 2,
                 '"' => return Some(self.sign(1, Last::Operand)),
                 _ => self.at += 1,
@@ -126,24 +160,20 @@ impl Reader<'_> {
     /// A pattern, or a division.
     fn slash(&mut self) -> Option<Last> {
         match self.last {
-            Last::Operand => return Some(self.sign(1, Last::Operator)),
-            Last::Either => return None,
-            Last::Operator => self.at += 1,
+            Last::Operand if self.peek(1) != Some('=') => return Some(self.sign(1, Last::Sign)),
+            Last::Start if self.peek(1) != Some('=') => self.at += 1,
+            Last::Operand | Last::Start | Last::Sign | Last::Unclear => return None,
         }
-        let start = self.at;
         loop {
             match self.peek(0)? {
-                '\n' => return None,
+                '\n' | '"' => return None,
+                '\\' if self.peek(1).is_none_or(|next| matches!(next, '/' | '\n' | '"')) => return None,
                 '\\' => self.at += 2,
-                '/' => break,
+                '[' => self.at = class_end(self.letters, self.at)?,
+                '/' => return Some(self.sign(1, Last::Unclear)),
                 _ => self.at += 1,
             }
         }
-        let has_brackets = self.letters[start..self.at].contains(&'[');
-        if has_brackets && end_with_brackets(self.letters, start, '/') != Some(self.at) {
-            return None;
-        }
-        Some(self.sign(1, Last::Operand))
     }
 
     fn word(&mut self) -> Option<Last> {
@@ -151,36 +181,32 @@ impl Reader<'_> {
         let word: String =
             rest.iter().take_while(|letter| letter.is_ascii_alphanumeric() || **letter == '_').collect();
         self.at += word.len();
-        if ACTING.contains(&word.as_str()) {
-            return None;
+        let is = |list: &str| list.split_ascii_whitespace().any(|known| known == word);
+        if is(KEYWORDS) {
+            // In a loop's parentheses a statement may stand, and `>` would write.
+            let is_statement = !matches!(word.as_str(), "in" | "BEGIN" | "END");
+            return (!is_statement || (self.parentheses == 0 && self.braces > 0)).then_some(Last::Unclear);
         }
-        // In a loop's parentheses a statement may stand, and `>` would write.
-        let prints = matches!(word.as_str(), "print" | "printf");
-        if prints && self.parentheses > 0 {
-            return None;
+        let calls = self.peek(0) == Some('(');
+        match () {
+            () if is(FUNCTIONS) && calls => Some(Last::Sign),
+            () if word == "length" => Some(Last::Unclear),
+            () if (is(VARIABLES) || is_variable(&word)) && !calls => Some(Last::Operand),
+            () => None,
         }
-        Some(if KEYWORDS.contains(&word.as_str()) { Last::Either } else { Last::Operand })
     }
 
-    fn number(&mut self) -> Last {
+    fn number(&mut self) -> Option<Last> {
         let rest = &self.letters[self.at..];
-        let length =
-            rest.iter().take_while(|letter| letter.is_ascii_alphanumeric() || **letter == '.').count();
-        self.sign(length, Last::Operand)
-    }
-
-    fn comment(&mut self) -> Last {
-        let rest = &self.letters[self.at..];
-        let length = rest.iter().take_while(|letter| **letter != '\n').count();
-        self.sign(length, Last::Operator)
+        let length = rest.iter().take_while(|letter| letter.is_ascii_digit() || **letter == '.').count();
+        let is_whole = !rest.get(length).is_some_and(|next| next.is_ascii_alphabetic() || *next == '_');
+        is_whole.then(|| self.sign(length, Last::Operand))
     }
 
     /// A comparison in a pattern or in parentheses; elsewhere it would write.
     fn greater(&mut self) -> Option<Last> {
-        if self.peek(1) == Some('=') {
-            return Some(self.sign(2, Last::Operator));
-        }
+        let length = if self.peek(1) == Some('=') { 2 } else { 1 };
         let compares = self.peek(1) != Some('>') && (self.braces == 0 || self.parentheses > 0);
-        compares.then(|| self.sign(1, Last::Operator))
+        compares.then(|| self.sign(length, Last::Sign))
     }
 }

@@ -1,120 +1,78 @@
-//! Commands of the shell itself.
+//! Commands of the shell itself, and `date`.
 
 use super::doubt::{Doubt, Proven, shown};
-use super::options::{self, NONE};
-use super::table::{Program, builtin, own, program};
-use super::variables::{is_name, may_be_set};
-use super::walk::Walk;
-use super::words::Argument;
+use super::prover::Prover;
+use super::words::{is_name, may_be_set};
+use crate::arguments::Argument;
+use crate::table::Given;
 
-pub(super) const PROGRAMS: &[Program] = &[
-    own("true", anything),
-    own("false", anything),
-    own("echo", anything),
-    builtin(":", anything),
-    program("pwd", NONE.flags("LP").operands_max(0)),
-    own("printf", printf),
-    builtin("cd", cd),
-    builtin("type", looked_up),
-    builtin("read", read),
-    builtin("set", set),
-    builtin("exit", status),
-    builtin("return", status),
-    builtin("break", status),
-    builtin("continue", status),
-    builtin("wait", nothing),
-    builtin("jobs", nothing),
-];
-
-fn anything(_: &mut Walk, _: &[Argument]) -> Proven {
+/// `echo`, `true` and others, which do nothing with their arguments but print them.
+pub(crate) fn anything(_: &mut Prover, _: &[Argument]) -> Proven {
     Ok(())
 }
 
-fn nothing(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    match arguments {
-        [] => Ok(()),
-        [first, ..] => Err(Doubt::because(format!("`{}` is not known to only read", shown(first.shown())))),
-    }
+pub(crate) fn cd(prover: &mut Prover, _: &Given) -> Proven {
+    prover.moves = true;
+    Ok(())
 }
 
-fn cd(walk: &mut Walk, arguments: &[Argument]) -> Proven {
-    walk.moves = true;
-    options::read(&NONE.flags("LP").harmless(), arguments).map(drop)
-}
-
-fn looked_up(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    options::read(&NONE.flags("aPpt"), arguments).map(drop)
-}
-
-/// `printf` sets a variable with `-v`, and zsh calculates what it prints as a number.
-fn printf(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    let arguments = match arguments {
-        [dashes, rest @ ..] if dashes.is("--") => rest,
-        arguments => arguments,
-    };
-    let Some((format, values)) = arguments.split_first() else { return Ok(()) };
-    let Some(format) = format.known().filter(|format| !format.starts_with('-')) else {
-        return Err(Doubt::because("its format is not written down"));
-    };
-    let is_number = |value: &Argument| {
-        value
-            .known()
-            .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit() || b".-".contains(&byte)))
-    };
-    match has_only(format, "sbq") || (has_only(format, "sdiuoxXfFeEgGc") && values.iter().all(is_number)) {
+/// `printf`, of which zsh calculates numbers, and bash sets variables with `%n`.
+pub(crate) fn printf(_: &mut Prover, arguments: &[Argument]) -> Proven {
+    let format = arguments.first().and_then(Argument::plain).filter(|format| !format.starts_with('-'));
+    let is_text =
+        |format: &str| format.replace("%%", "").split('%').skip(1).all(|kind| kind.starts_with(['s', 'b']));
+    match format.is_some_and(is_text) {
         true => Ok(()),
-        false => Err(Doubt::because("a number that it prints may be a calculation; `%s` prints it as it is")),
+        false => Err(Doubt::because("only a format with `%s` and `%b` is known to only print")),
     }
-}
-
-/// Whether a format prints nothing but these kinds of values.
-fn has_only(format: &str, kinds: &str) -> bool {
-    let is_width = |letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.');
-    let mut rest = format;
-    while let Some((_, behind)) = rest.split_once('%') {
-        let behind = behind.trim_start_matches(is_width);
-        let Some(kind) = behind.chars().next().filter(|kind| *kind == '%' || kinds.contains(*kind)) else {
-            return false;
-        };
-        rest = &behind[kind.len_utf8()..];
-    }
-    true
 }
 
 /// `read` sets the variables that it names.
-fn read(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    let given = options::read(&NONE.flags("rs").values("dnNpt"), arguments)?;
-    if given.values(&["d", "n", "N", "p", "t"]).any(|value| value.known().is_none()) {
-        return Err(Doubt::because("a value of its options is not written down"));
-    }
+pub(crate) fn read(_: &mut Prover, given: &Given) -> Proven {
     for operand in &given.operands {
-        let Some(name) = operand.known().filter(|name| is_name(name)) else {
-            return Err(Doubt::because(format!("`{}` is no name of a variable", shown(operand.shown()))));
-        };
-        may_be_set(name)?;
+        match operand.plain().filter(|name| is_name(name)) {
+            Some(name) => may_be_set(name)?,
+            None => {
+                return Err(Doubt::because(format!("`{}` is no name of a variable", shown(operand.shown()))));
+            }
+        }
     }
     Ok(())
 }
 
 /// How strict the shell is with failures, and nothing else.
-fn set(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    const STRICT: [&str; 9] = ["-e", "-u", "-eu", "-ue", "-o", "-euo", "-eo", "+e", "pipefail"];
-    match arguments.iter().find(|argument| !argument.known().is_some_and(|text| STRICT.contains(&text))) {
-        None if !arguments.is_empty() => Ok(()),
-        Some(_) | None => {
-            Err(Doubt::because("only `set -euo pipefail` and parts of it are known to change nothing"))
-        }
+pub(crate) fn set(_: &mut Prover, arguments: &[Argument]) -> Proven {
+    const STRICT: [&[&str]; 6] =
+        [&["-e"], &["-u"], &["-eu"], &["-o", "pipefail"], &["-eo", "pipefail"], &["-euo", "pipefail"]];
+    let texts: Vec<&str> = arguments.iter().filter_map(Argument::plain).collect();
+    match texts.len() == arguments.len() && STRICT.contains(&&texts[..]) {
+        true => Ok(()),
+        false => Err(Doubt::because("only `set -euo pipefail` and parts of it are known to change nothing")),
     }
 }
 
 /// A number for the status, or for how many loops are left; zsh would calculate anything else.
-fn status(_: &mut Walk, arguments: &[Argument]) -> Proven {
-    let is_number = |argument: &Argument| match argument {
-        Argument::Known(text) => text.bytes().all(|byte| byte.is_ascii_digit()),
-        Argument::Open(open) => open.shown == "$?",
+pub(crate) fn status(_: &mut Prover, arguments: &[Argument]) -> Proven {
+    let is_number = |argument: &Argument| {
+        argument
+            .plain()
+            .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    match arguments.iter().all(is_number) {
+    match arguments.iter().all(is_number) && arguments.len() <= 1 {
         true => Ok(()),
         false => Err(Doubt::because("a status that is no number may be a calculation")),
+    }
+}
+
+/// `command -v` looks for a program; `command` alone runs one.
+pub(crate) fn command(prover: &mut Prover, given: &Given) -> Proven {
+    if given.has(&["v", "V"]) { Ok(()) } else { prover.run(&given.operands) }
+}
+
+/// `date` shows a time in a format; any other operand would set the clock.
+pub(crate) fn date(_: &mut Prover, given: &Given) -> Proven {
+    match given.operands.iter().find(|operand| !operand.plain().is_some_and(|text| text.starts_with('+'))) {
+        None => Ok(()),
+        Some(operand) => Err(Doubt::because(format!("`{}` would set the clock", shown(operand.shown())))),
     }
 }

@@ -5,23 +5,23 @@ use std::fmt;
 use crate::limits::DOUBT_CHARS_MAX;
 
 /// The outcome of looking at a part of a command.
-pub(super) type Proven = Result<(), Doubt>;
+pub(crate) type Proven = Result<(), Doubt>;
 
 /// A reason why a command is not proven, and which part of it is meant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Doubt {
+pub(crate) struct Doubt {
     part: Option<String>,
     reason: String,
 }
 
 impl Doubt {
     /// A doubt about a part that the caller will name.
-    pub(super) fn because(reason: impl Into<String>) -> Doubt {
+    pub(crate) fn because(reason: impl Into<String>) -> Doubt {
         Doubt { part: None, reason: reason.into() }
     }
 
     /// Names the part; the innermost name stays.
-    pub(super) fn about(self, part: &str) -> Doubt {
+    pub(crate) fn about(self, part: &str) -> Doubt {
         Doubt { part: Some(self.part.unwrap_or_else(|| shown(part))), ..self }
     }
 }
@@ -36,7 +36,7 @@ impl fmt::Display for Doubt {
 }
 
 /// A text in one short line, in which nothing is invisible.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let visible = |character: char| match character {
         '!'..='~' | ' ' => character.to_string(),
         letter if letter.is_alphanumeric() => letter.to_string(),

@@ -1,103 +1,48 @@
 //! Programs that start another program, which has to be proven, too.
 
 use super::doubt::{Doubt, Proven};
-use super::options::{self, NONE, Options};
-use super::table::{Program, builtin, own};
-use super::variables::may_be_set_to;
-use super::walk::Walk;
-use super::words::{Argument, Open};
+use super::prover::Prover;
+use crate::arguments::{Argument, Unclear};
+use crate::table::Given;
 
-pub(super) const PROGRAMS: &[Program] = &[
-    own("env", env),
-    own("nice", nice),
-    own("timeout", timeout),
-    own("xargs", xargs),
-    builtin("command", command),
-];
-
-/// `env`, alone or before a program; its options may run or change anything.
-fn env(walk: &mut Walk, arguments: &[Argument]) -> Proven {
-    let mut rest = arguments;
-    while let Some((first, behind)) = rest.split_first() {
-        let Some((name, value)) = first.known().and_then(|text| text.split_once('=')) else { break };
-        may_be_set_to(name, &Argument::Known(value.to_owned()))?;
-        rest = behind;
-    }
-    match rest {
+/// `env` alone, which shows the environment.
+pub(crate) fn env(_: &mut Prover, given: &Given) -> Proven {
+    match &given.operands[..] {
         [] => Ok(()),
-        program => walk.run(program),
+        _ => Err(Doubt::because("it may change what the program behind it does")),
     }
 }
 
-fn nice(walk: &mut Walk, arguments: &[Argument]) -> Proven {
-    let given = options::read(&NONE.values("n").long(&[&["adjustment="]]).stops(), arguments)?;
+pub(crate) fn timeout(prover: &mut Prover, given: &Given) -> Proven {
+    let is_time = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
     match &given.operands[..] {
-        [] => Ok(()),
-        program => walk.run(program),
-    }
-}
-
-fn timeout(walk: &mut Walk, arguments: &[Argument]) -> Proven {
-    const TIMEOUT: Options =
-        NONE.flags("v").values("ks").long(&[&["kill-after=", "preserve-status", "signal="]]).stops();
-    let given = options::read(&TIMEOUT, arguments)?;
-    match &given.operands[..] {
-        [Argument::Known(_), program @ ..] if !program.is_empty() => walk.run(program),
+        [Argument::Plain(time), program @ ..] if is_time(time) => prover.run(program),
         _ => Err(Doubt::because("it needs a time that is written down, and a program")),
     }
 }
 
-/// `command -v` looks for a program; `command` alone runs one.
-fn command(walk: &mut Walk, arguments: &[Argument]) -> Proven {
-    match arguments {
-        [first, rest @ ..] if first.is("-v") || first.is("-V") => options::read(&NONE, rest).map(drop),
-        program => walk.run(program),
-    }
-}
-
 /// `xargs`, which gives what it reads to another program: each of these may look like an option.
-fn xargs(walk: &mut Walk, arguments: &[Argument]) -> Proven {
-    const XARGS: Options = NONE
-        .flags("0rtx")
-        .values("dEILnPs")
-        .long(&[&[
-            "delimiter=",
-            "max-args=",
-            "max-lines=",
-            "max-procs=",
-            "no-run-if-empty",
-            "null",
-            "replace=",
-            "verbose",
-        ]])
-        .stops();
-    let given = options::read(&XARGS, arguments)?;
-    let marks: Vec<&Argument> = given.values(&["I", "replace"]).collect();
+pub(crate) fn xargs(prover: &mut Prover, given: &Given) -> Proven {
     let mut program = given.operands.clone();
+    let marks: Vec<&Argument> = given.values(&["I"]).collect();
     match &marks[..] {
-        [] => program.push(Argument::anything("what xargs reads", true)),
-        [Argument::Known(mark)] if !mark.is_empty() => {
-            for word in &mut program {
-                fill(word, mark);
-            }
-        }
+        _ if program.is_empty() => return Ok(()),
+        [] => program.push(Argument::unclear("what xargs reads", true)),
+        [Argument::Plain(mark)] if !mark.is_empty() => program.iter_mut().for_each(|word| fill(word, mark)),
         _ => return Err(Doubt::because("what it fills in is not clear")),
     }
-    match &given.operands[..] {
-        [] => Ok(()),
-        _ => walk.run(&program),
-    }
+    prover.run(&program)
 }
 
 /// Makes a word unknown from where a mark stands in it for something else.
 pub(super) fn fill(word: &mut Argument, mark: &str) {
-    let shown = word.shown().to_owned();
-    let prefix = match word {
-        Argument::Known(text) => text.clone(),
-        Argument::Open(open) => open.prefix.clone(),
+    let (prefix, many) = match &*word {
+        Argument::Plain(text) => (text, false),
+        Argument::Unclear(unclear) => (&unclear.prefix, unclear.many),
+        Argument::Glob(_) | Argument::Pipe | Argument::Found(_) => return,
     };
     if let Some((prefix, _)) = prefix.split_once(mark) {
-        let many = matches!(word, Argument::Open(open) if open.many);
-        *word = Argument::Open(Open { shown, prefix: prefix.to_owned(), many });
+        let (text, prefix) = (word.shown().to_owned(), prefix.to_owned());
+        *word = Argument::Unclear(Unclear { text, prefix, many });
     }
 }

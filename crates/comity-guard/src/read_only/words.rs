@@ -1,254 +1,73 @@
 //! What a word can become when a shell expands it.
 
 use super::doubt::{Doubt, Proven};
-use super::variables::is_name;
+use crate::arguments::{Argument, Unclear};
 use crate::shell::syntax::{Part, Word};
-
-/// Why a `!` is a doubt.
-const HISTORY: &str = "an interactive shell puts an earlier command in for this; single quotes keep it";
-
-/// One argument of a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Argument {
-    /// Exactly this text.
-    Known(String),
-    /// Something that only running would tell.
-    Open(Open),
-}
-
-/// An argument whose text is not known.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Open {
-    /// As it was written.
-    pub(super) shown: String,
-    /// What it begins with for certain.
-    pub(super) prefix: String,
-    /// Whether it may become several arguments, or none.
-    pub(super) many: bool,
-}
-
-impl Argument {
-    /// The text, if it is known.
-    pub(super) fn known(&self) -> Option<&str> {
-        match self {
-            Argument::Known(text) => Some(text),
-            Argument::Open(_) => None,
-        }
-    }
-
-    pub(super) fn is(&self, text: &str) -> bool {
-        self.known() == Some(text)
-    }
-
-    /// How a person would write it.
-    pub(super) fn shown(&self) -> &str {
-        match self {
-            Argument::Known(text) => text,
-            Argument::Open(open) => &open.shown,
-        }
-    }
-
-    /// An argument that may be anything, once or several times.
-    pub(super) fn anything(shown: &str, many: bool) -> Argument {
-        Argument::Open(Open { shown: shown.to_owned(), prefix: String::new(), many })
-    }
-}
-
-impl Open {
-    /// Whether no program takes it for an option.
-    pub(super) fn is_operand(&self) -> bool {
-        !self.prefix.is_empty() && !self.prefix.starts_with(['-', '+', ';'])
-    }
-}
 
 /// What a word may become, with a doubt where shells would not agree.
 pub(super) fn argument(word: &Word) -> Result<Argument, Doubt> {
-    let quoting = Quoting::of(word)?;
-    checked(word)?;
-    if let [Part::Process(_)] = &word.parts[..] {
-        return Ok(Argument::Open(Open {
-            shown: word.text.clone(),
-            prefix: "/dev/fd/".to_owned(),
-            many: false,
-        }));
-    }
-    let mut reader = Reader { prefix: String::new(), is_known: !quoting.c_quoted, many: quoting.splits };
-    let braces = word.text.contains(',') || word.text.contains("..");
-    for (at, part) in word.parts.iter().enumerate() {
-        match part {
-            Part::Quoted(text) => reader.literal(text),
-            Part::Bare(text) => reader.bare(text, at == 0, braces),
-            Part::Expansion { .. } | Part::Substitution(_) | Part::Process(_) => reader.is_known = false,
-        }
-    }
     // A lone bracket is the name of a program, or the end of its arguments.
-    if word.text == "[" || word.text == "]" {
-        return Ok(Argument::Known(word.text.clone()));
+    if matches!(word.text.as_str(), "[" | "]" | "=") {
+        return Ok(Argument::Plain(word.text.clone()));
     }
-    Ok(match reader.is_known {
-        true => Argument::Known(reader.prefix),
-        false => {
-            // Where a variable makes several words, only the first of them begins like this.
-            let is_certain = !quoting.c_quoted && !quoting.splits;
-            let prefix = if is_certain { reader.prefix } else { String::new() };
-            Argument::Open(Open { shown: word.text.clone(), prefix, many: reader.many })
+    checked(word).map_err(|doubt| doubt.about(&word.text))?;
+    let mut prefix = String::new();
+    let mut is_known = true;
+    let mut many = false;
+    for part in &word.parts {
+        match part {
+            Part::Quoted(text) if is_known => prefix.push_str(text),
+            Part::Bare(text) if is_known => {
+                // A home directory, a glob, and what zsh may be told to take for one.
+                let end = text.find(['*', '?', '[', '~', '^', '#']).unwrap_or(text.len());
+                prefix.push_str(&text[..end]);
+                if end < text.len() {
+                    is_known = false;
+                    many = !text[end..].starts_with('~') || end > 0;
+                    if text[end..].starts_with('~') {
+                        prefix.push('~');
+                    }
+                }
+            }
+            Part::Bare(text) => many |= text.contains(['*', '?', '[', '^', '#']),
+            Part::Quoted(_) => {}
+            Part::Expansion { .. } | Part::Substitution(_) | Part::Process(_) => {
+                is_known = false;
+                if !is_quoted(&word.text) {
+                    many = true;
+                    // It may become several words, of which only the first begins like this.
+                    prefix.clear();
+                }
+            }
         }
+    }
+    Ok(match is_known {
+        true => Argument::Plain(prefix),
+        false => Argument::Unclear(Unclear { text: word.text.clone(), prefix, many }),
     })
 }
 
-struct Reader {
-    prefix: String,
-    is_known: bool,
-    many: bool,
+/// Whether a word is one pair of double quotes.
+fn is_quoted(text: &str) -> bool {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.is_some_and(|inner| !inner.contains('"'))
 }
 
-impl Reader {
-    fn literal(&mut self, text: &str) {
-        if self.is_known {
-            self.prefix.push_str(text);
-        }
-    }
-
-    /// Text without quotes; globs and braces make several words of one, each with the same beginning.
-    fn bare(&mut self, text: &str, is_first: bool, braces: bool) {
-        let is_sign = matches!(text, "=" | "==" | "=~");
-        if is_first && text.starts_with(['~', '=', '^']) && !is_sign {
-            // A home directory, and to zsh the path of a program, or all files but some.
-            self.is_known = false;
-            self.many |= text.starts_with('^');
-            self.prefix.push_str(if text.starts_with('^') { "" } else { &text[..1] });
-        }
-        let mut rest = text;
-        while let Some(character) = rest.chars().next() {
-            // `{}` is what `find` and `xargs` fill in, and no brace to a shell.
-            if let Some(behind) = rest.strip_prefix("{}") {
-                self.literal("{}");
-                rest = behind;
-                continue;
-            }
-            let expands = matches!(character, '*' | '?' | '[') || (braces && matches!(character, '{' | '}'));
-            if expands {
-                self.is_known = false;
-                self.many = true;
-            }
-            rest = &rest[character.len_utf8()..];
-            self.literal(character.encode_utf8(&mut [0; 4]));
-        }
-    }
-}
-
-/// Where the quotes of a word are.
-struct Quoting {
-    /// Whether an expansion stands outside of quotes, or is one that makes several words of itself.
-    splits: bool,
-    /// Whether it has a `$'…'`, which a POSIX shell does not know.
-    c_quoted: bool,
-}
-
-impl Quoting {
-    fn of(word: &Word) -> Result<Quoting, Doubt> {
-        let runs = word.parts.iter().any(|part| matches!(part, Part::Substitution(_) | Part::Process(_)));
-        if runs { Quoting::around_commands(word) } else { Quoting::scanned(word) }
-    }
-
-    /// A word with commands in it, whose quotes are not looked into: it is quoted as a whole, or not at all.
-    fn around_commands(word: &Word) -> Result<Quoting, Doubt> {
-        let text = &word.text;
-        if text.contains("$'") || text.contains("$\"") {
-            return Err(
-                Doubt::because("quotes behind a dollar sign are not read by all shells alike").about(text)
-            );
-        }
-        if text.contains('`') && text.contains(['\\', '\'', '"']) {
-            return Err(
-                Doubt::because("quotes next to backticks are not read by all shells alike").about(text)
-            );
-        }
-        if text.match_indices('!').any(|(at, _)| recalls(text[at + 1..].chars().next().as_ref(), true)) {
-            return Err(Doubt::because(HISTORY).about(text));
-        }
-        let begins_comment =
-            |(at, _): (usize, &str)| text[..at].ends_with([' ', '\t', '\n', ';', '(', '&', '|']);
-        if text.match_indices('#').any(begins_comment) {
-            return Err(Doubt::because("a comment within a substitution hides its end").about(text));
-        }
-        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-        let is_quoted = inner.is_some_and(|inner| !inner.contains('"') && !inner.contains("$@"));
-        Ok(Quoting { splits: !is_quoted, c_quoted: false })
-    }
-
-    fn scanned(word: &Word) -> Result<Quoting, Doubt> {
-        let doubt = |reason: &str| Err(Doubt::because(reason).about(&word.text));
-        let mut quoting = Quoting { splits: word.text.contains("$@"), c_quoted: false };
-        let mut in_double = false;
-        let mut characters = word.text.chars().peekable();
-        while let Some(character) = characters.next() {
-            match character {
-                '\\' => {
-                    characters.next();
-                }
-                '"' => in_double = !in_double,
-                '\'' if !in_double => {
-                    characters.by_ref().find(|character| *character == '\'');
-                }
-                '!' if recalls(characters.peek(), in_double) => return doubt(HISTORY),
-                '$' if !in_double && characters.peek() == Some(&'"') => {
-                    return doubt("a text that is translated may be any other text");
-                }
-                '$' if !in_double && characters.peek() == Some(&'\'') => {
-                    quoting.c_quoted = true;
-                    characters.next();
-                    while let Some(character) = characters.next().filter(|character| *character != '\'') {
-                        if character == '\\' && !matches!(characters.next(), Some('t' | 'n' | '\\')) {
-                            return doubt("this escape is not read by all shells alike");
-                        }
-                    }
-                }
-                '$' if !in_double => quoting.splits = true,
-                _ => {}
-            }
-        }
-        Ok(quoting)
-    }
-}
-
-/// Whether an interactive shell takes a `!` before this character for an earlier command.
-fn recalls(next: Option<&char>, in_double: bool) -> bool {
-    match next {
-        None | Some(' ' | '\t' | '\n' | '=') => false,
-        Some('"') => !in_double,
-        Some(_) => true,
-    }
-}
-
-/// Doubts words that shells would expand in different ways.
+/// Doubts a word that shells would expand in different ways.
 fn checked(word: &Word) -> Proven {
-    let doubt = |reason: &str| Err(Doubt::because(reason).about(&word.text));
-    if matches!(word.text.as_str(), "{" | "}") {
-        return doubt("a lone brace ends a group in some shells");
-    }
     for (at, part) in word.parts.iter().enumerate() {
         match part {
             Part::Quoted(_) | Part::Substitution(_) | Part::Process(_) => {}
-            Part::Bare(text) if !text.is_ascii() => {
-                return doubt(
-                    "letters beyond ASCII stand outside of quotes, where some shells take them for blanks",
-                );
-            }
-            Part::Bare(text) if text.matches('{').count() != text.matches('}').count() => {
-                return doubt("its braces have no partner");
-            }
-            Part::Bare(_) => {}
+            Part::Bare(text) => bare(text, at == 0)?,
             Part::Expansion { text, scripts } => {
                 if !scripts.is_empty() || !is_plain(text) {
-                    return doubt("an expansion of this kind may run commands or set variables");
+                    return Err(Doubt::because(
+                        "an expansion of this kind may run commands or set variables",
+                    ));
                 }
-                let follows = word.parts.get(at + 1).map(|next| match next {
-                    Part::Bare(text) | Part::Quoted(text) => text.as_str(),
-                    Part::Expansion { .. } | Part::Substitution(_) | Part::Process(_) => "",
-                });
-                if follows.is_some_and(|follows| follows.starts_with('[')) {
-                    return doubt("zsh calculates what stands in brackets behind a variable");
+                let is_bracket = |next: &Part| matches!(next, Part::Bare(text) | Part::Quoted(text) if text.starts_with('['));
+                if word.parts.get(at + 1).is_some_and(is_bracket) {
+                    return Err(Doubt::because("zsh calculates what stands in brackets behind a variable"));
                 }
             }
         }
@@ -256,29 +75,98 @@ fn checked(word: &Word) -> Proven {
     Ok(())
 }
 
+/// Text without quotes.
+fn bare(text: &str, begins: bool) -> Proven {
+    if !text.is_ascii() {
+        return Err(Doubt::because(
+            "letters beyond ASCII stand outside of quotes, where some shells take them for blanks",
+        ));
+    }
+    if begins && text.starts_with('=') {
+        return Err(Doubt::because("zsh takes this for the path of a program"));
+    }
+    if begins && text.starts_with('~') && text.len() > 1 && !text.starts_with("~/") {
+        return Err(Doubt::because("only `~` and `~/` mean the same to every shell"));
+    }
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}', '[']) {
+        let length = filled_in(&rest[at..]).or_else(|| class(&rest[at..]));
+        let Some(length) = length else {
+            return Err(Doubt::because(
+                "braces and brackets are not read by all shells alike; put them in quotes",
+            ));
+        };
+        rest = &rest[at + length..];
+    }
+    Ok(())
+}
+
+/// `{}`, which `find` and `xargs` fill in, or the number in `HEAD@{1}`.
+fn filled_in(text: &str) -> Option<usize> {
+    let digits = text.strip_prefix('{')?.bytes().take_while(u8::is_ascii_digit).count();
+    text[1 + digits..].starts_with('}').then_some(digits + 2)
+}
+
+/// The plain class of a glob, such as `[a-z]`.
+fn class(text: &str) -> Option<usize> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let length = text.strip_prefix('[')?.bytes().take_while(is_plain).count();
+    (length > 0 && text[1 + length..].starts_with(']')).then_some(length + 2)
+}
+
 /// Whether an expansion can only give a text, and neither runs, sets nor calculates anything.
 fn is_plain(text: &str) -> bool {
-    const OPERATORS: [&str; 14] =
-        [":-", ":+", "##", "%%", "//", "^^", ",,", "-", "+", "#", "%", "/", "^", ","];
+    const OPERATORS: [&str; 6] = [":-", "##", "%%", "-", "#", "%"];
     let Some(name) = text.strip_prefix('$') else { return false };
-    // What stands between these was looked at before.
-    if name.starts_with("((") {
-        return true;
-    }
     let Some(inner) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else {
-        let is_special = name.len() == 1 && name.bytes().all(|byte| b"0123456789@*#?-$!".contains(&byte));
+        let is_special = name.len() == 1 && name.bytes().all(|byte| b"0123456789#?$".contains(&byte));
         return is_special || is_name(name);
     };
-    if inner.strip_prefix('#').is_some_and(is_name) {
-        return true;
-    }
+    let inner = inner.strip_prefix('#').filter(|name| is_name(name)).unwrap_or(inner);
     let length = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let (name, behind) = inner.split_at(length);
-    let is_digits = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_name(name) && !is_digits(name) {
-        return false;
-    }
-    let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b"_./*?:,=@+- ".contains(&byte);
+    let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b"_./*-".contains(&byte);
     let word = OPERATORS.iter().find_map(|operator| behind.strip_prefix(operator));
-    behind.is_empty() || word.is_some_and(|word| word.bytes().all(is_text))
+    is_name(name) && (behind.is_empty() || word.is_some_and(|word| word.bytes().all(is_text)))
+}
+
+/// Whether a name is made of letters, digits and `_` alone.
+pub(super) fn is_name(name: &str) -> bool {
+    let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Names in whole words that mean nothing to any shell or program.
+const OWN_NAMES: &str = "file files dir dirs name names line lines word words item items arg count total pattern base root src dst out \
+    result output path_to crate module package test tests entry key val value version branch commit hash ref sha tag url id num idx ext \
+    first last left right start end size date day log text target source config project repo folder";
+/// Names whose value chooses a language, a time zone or colours.
+const LOCAL: [&str; 7] = ["LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "TZ", "NO_COLOR", "COLUMNS"];
+
+/// Doubts that a variable may be set to something that nobody knows.
+pub(super) fn may_be_set(name: &str) -> Proven {
+    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let is_letter = stem.len() == 1 && stem.bytes().all(|byte| byte.is_ascii_alphabetic());
+    match is_letter || OWN_NAMES.split_ascii_whitespace().any(|own| own == stem) {
+        true => Ok(()),
+        false => Err(Doubt::because(
+            "setting this variable may change what programs do; one of a single letter would not",
+        )
+        .about(name)),
+    }
+}
+
+/// Doubts that a variable may be set to a value.
+pub(super) fn may_be_set_to(name: &str, value: &Argument) -> Proven {
+    if !LOCAL.contains(&name) {
+        return may_be_set(name);
+    }
+    let is_local = |value: &str| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-/+@".contains(&byte);
+        value.bytes().all(is_part) && !value.starts_with(['/', '.']) && !value.contains("..")
+    };
+    match value.plain().is_some_and(is_local) {
+        true => Ok(()),
+        false => Err(Doubt::because("this value may name a file").about(name)),
+    }
 }

@@ -20,12 +20,18 @@ impl Parser<'_> {
             "function" => Self::named_function,
             _ => return Ok(None),
         };
+        if !matches!(word, "{" | "if" | "while" | "until" | "for" | "case") {
+            self.differs("a word that only some shells know");
+        }
         self.at += word.len();
         self.nested(read).map(Some)
     }
 
     /// `( … )` or `(( … ))`
     fn parenthesis(&mut self) -> Result<Body, Problem> {
+        if self.starts_with("((") {
+            self.differs("two parentheses together");
+        }
         if self.starts_with("((") && self.is_arithmetic(2) {
             return self.calculation().map(Body::Arithmetic);
         }
@@ -35,6 +41,7 @@ impl Parser<'_> {
 
     /// `(( … ))`
     fn calculation(&mut self) -> Result<Word, Problem> {
+        self.differs("arithmetic");
         let start = self.at;
         self.at += 2;
         let scripts = self.arithmetic(b"))")?;
@@ -90,7 +97,10 @@ impl Parser<'_> {
         self.blank_lines();
         let (opening, closing): (_, &'static [&'static str]) = match self.peek_word() {
             "do" => ("do", &["done"]),
-            "{" => ("{", &["}"]),
+            "{" => {
+                self.differs("a loop in braces");
+                ("{", &["}"])
+            }
             _ => return Err(Problem::Unexpected(self.at)),
         };
         self.at += opening.len();

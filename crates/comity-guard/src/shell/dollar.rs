@@ -9,6 +9,9 @@ impl Parser<'_> {
     /// Reads what a `$` begins.
     pub(super) fn dollar(&mut self, parts: &mut Pieces, in_quotes: bool) -> Result<(), Problem> {
         let start = self.at;
+        if self.starts_with("$((") {
+            self.differs("arithmetic");
+        }
         let scripts = match self.peek_at(1) {
             Some(b'(') if self.peek_at(2) == Some(b'(') && self.is_arithmetic(3) => {
                 self.at += 3;
@@ -21,10 +24,12 @@ impl Parser<'_> {
                 return Ok(());
             }
             Some(b'[') => {
+                self.differs("arithmetic");
                 self.at += 2;
                 self.nested(|parser| parser.arithmetic(b"]"))?
             }
             Some(b'{') if matches!(self.peek_at(2), Some(b' ' | b'\t' | b'\n' | b'|')) => {
+                self.differs("a command in braces");
                 self.at += 3;
                 let script = self.script(End::Words(&["}"]))?;
                 self.at += 1;
@@ -43,6 +48,7 @@ impl Parser<'_> {
                 return Ok(());
             }
             Some(b'"') if !in_quotes => {
+                self.differs("quotes behind a dollar sign");
                 self.at += 1;
                 return self.double_quoted(parts);
             }
@@ -56,7 +62,10 @@ impl Parser<'_> {
                 self.at += 2;
                 Vec::new()
             }
-            _ => {
+            following => {
+                if following.is_some_and(|byte| b"=~^+<>{".contains(&byte)) {
+                    self.differs("a dollar sign that zsh reads in its own way");
+                }
                 self.at += 1;
                 parts.quoted("$");
                 return Ok(());

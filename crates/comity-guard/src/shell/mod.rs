@@ -25,6 +25,8 @@ pub struct Parsed {
     pub documents: Vec<HereDocument>,
     /// Why it is not all there, if so.
     pub problem: Option<Problem>,
+    /// The first thing in it that not every shell reads alike: POSIX shells, bash and zsh, interactive or not.
+    pub differs: Option<&'static str>,
 }
 
 impl Parsed {

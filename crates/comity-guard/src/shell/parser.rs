@@ -16,6 +16,7 @@ pub(super) struct Parser<'t> {
     pub(super) documents: Vec<HereDocument>,
     /// A problem that ends nothing: the shell, too, goes on.
     pub(super) problem: Option<Problem>,
+    pub(super) differs: Option<&'static str>,
 }
 
 /// A here-document that was announced.
@@ -40,7 +41,13 @@ pub(super) enum End {
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str) -> Parser<'t> {
-        Parser { text, at: 0, depth: 0, waiting: Vec::new(), documents: Vec::new(), problem: None }
+        let (waiting, documents) = (Vec::new(), Vec::new());
+        Parser { text, at: 0, depth: 0, waiting, documents, problem: None, differs: None }
+    }
+
+    /// Notes something that not every shell reads alike.
+    pub(super) fn differs(&mut self, what: &'static str) {
+        self.differs.get_or_insert(what);
     }
 
     pub(super) fn parse(mut self) -> Parsed {
@@ -49,7 +56,12 @@ impl<'t> Parser<'t> {
         if !self.waiting.is_empty() {
             self.problem.get_or_insert(Problem::Unterminated("a here-document"));
         }
-        Parsed { script, documents: self.documents, problem: outcome.err().or(self.problem) }
+        Parsed {
+            script,
+            documents: self.documents,
+            problem: outcome.err().or(self.problem),
+            differs: self.differs,
+        }
     }
 
     /// Reads a script within something else; `end` is not consumed.
@@ -128,7 +140,11 @@ impl<'t> Parser<'t> {
             if self.peek() != Some(b'|') || self.starts_with("||") {
                 return Ok(commands);
             }
-            self.at += if self.starts_with("|&") { 2 } else { 1 };
+            if self.starts_with("|&") {
+                self.differs("`|&`");
+                self.at += 1;
+            }
+            self.at += 1;
             self.blank_lines();
             commands.push(self.command()?);
         }
@@ -141,6 +157,7 @@ impl<'t> Parser<'t> {
             match self.peek_word() {
                 "!" => self.at += 1,
                 "time" => {
+                    self.differs("`time`");
                     self.at += "time".len();
                     self.blanks();
                     if self.peek_word() == "-p" {
@@ -203,6 +220,7 @@ impl<'t> Parser<'t> {
     }
 
     fn definition(&mut self, simple: Simple) -> Result<Command, Problem> {
+        self.differs("a function");
         self.at += 1;
         self.blanks();
         self.expect(b')')?;
@@ -217,6 +235,7 @@ impl<'t> Parser<'t> {
         if !is_array {
             return Ok(None);
         }
+        self.differs("an array");
         self.at += 1;
         let mut values = Vec::new();
         loop {

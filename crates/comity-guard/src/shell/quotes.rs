@@ -75,6 +75,7 @@ impl<'t> Parser<'t> {
 
     /// `` `…` ``, whose backslashes are undone before it is read.
     pub(super) fn backticks(&mut self, in_quotes: bool) -> Result<Script, Problem> {
+        self.differs("a command in backticks");
         self.at += 1;
         let mut inner = String::new();
         loop {
@@ -120,6 +121,7 @@ impl<'t> Parser<'t> {
 
     /// `$'…'`, whose escapes are those of C. Nothing if it stands for bytes that are no text.
     pub(super) fn c_quoted(&mut self) -> Result<Option<String>, Problem> {
+        self.differs("quotes behind a dollar sign");
         self.at += 2;
         let mut bytes = Vec::new();
         loop {

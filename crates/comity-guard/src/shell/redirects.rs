@@ -50,12 +50,18 @@ impl Parser<'_> {
         if descriptor > 0 && sign.starts_with('&') {
             return Ok(None);
         }
+        if descriptor > 1 || matches!(*sign, "<<<" | "<<-" | "<<" | "&>" | "&>>") {
+            self.differs("a redirection that only some shells know");
+        }
         self.at += descriptor + sign.len();
         self.blanks();
         let duplicates = matches!(operator, Operator::DuplicateInput | Operator::DuplicateOutput);
         let target = match self.peek() {
             // `>&-` closes, whatever follows without a blank.
-            Some(b'-') if duplicates => self.step(1, Word::bare("-")),
+            Some(b'-') if duplicates => {
+                self.differs("a descriptor that is closed");
+                self.step(1, Word::bare("-"))
+            }
             _ => self.word()?,
         };
         let document = (*operator == Operator::Document).then(|| {

@@ -48,7 +48,15 @@ impl<'t> Parser<'t> {
         }
         if self.peek() == Some(b'#') {
             let rest = &self.text[self.at..];
-            self.at += rest.find('\n').unwrap_or(rest.len());
+            let length = rest.find('\n').unwrap_or(rest.len());
+            // Zsh at a terminal knows no comments: it looks for a program called `#`.
+            let begins_line =
+                self.text[..self.at].rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" ,.:_/#-".contains(&byte);
+            if !begins_line || !rest[..length].bytes().all(is_plain) || self.depth > 0 {
+                self.differs("a comment, unless of plain words on a line of its own");
+            }
+            self.at += length;
         }
     }
 
@@ -89,6 +97,7 @@ impl<'t> Parser<'t> {
                     parts.other(Part::Substitution(script));
                 }
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                    self.differs("a process substitution");
                     self.at += 2;
                     let script = self.parenthesised()?;
                     parts.other(Part::Process(script));

@@ -1,6 +1,7 @@
 //! Which files a command line changes: tables of commands, real shells, and generated text.
 
 mod bounds;
+mod guesses;
 mod in_place;
 mod moving;
 mod parts;

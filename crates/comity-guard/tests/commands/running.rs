@@ -90,7 +90,7 @@ fn what_is_found_is_changed() {
         ("cat list | xargs -n1 -P4 touch", "create unclear what xargs reads"),
         ("ls | xargs -I F sh -c 'rm F'", "? sh runs code that is not looked into"),
         ("find . | while read f; do rm \"$f\"; done", "delete unclear \"$f\""),
-        ("for f in a b; do rm $f; done", "delete unclear $f"),
+        ("for f in a b; do rm $f; done", "delete a; delete b"),
     ]);
 }
 

@@ -10,6 +10,7 @@ mod plan_approve;
 mod plan_reject;
 mod plan_submit;
 pub(crate) mod reading;
+mod repositories;
 mod rule_add;
 mod rule_remove;
 mod rules;

@@ -6,10 +6,11 @@ use comity_core::limits::{PERMISSION_INPUT_BYTES_MAX, PERMISSION_SUMMARY_BYTES_M
 use comity_core::permissions::{Call, Class, Commands, File};
 use comity_core::redact::redact;
 use comity_core::{CaseRule, ContentHash, PathPattern};
-use comity_guard::payload::{ToolKind, tool};
+use comity_guard::payload::{ShellCall, ToolKind, shell_call, tool};
 use comity_guard::{Classification, Effects, Target, classify};
 use serde_json::Value;
 
+use super::repositories::run_nothing;
 use crate::application::Application;
 use crate::operation::Failure;
 use crate::operations::guard::{By, Touch, touches};
@@ -25,7 +26,7 @@ pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> 
     let summary = summary(kind, command.as_deref(), &effects, &exact);
     let reads_only = match kind {
         ToolKind::Read | ToolKind::ReadMany | ToolKind::Look => true,
-        ToolKind::Shell => command.as_deref().is_some_and(is_read_only),
+        ToolKind::Shell => shell_call(name, input).is_some_and(|call| is_read_only(cwd, &call)),
         // The editor's verb that only shows a file has no writes, and nothing unknown.
         ToolKind::Editor => effects.are_none(),
         ToolKind::Write
@@ -63,9 +64,13 @@ pub(crate) fn hash(tool: &str, input: &str) -> ContentHash {
     ContentHash(*hasher.finalize().as_bytes())
 }
 
-/// Whether a command line is proven to change nothing.
-fn is_read_only(command: &str) -> bool {
-    matches!(classify(command), Classification::ReadOnly)
+/// Whether a command line is proven to change nothing, where it runs.
+fn is_read_only(cwd: &Path, call: &ShellCall) -> bool {
+    match classify(&call.command) {
+        Classification::ReadOnly { asks_git: false } => true,
+        Classification::ReadOnly { asks_git: true } => run_nothing(&cwd.join(&call.directory)),
+        Classification::NotProven { .. } => false,
+    }
 }
 
 fn class(kind: ToolKind) -> Class {

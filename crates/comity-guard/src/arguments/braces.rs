@@ -1,6 +1,6 @@
 //! Expands `{a,b}` and `{1..3}` of a word, as a shell does.
 
-use super::arguments::Letter;
+use super::Letter;
 use crate::limits::{BRACE_CHARS_MAX, BRACE_WORDS_MAX};
 
 /// The words that a word with braces stands for. Nothing if they are too many.

@@ -1,8 +1,9 @@
 //! What words stand for: plain arguments, globs, or something that only running would tell.
 
-use super::braces;
+mod braces;
+
 use crate::effects::Target;
-use crate::limits::CLASS_CHARS_MAX;
+use crate::limits::{BRACE_WORDS_MAX, CLASS_CHARS_MAX};
 use crate::shell::syntax::{Part, Word};
 
 /// One argument of a program.
@@ -12,15 +13,59 @@ pub(crate) enum Argument {
     Plain(String),
     /// What this glob matches.
     Glob(String),
-    /// Something with a variable or a substitution in it; as it was written.
-    Unclear(String),
+    /// Something that only running would tell.
+    Unclear(Unclear),
     /// The name of a pipe to a command.
     Pipe,
     /// Paths that another program finds.
     Found(Vec<Target>),
 }
 
+/// An argument whose text is not known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Unclear {
+    /// As it was written.
+    pub(crate) text: String,
+    /// What it begins with for certain.
+    pub(crate) prefix: String,
+    /// Whether it may become several arguments, or none.
+    pub(crate) many: bool,
+}
+
+/// What is known when a word is expanded.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'k> {
+    pub(crate) home: Option<&'k str>,
+    /// Variables with all values that they may have.
+    pub(crate) variables: &'k [(String, Vec<String>)],
+}
+
 impl Argument {
+    /// Something that is not known at all.
+    pub(crate) fn unclear(text: &str, many: bool) -> Argument {
+        Argument::Unclear(Unclear { text: text.to_owned(), prefix: String::new(), many })
+    }
+
+    /// Whether no program takes it for an option.
+    pub(crate) fn is_operand(&self) -> bool {
+        match self {
+            Argument::Plain(text) => text == "-" || !text.starts_with('-'),
+            Argument::Unclear(unclear) => {
+                !unclear.prefix.is_empty() && !unclear.prefix.starts_with(['-', '+', ';'])
+            }
+            Argument::Glob(_) | Argument::Pipe | Argument::Found(_) => false,
+        }
+    }
+
+    /// Whether it may become several arguments, or none.
+    pub(crate) fn is_many(&self) -> bool {
+        match self {
+            Argument::Plain(_) | Argument::Pipe => false,
+            Argument::Unclear(unclear) => unclear.many,
+            Argument::Glob(_) | Argument::Found(_) => true,
+        }
+    }
+
     /// The text, if it is known.
     pub(crate) fn plain(&self) -> Option<&str> {
         match self {
@@ -38,8 +83,8 @@ impl Argument {
         match self {
             Argument::Plain(text) => text.strip_prefix(prefix).map(|rest| Argument::Plain(rest.to_owned())),
             Argument::Glob(text) => text.strip_prefix(prefix).map(|rest| Argument::Glob(rest.to_owned())),
-            Argument::Unclear(text) => {
-                text.strip_prefix(prefix).map(|rest| Argument::Unclear(rest.to_owned()))
+            Argument::Unclear(unclear) => {
+                unclear.text.strip_prefix(prefix).map(|rest| Argument::unclear(rest, unclear.many))
             }
             Argument::Pipe | Argument::Found(_) => None,
         }
@@ -48,7 +93,8 @@ impl Argument {
     /// How a person would write it.
     pub(crate) fn shown(&self) -> &str {
         match self {
-            Argument::Plain(text) | Argument::Glob(text) | Argument::Unclear(text) => text,
+            Argument::Plain(text) | Argument::Glob(text) => text,
+            Argument::Unclear(unclear) => &unclear.text,
             Argument::Pipe | Argument::Found(_) => "…",
         }
     }
@@ -56,35 +102,63 @@ impl Argument {
 
 /// A character of a word, and whether it stands without quotes.
 #[derive(Clone, Copy)]
-pub(super) struct Letter {
-    pub(super) character: char,
-    pub(super) bare: bool,
+struct Letter {
+    character: char,
+    bare: bool,
 }
 
 impl Letter {
-    pub(super) fn is_bare(self, character: char) -> bool {
+    fn is_bare(self, character: char) -> bool {
         self.bare && self.character == character
     }
 }
 
-/// What a word stands for; several arguments if it has braces.
-pub(crate) fn of_word(word: &Word, home: Option<&str>) -> Vec<Argument> {
-    let unclear = || vec![Argument::Unclear(word.text.clone())];
+/// What a word stands for; several arguments if it has braces, or a variable with several values.
+pub(crate) fn of_word(word: &Word, known: Known<'_>) -> Vec<Argument> {
+    let unclear = || Argument::unclear(&word.text, true);
     if let [Part::Process(_)] = &word.parts[..] {
         return vec![Argument::Pipe];
     }
-    let mut letters = Vec::new();
+    let mut choices: Vec<Vec<Letter>> = vec![Vec::new()];
     for part in &word.parts {
-        let (text, bare) = match part {
-            Part::Bare(text) => (text, true),
-            Part::Quoted(text) => (text, false),
-            Part::Expansion { .. } | Part::Substitution(_) | Part::Process(_) => return unclear(),
+        let (texts, bare): (Vec<&str>, bool) = match part {
+            Part::Bare(text) => (vec![text], true),
+            Part::Quoted(text) => (vec![text], false),
+            Part::Expansion { text, .. } => match values(text, known.variables) {
+                Some(values) => (values, false),
+                None => return vec![unclear()],
+            },
+            Part::Substitution(_) | Part::Process(_) => return vec![unclear()],
         };
-        letters.extend(text.chars().map(|character| Letter { character, bare }));
+        let with = |before: &Vec<Letter>, text: &str| {
+            let letters = text.chars().map(|character| Letter { character, bare });
+            before.iter().copied().chain(letters).collect()
+        };
+        choices =
+            choices.iter().flat_map(|before| texts.iter().map(move |text| with(before, text))).collect();
+        if choices.len() > BRACE_WORDS_MAX {
+            return vec![unclear()];
+        }
     }
-    let Some(words) = braces::expand(letters) else { return unclear() };
-    let each = words.into_iter().map(|letters| at_home(letters, home).and_then(|letters| argument(&letters)));
-    each.map(|argument| argument.unwrap_or_else(|| Argument::Unclear(word.text.clone()))).collect()
+    let of_letters = |letters: Vec<Letter>| match braces::expand(letters) {
+        None => vec![unclear()],
+        Some(words) => {
+            let each = words
+                .into_iter()
+                .map(|letters| at_home(letters, known.home).and_then(|letters| argument(&letters)));
+            each.map(|argument| argument.unwrap_or_else(unclear)).collect()
+        }
+    };
+    choices.into_iter().flat_map(of_letters).collect()
+}
+
+/// The values of `$name` or `${name}`, where they are known, and no shell would make something else of them.
+fn values<'v>(text: &str, variables: &'v [(String, Vec<String>)]) -> Option<Vec<&'v str>> {
+    let name = text.strip_prefix('$')?;
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    let (_, values) = variables.iter().rev().find(|(known, _)| known == name)?;
+    let is_one = |value: &String| !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '[', '~']);
+    values.iter().all(is_one).then(|| values.iter().map(String::as_str).collect())
 }
 
 /// The home directory for a leading `~`; nothing where it is not known, or another one is meant.
@@ -146,7 +220,7 @@ fn class_end(letters: &[Letter], from: usize) -> Option<Option<usize>> {
 }
 
 /// A character that means itself in a glob.
-pub(super) fn push_literal(glob: &mut String, character: char) {
+fn push_literal(glob: &mut String, character: char) {
     match character {
         '*' | '?' | '[' | ']' | '{' | '}' | ',' => {
             glob.push('[');

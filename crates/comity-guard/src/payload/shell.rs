@@ -1,0 +1,81 @@
+//! The input of a tool that runs commands: which lines it has, where they run, and whether that is all.
+
+use serde_json::{Map, Value};
+
+use super::fields::Fields;
+use super::tools::{Kind, kind};
+
+/// Names of the field that holds a command line.
+pub(super) const COMMANDS: &[&str] = &["command", "cmd", "script"];
+/// Names of the field that says where it runs.
+pub(super) const DIRECTORIES: &[&str] = &["workdir", "dir_path", "directory"];
+/// Fields that change neither what runs nor where.
+const HARMLESS: &[&str] = &[
+    "description",
+    "explanation",
+    "justification",
+    "timeout",
+    "timeout_ms",
+    "run_in_background",
+    "is_background",
+    "yield_time_ms",
+    "max_output_tokens",
+];
+/// Shells that a proof holds for.
+const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash"];
+
+/// One line that a tool gives to a shell, and nothing else that would change it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShellCall {
+    /// The command line.
+    pub command: String,
+    /// Where it runs, from where the call starts; empty if it is the same.
+    pub directory: String,
+}
+
+/// The line that a call runs, if it is one for certain: a field that is not known may change what it means.
+pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
+    if kind(tool) != Kind::Shell || tool == "powershell" {
+        return None;
+    }
+    let input = match input {
+        Value::String(command) => {
+            return Some(ShellCall { command: command.clone(), directory: String::new() });
+        }
+        Value::Object(input) => input,
+        _ => return None,
+    };
+    let is_known = |(name, value): (&String, &Value)| match name.as_str() {
+        name if COMMANDS.contains(&name) || DIRECTORIES.contains(&name) => value.is_string(),
+        name if HARMLESS.contains(&name) => true,
+        "login" => value.is_boolean(),
+        "shell" => value.as_str().is_some_and(is_shell),
+        _ => value.is_null(),
+    };
+    if !input.iter().all(is_known) {
+        return None;
+    }
+    let command = only(input, COMMANDS)??.to_owned();
+    let directory = only(input, DIRECTORIES)?.unwrap_or_default().to_owned();
+    Some(ShellCall { command, directory })
+}
+
+fn is_shell(path: &str) -> bool {
+    let name = path.strip_prefix("/usr").unwrap_or(path).strip_prefix("/bin/").unwrap_or(path);
+    SHELLS.contains(&name)
+}
+
+/// The text of the one field that has one of these names; nothing if several have.
+fn only<'a>(input: &'a Map<String, Value>, names: &[&str]) -> Option<Option<&'a str>> {
+    let mut given = names.iter().filter_map(|name| input.get(*name));
+    let first = given.next().map(|value| value.as_str());
+    match given.next() {
+        None => Some(first.flatten()),
+        Some(_) => None,
+    }
+}
+
+/// All values that stand in fields of these names.
+pub(super) fn all<'a>(input: &Fields<'a>, names: &[&str]) -> Vec<&'a Value> {
+    names.iter().filter_map(|name| input.0.get(*name)).filter(|value| !value.is_null()).collect()
+}

@@ -1,0 +1,35 @@
+//! Programs that the table does not name.
+
+use super::walk::Walk;
+use crate::arguments::Argument;
+use crate::effects::How;
+use crate::table::{self, Options, Program};
+
+/// What many programs call the file that they write.
+const OUTPUTS: Options = Options::new(&["-o: --output= --out= --outfile= --output-file= --out-file="]);
+
+impl Walk<'_> {
+    /// A program that nobody has told us about: what it calls its output is written, if it looks like a path.
+    pub(super) fn stranger(&mut self, arguments: &[Argument]) {
+        let given = OUTPUTS.guess(arguments);
+        let is_path = |argument: &&Argument| {
+            let text = argument.shown();
+            text.contains(['/', '.']) && !text.contains(['=', ':', ','])
+        };
+        for output in
+            given.values(&["o", "output", "out", "outfile", "output-file", "out-file"]).filter(is_path)
+        {
+            self.writes(output, How::Whole);
+        }
+        if given.has(&["in-place", "inplace", "write", "fix"]) {
+            given.operands.iter().filter(is_path).for_each(|file| self.writes(file, How::Edit));
+        }
+    }
+}
+
+/// `python3.12` is a Python.
+pub(super) fn versioned(name: &str) -> Option<&'static Program> {
+    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    table::program(stem)
+        .filter(|_| matches!(stem, "python" | "pypy" | "ruby" | "php" | "lua" | "perl" | "gcc" | "clang"))
+}

@@ -1,0 +1,139 @@
+//! What programs do: one description of their options and operands, for proofs and for guesses.
+//!
+//! A row is read twice. [`crate::read_only`] reads it strictly: what is not listed is not proven. [`crate::programs`] reads
+//! it leniently, to guess which files a command changes.
+
+mod builtins;
+mod files;
+mod filters;
+mod git;
+mod languages;
+mod listings;
+mod options;
+mod runners;
+mod transfer;
+
+use crate::effects::How;
+use crate::programs::{Call, Walk};
+use crate::read_only::{Doubt, Proven, Prover};
+pub(crate) use git::COMMANDS as GIT_COMMANDS;
+pub(crate) use options::{Given, Options};
+
+use crate::arguments::Argument;
+
+/// One or several programs that do the same.
+pub(crate) struct Program {
+    /// With blanks between.
+    names: &'static str,
+    pub(crate) options: Options,
+    pub(crate) guess: Guess,
+    pub(crate) proof: Proof,
+    /// Whether only shells have it: no other program can start it.
+    pub(crate) is_builtin: bool,
+}
+
+/// What it does to files, besides writing to the values of some options.
+#[derive(Clone, Copy)]
+pub(crate) enum Guess {
+    Nothing,
+    /// It shows all of its operands.
+    ShowsWhole,
+    /// It shows a part of its operands.
+    ShowsPart,
+    /// It changes each operand.
+    Each(How),
+    /// It changes the last operand.
+    Last(How),
+    /// It starts the program that stands behind so many operands.
+    Runs(usize),
+    Own(fn(&mut Walk<'_>, &Call<'_>)),
+}
+
+/// When it is proven to only read.
+#[derive(Clone, Copy)]
+pub(crate) enum Proof {
+    Never,
+    /// With listed options.
+    Options,
+    /// With listed options, if this finds nothing.
+    Given(fn(&mut Prover, &Given) -> Proven),
+    /// If this finds nothing in its arguments.
+    Arguments(fn(&mut Prover, &[Argument]) -> Proven),
+}
+
+/// A program that only reads with the options of the list that have no mark.
+const fn reads(names: &'static str, options: &'static [&'static str]) -> Program {
+    let options = Options::new(options);
+    Program { names, options, guess: Guess::Nothing, proof: Proof::Options, is_builtin: false }
+}
+
+/// A program that is never proven.
+const fn writes(names: &'static str, options: &'static [&'static str], guess: Guess) -> Program {
+    Program { names, options: Options::new(options), guess, proof: Proof::Never, is_builtin: false }
+}
+
+impl Program {
+    const fn any_argument(self) -> Program {
+        Program { options: self.options.any_argument(), ..self }
+    }
+
+    const fn operands_max(self, operands_max: usize) -> Program {
+        Program { options: self.options.operands_max(operands_max), ..self }
+    }
+
+    const fn options_first(self) -> Program {
+        Program { options: self.options.options_first(), ..self }
+    }
+
+    const fn values_apart(self) -> Program {
+        Program { options: self.options.values_apart(), ..self }
+    }
+
+    const fn until_operand(self) -> Program {
+        Program { options: self.options.until_operand(), ..self }
+    }
+
+    const fn proof(self, proof: Proof) -> Program {
+        Program { proof, ..self }
+    }
+
+    const fn guess(self, guess: Guess) -> Program {
+        Program { guess, ..self }
+    }
+
+    const fn builtin(self) -> Program {
+        Program { is_builtin: true, ..self }
+    }
+
+    /// Proves that it only reads, given these arguments.
+    pub(crate) fn prove(&self, prover: &mut Prover, arguments: &[Argument]) -> Proven {
+        match self.proof {
+            Proof::Never => Err(Doubt::because("it is not known to only read")),
+            Proof::Options => self.options.prove(arguments).map(drop),
+            Proof::Given(proof) => proof(prover, &self.options.prove(arguments)?),
+            Proof::Arguments(proof) => proof(prover, arguments),
+        }
+    }
+}
+
+/// The families, one file each.
+const FAMILIES: [&[Program]; 8] = [
+    listings::PROGRAMS,
+    filters::PROGRAMS,
+    files::PROGRAMS,
+    languages::PROGRAMS,
+    runners::PROGRAMS,
+    transfer::PROGRAMS,
+    builtins::PROGRAMS,
+    git::PROGRAMS,
+];
+
+/// The program of this name, if it is known.
+pub(crate) fn program(name: &str) -> Option<&'static Program> {
+    FAMILIES.iter().find_map(|family| in_family(family, name))
+}
+
+/// The row of this name in one family.
+pub(crate) fn in_family(family: &'static [Program], name: &str) -> Option<&'static Program> {
+    family.iter().find(|program| program.names.split(' ').any(|known| known == name))
+}
