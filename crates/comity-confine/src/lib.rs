@@ -14,6 +14,7 @@ mod builder;
 mod descriptors;
 #[cfg(target_os = "linux")]
 mod enter;
+mod exec;
 #[cfg(target_os = "linux")]
 mod ids;
 #[cfg(target_os = "linux")]
@@ -21,12 +22,12 @@ mod keeper;
 mod links;
 #[cfg(target_os = "linux")]
 mod sealed;
-#[cfg(target_os = "linux")]
 mod sys;
 
 use std::fmt;
 use std::path::PathBuf;
 
+pub use exec::Program;
 pub use links::other_names;
 
 /// What a process is confined to.
@@ -87,4 +88,16 @@ pub fn enter(confinement: &Confinement) -> Result<(), Problem> {
 #[cfg(not(target_os = "linux"))]
 pub fn enter(_: &Confinement) -> Result<(), Problem> {
     Err(Problem { what: "confinement needs Linux".into(), is_unchanged: true })
+}
+
+/// Whether a path is on a read-only mount, as this process sees it.
+#[cfg(target_os = "linux")]
+pub fn is_read_only(path: &std::path::Path) -> bool {
+    binds::is_read_only(path)
+}
+
+/// Whether a path is on a read-only mount, as this process sees it.
+#[cfg(not(target_os = "linux"))]
+pub fn is_read_only(_: &std::path::Path) -> bool {
+    false
 }

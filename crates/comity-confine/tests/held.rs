@@ -200,7 +200,8 @@ fn a_file_that_its_holder_replaces_is_held_again() {
 fn check_replaced(place: &Place) {
     let held = place.held(&["src/a.rs"]);
     // The command says that it runs, and writes when it is told to.
-    let again = "read go; while [ -w src/a.rs ]; do :; done; echo more >>src/a.rs; echo $?";
+    let again =
+        "read go; while [ -w src/a.rs ] && [ $SECONDS -lt 20 ]; do :; done; echo more >>src/a.rs; echo $?";
     let line = &format!("echo ready; {again}; {again}");
     let mut command = place.command(&held, line);
     let mut child = command
@@ -236,7 +237,10 @@ fn a_path_that_is_not_there_yet_is_held_once_it_is() {
     let place = Place::new();
     let held = place.held(&["src/new.rs"]);
     let mut child = place
-        .command(&held, "read go; while [ -w src/new.rs ]; do :; done; echo more >>src/new.rs")
+        .command(
+            &held,
+            "read go; while [ -w src/new.rs ] && [ $SECONDS -lt 20 ]; do :; done; echo more >>src/new.rs",
+        )
         .stdin(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())
         .spawn()

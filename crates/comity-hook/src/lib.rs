@@ -5,9 +5,12 @@
 
 mod check;
 mod commit;
+mod confine;
 mod failing;
 mod server;
 mod tool;
+
+pub use confine::confine;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -2,15 +2,19 @@
 
 mod caller;
 mod commit;
+mod confine;
+mod held_up;
 mod knowledge;
 mod mail;
 mod payload;
 mod permission;
+mod planning;
 mod targets;
 mod told;
 mod tool;
 
 pub use commit::GuardCommit;
+pub use confine::GuardConfine;
 pub(crate) use targets::{Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;

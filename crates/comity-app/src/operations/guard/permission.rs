@@ -8,15 +8,14 @@ use comity_guard::payload::HookCall;
 use comity_guard::verdict::Verdict;
 use serde_json::Value;
 
-use super::tool::{Judged, Spoken, denied};
+use super::planning;
+use super::tool::{Judged, Shell, Spoken, denied};
 use crate::operation::{Failure, Plan};
 use crate::operations::permissions::ask::{put, use_of};
 use crate::operations::permissions::reading;
 
 /// How long a hook waits for an answer; it is cut off after eight seconds itself.
 const HOOK_WAIT: Millis = Millis::seconds(6);
-/// Comity's own tools have rules of their own.
-const OWN_TOOLS: [&str; 2] = ["mcp__comity__", "comity_"];
 
 /// The question whether a call may be made, if it is one.
 pub(super) struct Permission<'a> {
@@ -25,16 +24,21 @@ pub(super) struct Permission<'a> {
 }
 
 impl<'a> Permission<'a> {
-    pub(super) fn of(app: &crate::Application, judged: &'a Judged<'a>, payload: &str) -> Permission<'a> {
+    pub(super) fn of(
+        app: &crate::Application,
+        judged: &'a Judged<'a>,
+        payload: &str,
+        shell: Shell,
+    ) -> Permission<'a> {
         let question = match judged.who {
             Principal::Agent(agent) if app.config().guard.permissions && is_led(app, agent) => {
-                // Cursor has an event of its own for command lines, without a tool.
-                let tool = judged.call.tool.as_deref().unwrap_or("Shell");
+                let tool = planning::tool_of(judged.call);
                 let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
-                let is_own = OWN_TOOLS.iter().any(|own| {
-                    tool.strip_prefix(own).is_some_and(|name| crate::catalog::find(name).is_some())
-                });
-                (!is_own).then(|| (agent, reading::call(app, &judged.cwd, tool, &input)))
+                let is_plan = mode_of(&app.engine().world(), agent) == Mode::Plan;
+                let is_sealed = is_plan && planning::is_sealed(judged, shell);
+                let proven = |call: Call| Call { reads_only: call.reads_only || is_sealed, ..call };
+                let call = || reading::call(app, &judged.cwd, tool, &input).map(proven);
+                (!planning::is_own(tool)).then(|| (agent, call()))
             }
             Principal::Agent(_) | Principal::Human | Principal::System => None,
         };
