@@ -90,6 +90,11 @@ pub fn enter(_: &Confinement) -> Result<(), Problem> {
     Err(Problem { what: "confinement needs Linux".into(), is_unchanged: true })
 }
 
+/// Takes back that the Rust runtime ignores a broken pipe, for who becomes another program.
+pub fn restore_broken_pipe() {
+    sys::restore_broken_pipe();
+}
+
 /// Whether a path is on a read-only mount, as this process sees it.
 #[cfg(target_os = "linux")]
 pub fn is_read_only(path: &std::path::Path) -> bool {

@@ -104,3 +104,8 @@ pub(crate) fn exec(program: &CStr, args: &[CString], env: &[CString]) -> io::Err
     unsafe { libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr()) };
     io::Error::last_os_error()
 }
+
+pub(crate) fn restore_broken_pipe() {
+    // SAFETY: the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}

@@ -8,8 +8,6 @@ use comity_confine::Program;
 
 /// The file that `BASH_ENV` names where bash is to start itself again through us.
 pub(crate) const BASH_ENV_FILE: &str = "comity-confine.sh";
-/// What the user had as `BASH_ENV`, for the shell that runs in the end.
-const USERS_BASH_ENV: &str = "COMITY_BASH_ENV";
 /// The shell that we stand for where we are given as one.
 const USERS_SHELL: &str = "COMITY_SHELL";
 const DEFAULT_SHELL: &str = "bash";
@@ -90,7 +88,7 @@ fn named(name: &str) -> OsString {
 fn env() -> Vec<(&'static str, Option<OsString>)> {
     let is_ours = |file: OsString| Path::new(&file).file_name() == Some(OsStr::new(BASH_ENV_FILE));
     match std::env::var_os("BASH_ENV").is_some_and(is_ours) {
-        true => vec![("BASH_ENV", std::env::var_os(USERS_BASH_ENV)), (USERS_BASH_ENV, None)],
+        true => vec![("BASH_ENV", None)],
         false => Vec::new(),
     }
 }

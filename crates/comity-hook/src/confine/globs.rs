@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use comity_core::PathPattern;
 use comity_core::paths::{Alternative, covers};
+use comity_core::{CaseRule, PathPattern};
 
 /// Entries of directories that are looked at; what is found later is not held, and is noticed by the watcher.
 const ENTRIES_MAX: usize = 20_000;
 
 /// Adds what exists of a glob, beginning at the directory that its literal part names.
 pub(super) fn expand(root: &Path, from: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
+    let trees = trees(pattern);
     let (mut left, mut looked) = (vec![from.to_owned()], 0);
     while let Some(dir) = left.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -19,19 +20,26 @@ pub(super) fn expand(root: &Path, from: &Path, pattern: &PathPattern, paths: &mu
             }
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
             let Some(names) = names_below(root, &path) else { continue };
-            let is_held = |tree: bool| {
-                Alternative::new(&names, &[], tree)
-                    .is_ok_and(|it| covers(pattern, &PathPattern::of(vec![it])))
-            };
+            let Ok(name) = Alternative::new(&names, &[], false) else { continue };
+            let name = PathPattern::of(vec![name]);
             match kind.is_dir() {
                 true if names == [".git"] => {}
-                true if is_held(true) => paths.push(path),
+                true if trees.iter().any(|tree| covers(tree, &name)) => paths.push(path),
                 true => left.push(path),
-                false if kind.is_file() && is_held(false) => paths.push(path),
+                false if kind.is_file() && covers(pattern, &name) => paths.push(path),
                 false => {}
             }
         }
     }
+}
+
+/// What a directory has to match so that all below it is held.
+fn trees(pattern: &PathPattern) -> Vec<PathPattern> {
+    let tree = |alternative: &Alternative| {
+        let text = alternative.to_string();
+        PathPattern::parse(text.strip_suffix("/**")?, CaseRule::Exact).ok()
+    };
+    pattern.alternatives().iter().filter_map(tree).collect()
 }
 
 fn names_below(root: &Path, path: &Path) -> Option<Vec<String>> {
@@ -41,8 +49,6 @@ fn names_below(root: &Path, path: &Path) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use comity_core::CaseRule;
-
     use super::*;
 
     fn check(glob: &str, expected: &[&str]) {
