@@ -134,6 +134,8 @@ impl<'a> Judged<'a> {
                 planning::check(self, payload, shell)?;
                 self.before()
             }
+            // What failed may have done half of it: what is in its files now is not what the agent knows.
+            Event::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),
             Event::AfterTool => Ok(self.after()),
             Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd | Event::Other => {
                 Ok(vec![])
