@@ -10,14 +10,21 @@ pub(crate) const BEFORE: &str = "fn main() {}\n";
 
 /// All ways; each has a directory for itself, which is made here.
 pub(crate) fn ways(repo: &Path) -> Vec<String> {
+    let ways = lines();
+    (0..ways.len()).for_each(|number| make_own(repo, number));
+    ways
+}
+
+/// Makes the directory that a way has for itself.
+pub(crate) fn make_own(repo: &Path, number: usize) {
+    std::fs::create_dir_all(repo.join(format!("scratch/{number}"))).expect("made");
+}
+
+/// All ways, without their directories.
+pub(crate) fn lines() -> Vec<String> {
     let all = include_str!("../../../../benches/ways.txt").lines();
     let ways = all.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let with_own = |(number, way): (usize, &str)| {
-        let own = format!("scratch/{number}");
-        std::fs::create_dir_all(repo.join(&own)).expect("made");
-        way.replace("$T", &own)
-    };
-    ways.enumerate().map(with_own).collect()
+    ways.enumerate().map(|(number, way)| way.replace("$T", &format!("scratch/{number}"))).collect()
 }
 
 /// A repository with the file and what the ways need, of two commits.
