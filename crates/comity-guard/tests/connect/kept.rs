@@ -114,14 +114,14 @@ fn our_version_goes_with_our_hooks_wherever_others_came() {
 
 #[test]
 fn variables_of_the_users_own_stay() {
-    let prefix = "{\n  \"env\": {\n    \"CLAUDE_CODE_SHELL_PREFIX\": \"/home/ann/wrap\"\n  }\n}\n";
+    let prefix = "{\n  \"env\": {\n    \"CLAUDE_CODE_SHELL_PREFIX\": \"/srv/ann/wrap\"\n  }\n}\n";
     let text = connect(Dialect::ClaudeCode, Kind::Hooks, Some(prefix), &connection()).expect("connected");
-    assert!(text.contains("/home/ann/wrap") && !text.contains("comity-confine"), "{text}");
+    assert!(text.contains("/srv/ann/wrap") && !text.contains("comity-confine"), "{text}");
     assert_eq!(disconnect(Dialect::ClaudeCode, Kind::Hooks, &text).expect("edited").as_deref(), Some(prefix));
     for existing in ["", "A=1\n", "A=1", "# mine\n\nexport A=\"1\"\n"] {
         connected(Dialect::GeminiCli, Kind::Variables, Some(existing));
     }
-    let users = "BASH_ENV=/home/ann/env\n";
+    let users = "BASH_ENV=/srv/ann/env\n";
     let text = connect(Dialect::GeminiCli, Kind::Variables, Some(users), &connection()).expect("connected");
     assert_eq!(text, users);
 }

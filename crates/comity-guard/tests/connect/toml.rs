@@ -168,7 +168,7 @@ fn forms_that_cannot_be_edited_are_refused() {
 fn variables_of_the_users_own_stay() {
     let server = "[mcp_servers.comity]\ncommand = \"/opt/comity/bin/comity\"\nargs = [\"mcp\"]\n";
     for users in [
-        "[shell_environment_policy.set]\nBASH_ENV = \"/home/ann/env\"\n",
+        "[shell_environment_policy.set]\nBASH_ENV = \"/srv/ann/env\"\n",
         "shell_environment_policy = { set = { A = \"1\" } }\n",
         "[shell_environment_policy]\nset = { A = \"1\" }\n",
     ] {

@@ -36,7 +36,7 @@ fn every_way_changes_a_file_that_nobody_guards() {
     std::fs::create_dir(&first).expect("made");
     ways::repository(&first);
     let all = ways::lines();
-    assert!(all.len() >= WAYS_MIN, "{}", all.len());
+    let changed = AtomicUsize::new(0);
     each(all.len(), |number| {
         let repo = dir.path().join(number.to_string());
         let copy = Command::new("cp").arg("-a").arg(&first).arg(&repo).status();
@@ -45,8 +45,12 @@ fn every_way_changes_a_file_that_nobody_guards() {
         let mut bash = Command::new("bash");
         let said = bash.args(["-c", &all[number]]).current_dir(&repo).stdin(Stdio::null()).output();
         let said = Ran::of(said.expect("bash runs"));
-        assert!(!ways::is_untouched(&repo), "{}: {said:?}", all[number]);
+        // Not every machine has every program.
+        let is_missing = ways::is_untouched(&repo) && said.err.contains("not found");
+        assert!(is_missing || !ways::is_untouched(&repo), "{}: {said:?}", all[number]);
+        changed.fetch_add(usize::from(!is_missing), Ordering::Relaxed);
     });
+    assert!(changed.into_inner() >= WAYS_MIN, "too many programs are missing here");
 }
 
 #[test]
