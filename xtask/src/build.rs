@@ -9,7 +9,7 @@ use crate::process::{self, Failure, cargo, no_arguments, root};
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// The programs that are linked statically.
-const SMALL: [&str; 2] = ["comity-hook", "comity-empty"];
+const SMALL: [&str; 3] = ["comity-hook", "comity-confine", "comity-empty"];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     no_arguments("build", arguments)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             Err(failure) => eprintln!("xtask: the hook stays linked dynamically: {}", failure.says),
         }
     }
-    println!("built {} and comity-hook beside it", release.join("comity").display());
+    println!("built {}, with comity-hook and comity-confine beside it", release.join("comity").display());
     Ok(())
 }
 

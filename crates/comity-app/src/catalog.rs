@@ -132,6 +132,7 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Status>(),
     Entry::of::<Guard>(),
     Entry::of::<GuardCommit>(),
+    Entry::of::<GuardConfine>(),
     Entry::of::<GuardTold>(),
 ];
 

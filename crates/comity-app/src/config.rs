@@ -6,7 +6,8 @@ use std::path::Path;
 use comity_core::limits;
 use comity_core::roles::{Role, Roles};
 use comity_core::world::Patience;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::span::Span;
 
@@ -86,6 +87,10 @@ pub struct GuardConfig {
     pub policy: GuardPolicy,
     /// Whether writes without a lock are looked out for; yes, if not set.
     pub watch: Option<bool>,
+    /// Whether shell commands run where what others hold is read-only; where that is possible, if not set.
+    pub confine: ConfinePolicy,
+    /// Whether confined commands of agents in plan mode have a network; no, if not set.
+    pub plan_network: bool,
 }
 
 /// About permissions.
@@ -105,6 +110,19 @@ pub enum GuardPolicy {
     Closed,
     /// It lets the call go on, and says so.
     Open,
+}
+
+/// Whether shell commands are confined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfinePolicy {
+    /// Where the system allows it.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+    /// Always: a command that cannot be confined does not run.
+    Required,
 }
 
 /// About worktrees.
@@ -267,6 +285,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_GUARD_POLICY", "guard", "policy"),
     ("COMITY_PERMISSION_WAIT", "permission", "wait"),
     ("COMITY_GUARD_WATCH", "guard", "watch"),
+    ("COMITY_GUARD_CONFINE", "guard", "confine"),
     ("COMITY_HTTP_PORT", "http", "port"),
     ("COMITY_LOG_KEEP_SEGMENTS", "log", "keep_segments"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),

@@ -4,14 +4,7 @@
 ///
 /// Not where agents have to ask for permission: what nobody could be asked for is not allowed.
 pub(crate) fn is_open() -> bool {
-    let Ok(home) = comity_wire::Home::from_env() else { return false };
-    // What is in another user's directory opens nothing, nor does it close by accident.
-    if home.check().is_err() {
-        return false;
-    }
-    let in_home = Some(home.path().join("comity.toml"));
-    let files = in_home.into_iter().chain(comity_wire::user_settings());
-    let settings: Vec<String> = files.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+    let settings = settings();
     let first = |name: &str| settings.iter().find_map(|text| says(text, name));
     if first("permissions").is_some_and(|value| value != "false") {
         return false;
@@ -20,6 +13,26 @@ pub(crate) fn is_open() -> bool {
         Some(policy) => policy == "open",
         None => first("policy").is_some_and(is_open_word),
     }
+}
+
+/// Whether `guard.confine` is "required" in the user's settings.
+pub(crate) fn confine_is_required() -> bool {
+    let is_required = |value: &str| matches!(value.trim_matches(['"', '\'']), "required");
+    match std::env::var("COMITY_GUARD_CONFINE").ok().filter(|policy| !policy.is_empty()) {
+        Some(policy) => is_required(&policy),
+        None => settings().iter().find_map(|text| says(text, "confine")).is_some_and(is_required),
+    }
+}
+
+/// The user's settings, the ones that win first.
+fn settings() -> Vec<String> {
+    let Ok(home) = comity_wire::Home::from_env() else { return vec![] };
+    // What is in another user's directory opens nothing, nor does it close by accident.
+    if home.check().is_err() {
+        return vec![];
+    }
+    let files = Some(home.path().join("comity.toml")).into_iter().chain(comity_wire::user_settings());
+    files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
 }
 
 fn is_open_word(value: &str) -> bool {

@@ -5,9 +5,12 @@
 
 mod check;
 mod commit;
+mod confine;
 mod failing;
 mod server;
 mod tool;
+
+pub use confine::confine;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -19,23 +22,30 @@ const FAULT: u8 = 1;
 const REFUSED: u8 = 3;
 
 const USAGE: &str = "\
-usage: comity-hook [CLIENT]         judges the tool call on standard input
+usage: comity-hook [CLIENT [--confined]]  judges the tool call on standard input; confined: its shell starts through comity-confine
        comity-hook check PATH       says whether a path may be edited
        comity-hook pre-commit       judges the commit that git is about to make";
+
+/// Runs a command confined, from a program whose own start has changed how signals are handled.
+pub fn run_confined(words: impl Iterator<Item = OsString>) -> ExitCode {
+    comity_confine::restore_broken_pipe();
+    ExitCode::from(confine(words.collect()))
+}
 
 /// Runs a hook with the words after its name.
 pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match &words[..] {
-        [] => tool::judge(None),
+        [] => tool::judge(None, confine::is_set_up()),
         ["check", path] => check::ask(path),
         ["pre-commit", ..] => commit::judge(),
         ["-h" | "--help"] => {
             let _ = writeln!(std::io::stdout(), "{USAGE}");
             ExitCode::SUCCESS
         }
-        [client] if !client.starts_with('-') => tool::judge(Some(client)),
+        [client] if !client.starts_with('-') => tool::judge(Some(client), confine::is_set_up()),
+        [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client), true),
         _ => {
             say(USAGE);
             ExitCode::from(BLOCKED)

@@ -270,6 +270,7 @@ fn all_steps() -> Vec<Step> {
             &["{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}", "--client", "claude"],
         ),
         step("guard_told", json!({ "proof": "none" }), &["none"]),
+        step("guard_confine", json!({}), &[]),
         step("guard_commit", json!({ "paths": ["src/b.rs"] }), &["src/b.rs"]),
         step("agent_attach", json!({ "name": "claude" }), &["claude"]),
     ]

@@ -29,7 +29,9 @@ impl User {
         let hook = bin.join("comity-hook");
         fs::write(&hook, format!("#!/bin/sh\nexec '{BINARY}' hook \"$@\"\n")).expect("written");
         let user = User { place, comity };
-        user.run(Command::new("chmod").arg("755").arg(&hook));
+        let confine = bin.join("comity-confine");
+        fs::write(&confine, format!("#!/bin/sh\nexec '{BINARY}' confine \"$@\"\n")).expect("written");
+        user.run(Command::new("chmod").arg("755").arg(&hook).arg(&confine));
         fs::create_dir_all(user.file(".claude")).expect("made");
         fs::create_dir_all(user.file(".codex")).expect("made");
         fs::write(user.file(".claude/settings.json"), CLAUDE).expect("written");

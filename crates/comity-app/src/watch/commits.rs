@@ -12,8 +12,8 @@ use comity_watch::Looked;
 
 use super::roots::Ground;
 use crate::application::Application;
+use crate::lineage::{Lineage, link};
 use crate::operations::locks::keeps_out;
-use crate::processes;
 
 /// How long git may take to say what is new.
 const GIT_PATIENCE: Duration = Duration::from_secs(30);
@@ -147,12 +147,14 @@ fn committers(app: &Application, common_dir: &Path, roots: &[PathBuf]) -> BTreeS
         let cwd = std::fs::read_link(format!("/proc/{pid}/cwd"));
         cwd.is_ok_and(|cwd| cwd.starts_with(common_dir) || roots.iter().any(|root| cwd.starts_with(root)))
     };
-    let is_git =
-        |pid: u32| processes::name(pid).is_some_and(|name| name == "git" || name.starts_with("git-"));
+    let is_git = |pid: u32| link(pid).is_some_and(|link| link.name == "git" || link.name.starts_with("git-"));
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let lines: Vec<_> =
-        pids.filter(|pid| is_git(*pid) && is_here(*pid)).flat_map(processes::lineage).collect();
+    let lines: Vec<_> = pids
+        .filter(|pid| is_git(*pid) && is_here(*pid))
+        .flat_map(|pid| Lineage::of(pid).links)
+        .map(|link| link.process)
+        .collect();
     let world = app.engine().world();
     let of = world
         .agents

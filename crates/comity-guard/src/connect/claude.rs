@@ -21,6 +21,8 @@ pub(super) fn hooks(line: &str) -> Vec<Hook> {
         // Without it, a hook that is missing or too slow lets everything pass.
         Hook::group("PreToolUse", Some(WRITING), handler(Some(("onFailure", Piece::text("block"))))),
         Hook::group("PostToolUse", Some(TOUCHING), handler(None)),
+        // A command that the kernel held up has failed: its agent is told who holds the file.
+        Hook::group("PostToolUseFailure", Some("Bash"), handler(None)),
         Hook::group("SessionStart", None, handler(None)),
         Hook::group("UserPromptSubmit", None, handler(None)),
     ]

@@ -17,20 +17,33 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
              leaves out; a changed hook has to be trusted again.",
             "A hook that is missing, fails or takes too long lets the call pass.",
             "Tools that are called in code mode do not ask hooks.",
+            "Commands are not confined inside of Codex's own sandbox, nor in a shell other than bash.",
             SHELL,
             MCP,
         ],
-        Dialect::GeminiCli => &["A hook that fails or takes too long lets the call pass.", SHELL, MCP],
-        Dialect::CopilotCli => &["A hook that takes too long lets the call pass.", SHELL, MCP],
+        Dialect::GeminiCli => &[
+            "A hook that fails or takes too long lets the call pass.",
+            "Commands are not confined in a project with a .env file of its own: Gemini CLI reads only that one.",
+            SHELL,
+            MCP,
+        ],
+        Dialect::CopilotCli => &[
+            "A hook that takes too long lets the call pass.",
+            "Commands are confined only if you start Copilot CLI with BASH_ENV and --bash-env=on.",
+            SHELL,
+            MCP,
+        ],
         Dialect::Cursor => &[
             "Versions of Cursor that do not know \"failClosed\" let the call pass when a hook is missing, \
              fails or takes too long.",
             "What Cursor does was read in its documentation, not tried.",
+            "Commands are not confined.",
             SHELL,
             MCP,
         ],
         Dialect::OpenCode => &[
             "The guard is a plugin: OpenCode asks nobody if it is started without plugins or cannot load it.",
+            "Commands are not confined in a shell other than bash.",
             "Some versions of OpenCode do not ask plugins about tools that its batch tool calls.",
             SHELL,
             MCP,
@@ -38,6 +51,6 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
-const SHELL: &str = "Shell commands are judged as far as they can be read; a program that a command starts \
-                     may write what no reader of the command sees.";
+const SHELL: &str = "Shell commands are judged as far as they can be read; where they are not confined, a program that \
+                     a command starts may write what no reader of the command sees.";
 const MCP: &str = "Tools of other MCP servers that write files are not asked about.";

@@ -15,14 +15,17 @@ mod line;
 mod opencode;
 mod piece;
 mod places;
+mod policy;
 mod problem;
 mod scan;
 mod servers;
+mod shell;
 mod toml;
 
 pub use gaps::gaps;
 pub use places::{Base, Kind, Place, places};
 pub use problem::Problem;
+pub use shell::BASH_ENV_SCRIPT;
 
 use crate::dialect::Dialect;
 use hooks::Hook;
@@ -71,11 +74,15 @@ pub fn connect(
     check_length(existing.unwrap_or_default())?;
     match (dialect, kind) {
         (_, Kind::Plugin) => opencode::connect_plugin(existing, connection),
+        (_, Kind::Variables) => Ok(shell::connect_variables(existing.unwrap_or_default(), connection)),
         (Dialect::Codex, Kind::Mcp) => toml::connect(existing.unwrap_or_default(), connection),
         (_, Kind::Hooks | Kind::Mcp | Kind::HooksAndMcp) => {
             let mut document = existing.map_or_else(|| Ok(Document::new()), Document::parse)?;
             if kind.has_hooks() {
                 hooks::connect(&mut document, &wanted_hooks(dialect, connection), is_versioned(dialect))?;
+            }
+            if has_prefix(dialect, kind) {
+                shell::connect_claude(&mut document, connection)?;
             }
             if kind.has_servers() {
                 servers::connect(&mut document, servers_member(dialect), &server(dialect, connection))?;
@@ -96,11 +103,15 @@ pub fn disconnect(dialect: Dialect, kind: Kind, text: &str) -> Result<Option<Str
     }
     match (dialect, kind) {
         (_, Kind::Plugin) => Ok((!opencode::is_our_plugin(text)).then(|| text.to_owned())),
+        (_, Kind::Variables) => Ok(shell::disconnect_variables(text)),
         (Dialect::Codex, Kind::Mcp) => toml::disconnect(text),
         (_, Kind::Hooks | Kind::Mcp | Kind::HooksAndMcp) => {
             let mut document = Document::parse(text)?;
             if kind.has_hooks() {
                 hooks::disconnect(&mut document, is_versioned(dialect))?;
+            }
+            if has_prefix(dialect, kind) {
+                shell::disconnect_claude(&mut document)?;
             }
             if kind.has_servers() {
                 servers::disconnect(&mut document, servers_member(dialect))?;
@@ -188,6 +199,11 @@ fn wanted_hooks(dialect: Dialect, connection: &Connection) -> Vec<Hook> {
         Dialect::Cursor => cursor::hooks(&line),
         Dialect::OpenCode => Vec::new(),
     }
+}
+
+/// Whether a file also says what shell commands begin with.
+fn has_prefix(dialect: Dialect, kind: Kind) -> bool {
+    dialect == Dialect::ClaudeCode && kind == Kind::Hooks
 }
 
 /// Whether the file with the hooks says of which version it is.

@@ -26,11 +26,11 @@ pub(super) fn connect_plugin(existing: Option<&str>, connection: &Connection) ->
             "give that plugin another name",
         ));
     }
-    let hook = quoted(&connection.hook);
+    let (hook, bash_env) = (quoted(&connection.hook), quoted(&connection.bash_env()));
     let dialect = quoted(Dialect::OpenCode.name());
     let milliseconds = HOOK_SECONDS_MAX * 1_000;
     Ok(format!(
-        "{FIRST_LINE}\nconst HOOK = {hook};\nconst DIALECT = {dialect};\n\
+        "{FIRST_LINE}\nconst HOOK = {hook};\nconst BASH_ENV = {bash_env};\nconst DIALECT = {dialect};\n\
          const ANSWER_MS_MAX = {milliseconds};\n\n{SOURCE}"
     ))
 }

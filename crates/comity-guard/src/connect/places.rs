@@ -40,6 +40,8 @@ pub enum Kind {
     HooksAndMcp,
     /// Nothing else: it is a program of ours that runs within the agent's.
     Plugin,
+    /// A variable of the environment, among those of the user.
+    Variables,
 }
 
 impl Place {
@@ -75,7 +77,10 @@ const CLAUDE_PLACES: [Place; 2] = [
 ];
 const CODEX_PLACES: [Place; 2] =
     [place(CODEX, "hooks.json", Kind::Hooks), place(CODEX, "config.toml", Kind::Mcp)];
-const GEMINI_PLACES: [Place; 1] = [place(Base::Home, ".gemini/settings.json", Kind::HooksAndMcp)];
+const GEMINI_PLACES: [Place; 2] = [
+    place(Base::Home, ".gemini/settings.json", Kind::HooksAndMcp),
+    place(Base::Home, ".gemini/.env", Kind::Variables),
+];
 const COPILOT_PLACES: [Place; 2] =
     [place(COPILOT, "hooks/comity.json", Kind::Hooks), place(COPILOT, "mcp-config.json", Kind::Mcp)];
 const CURSOR_PLACES: [Place; 2] =

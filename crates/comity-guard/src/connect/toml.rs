@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Array, Document, Item, Table, TomlError, Value};
 
-use super::{Connection, Problem, SERVER, SERVER_ARGUMENTS};
+use super::{Connection, Problem, SERVER, SERVER_ARGUMENTS, policy};
 
 const SERVERS: &str = "mcp_servers";
 
@@ -20,11 +20,11 @@ pub(super) fn connect(text: &str, connection: &Connection) -> Result<String, Pro
     };
     // Some forms of TOML cannot be added to, such as a table in braces.
     parse(&text).map_err(|_| other_form())?;
-    Ok(text)
+    Ok(policy::connect(&text, connection))
 }
 
 pub(super) fn disconnect(text: &str) -> Result<Option<String>, Problem> {
-    let mut text = text.to_owned();
+    let mut text = policy::disconnect(text);
     while let Some(block) = first_block(&text)? {
         text.replace_range(block, "");
     }
@@ -154,16 +154,16 @@ fn last_value_end(table: &Table) -> Option<usize> {
     ends.max()
 }
 
-fn newline(text: &str) -> &'static str {
+pub(super) fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-fn without_newline(text: &str) -> &str {
+pub(super) fn without_newline(text: &str) -> &str {
     let shorter = text.strip_suffix('\n').unwrap_or(text);
     shorter.strip_suffix('\r').unwrap_or(shorter)
 }
 
 /// Where the line ends, its break included.
-fn line_end(text: &str, at: usize) -> usize {
+pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |newline| at + newline + 1)
 }

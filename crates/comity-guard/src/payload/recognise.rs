@@ -9,7 +9,7 @@ const EVENTS: &[(&str, Event)] = &[
     ("PreToolUse", Event::BeforeTool),
     ("PermissionRequest", Event::BeforeTool),
     ("PostToolUse", Event::AfterTool),
-    ("PostToolUseFailure", Event::Other),
+    ("PostToolUseFailure", Event::AfterTool),
     ("SessionStart", Event::SessionStart),
     ("SessionEnd", Event::SessionEnd),
     ("UserPromptSubmit", Event::UserPrompt),

@@ -84,9 +84,9 @@ pub(crate) fn takes_context(dialect: Dialect, event: Event) -> bool {
             matches!(event, Event::BeforeTool | Event::AfterTool | Event::SessionStart | Event::UserPrompt)
         }
         Dialect::GeminiCli => matches!(event, Event::AfterTool | Event::SessionStart | Event::UserPrompt),
-        // The plugin adds it to what the tool said.
-        Dialect::OpenCode => matches!(event, Event::AfterTool),
-        Dialect::CopilotCli | Dialect::Cursor => false,
+        // OpenCode's plugin adds it to what the tool said.
+        Dialect::OpenCode | Dialect::CopilotCli => matches!(event, Event::AfterTool),
+        Dialect::Cursor => false,
     }
 }
 
@@ -112,7 +112,8 @@ fn allowed(dialect: Dialect, name: &str, context: &str) -> Value {
             "hookSpecificOutput": { "hookEventName": name, "additionalContext": context },
         }),
         Dialect::OpenCode => json!({ "context": context }),
-        Dialect::CopilotCli | Dialect::Cursor => json!({}),
+        Dialect::CopilotCli => json!({ "additionalContext": context }),
+        Dialect::Cursor => json!({}),
     }
 }
 

@@ -120,7 +120,7 @@ fn check_kept(before: &Value, after: &Value) {
             other => assert_eq!(&after[other], value, "{other}"),
         }
     }
-    let ours = ["hooks", "mcpServers", "mcp", "version"];
+    let ours = ["hooks", "mcpServers", "mcp", "version", "env"];
     let new = after.keys().filter(|key| !before.contains_key(*key));
     assert!(new.clone().all(|key| ours.contains(&key.as_str())), "{:?}", new.collect::<Vec<_>>());
 }

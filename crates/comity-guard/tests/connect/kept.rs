@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::{connected, json_files};
+use comity_guard::Dialect;
+use comity_guard::connect::{Kind, connect, disconnect};
+
+use crate::{connected, connection, json_files};
 
 /// Files as people and programs write them.
 const FILES: &[&str] = &[
@@ -107,4 +110,18 @@ fn our_version_goes_with_our_hooks_wherever_others_came() {
     let longer = text.replace("\"version\":1}", "\"version\":1,\"z\":2}");
     assert_ne!(longer, text);
     assert_eq!(disconnect(Cursor, Hooks, &longer), Ok(Some("{\"a\":1,\"z\":2}".to_owned())));
+}
+
+#[test]
+fn variables_of_the_users_own_stay() {
+    let prefix = "{\n  \"env\": {\n    \"CLAUDE_CODE_SHELL_PREFIX\": \"/srv/ann/wrap\"\n  }\n}\n";
+    let text = connect(Dialect::ClaudeCode, Kind::Hooks, Some(prefix), &connection()).expect("connected");
+    assert!(text.contains("/srv/ann/wrap") && !text.contains("comity-confine"), "{text}");
+    assert_eq!(disconnect(Dialect::ClaudeCode, Kind::Hooks, &text).expect("edited").as_deref(), Some(prefix));
+    for existing in ["", "A=1\n", "A=1", "# mine\n\nexport A=\"1\"\n"] {
+        connected(Dialect::GeminiCli, Kind::Variables, Some(existing));
+    }
+    let users = "BASH_ENV=/srv/ann/env\n";
+    let text = connect(Dialect::GeminiCli, Kind::Variables, Some(users), &connection()).expect("connected");
+    assert_eq!(text, users);
 }

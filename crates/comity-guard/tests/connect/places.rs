@@ -24,6 +24,7 @@ fn files_are_below_the_home() {
         codex: /h/.codex/hooks.json Hooks
         codex: /h/.codex/config.toml Mcp
         gemini: /h/.gemini/settings.json HooksAndMcp
+        gemini: /h/.gemini/.env Variables
         copilot: /h/.copilot/hooks/comity.json Hooks
         copilot: /h/.copilot/mcp-config.json Mcp
         cursor: /h/.cursor/hooks.json Hooks
@@ -45,6 +46,7 @@ fn variables_move_them() {
         codex: /v/CODEX_HOME/hooks.json Hooks
         codex: /v/CODEX_HOME/config.toml Mcp
         gemini: /h/.gemini/settings.json HooksAndMcp
+        gemini: /h/.gemini/.env Variables
         copilot: /v/COPILOT_HOME/hooks/comity.json Hooks
         copilot: /v/COPILOT_HOME/mcp-config.json Mcp
         cursor: /h/.cursor/hooks.json Hooks

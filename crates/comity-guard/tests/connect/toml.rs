@@ -15,6 +15,7 @@ const FILES: &[&str] = &[
     "[mcp_servers]\n",
     "\n[profiles.\"größe\"]\nx = '''\n[mcp_servers.comity]\n'''\n",
     "mcp_servers.github.command = \"npx\"\n",
+    "[shell_environment_policy]\ninherit = \"all\"\n",
 ];
 
 /// Whether a line ends without a carriage return.
@@ -39,6 +40,9 @@ fn everything_else_stays_byte_for_byte() {
         [mcp_servers.comity]
         command = "/opt/comity/bin/comity"
         args = ["mcp"]
+
+        [shell_environment_policy.set]
+        BASH_ENV = "/opt/comity/bin/comity-confine.sh"
     "#]]
     .assert_eq(&new);
     for existing in ["", "\n"] {
@@ -52,7 +56,8 @@ fn a_server_with_more_in_it_keeps_that_until_it_goes() {
                 env.A = \"1\"\n\n[mcp_servers.comity.tools.lock]\nmode = \"approve\"\n\n[other]\na = 1\n";
     assert_eq!(is_connected(Codex, Kind::Mcp, text, &connection()), Connected::Otherwise);
     let with = connect(Codex, Kind::Mcp, Some(text), &connection()).expect("connected");
-    assert_eq!(with, text.replace("'/old/comity'", "\"/opt/comity/bin/comity\""));
+    let policy = "\n[shell_environment_policy.set]\nBASH_ENV = \"/opt/comity/bin/comity-confine.sh\"\n";
+    assert_eq!(with, text.replace("'/old/comity'", "\"/opt/comity/bin/comity\"") + policy);
     let without = disconnect(Codex, Kind::Mcp, &with).expect("edited");
     assert_eq!(without.as_deref(), Some("\n[other]\na = 1\n"));
 }
@@ -67,38 +72,50 @@ fn what_our_table_misses_is_put_in() {
     check(
         "[mcp_servers.comity]",
         expect![[r#"
-        [mcp_servers.comity]
-        command = "/opt/comity/bin/comity"
-        args = ["mcp"]"#]],
+            [mcp_servers.comity]
+            command = "/opt/comity/bin/comity"
+            args = ["mcp"]
+
+            [shell_environment_policy.set]
+            BASH_ENV = "/opt/comity/bin/comity-confine.sh""#]],
     );
     check(
         "[mcp_servers.comity]\nenabled = true\n[z]\n",
         expect![[r#"
-        [mcp_servers.comity]
-        command = "/opt/comity/bin/comity"
-        args = ["mcp"]
-        enabled = true
-        [z]
-    "#]],
+            [mcp_servers.comity]
+            command = "/opt/comity/bin/comity"
+            args = ["mcp"]
+            enabled = true
+            [z]
+
+            [shell_environment_policy.set]
+            BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+        "#]],
     );
     check(
         "[mcp_servers.comity]\ncommand = 1\nargs = [\"mcp\", 2]\n",
         expect![[r#"
-        [mcp_servers.comity]
-        command = "/opt/comity/bin/comity"
-        args = ["mcp"]
-    "#]],
+            [mcp_servers.comity]
+            command = "/opt/comity/bin/comity"
+            args = ["mcp"]
+
+            [shell_environment_policy.set]
+            BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+        "#]],
     );
     check(
         "[mcp_servers.comity.env]\nA = \"1\"\n",
         expect![[r#"
-        [mcp_servers.comity.env]
-        A = "1"
+            [mcp_servers.comity.env]
+            A = "1"
 
-        [mcp_servers.comity]
-        command = "/opt/comity/bin/comity"
-        args = ["mcp"]
-    "#]],
+            [mcp_servers.comity]
+            command = "/opt/comity/bin/comity"
+            args = ["mcp"]
+
+            [shell_environment_policy.set]
+            BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+        "#]],
     );
 }
 
@@ -145,4 +162,22 @@ fn forms_that_cannot_be_edited_are_refused() {
             give every server a header of its own, such as [mcp_servers.comity]"#]],
     );
     assert!(disconnect(Codex, Kind::Mcp, "mcp_servers.comity.command = \"/old/comity\"\n").is_err());
+}
+
+#[test]
+fn variables_of_the_users_own_stay() {
+    let server = "[mcp_servers.comity]\ncommand = \"/opt/comity/bin/comity\"\nargs = [\"mcp\"]\n";
+    for users in [
+        "[shell_environment_policy.set]\nBASH_ENV = \"/srv/ann/env\"\n",
+        "shell_environment_policy = { set = { A = \"1\" } }\n",
+        "[shell_environment_policy]\nset = { A = \"1\" }\n",
+    ] {
+        let text = connect(Codex, Kind::Mcp, Some(users), &connection()).expect("connected");
+        assert_eq!(text, format!("{users}\n{server}"));
+        assert_eq!(disconnect(Codex, Kind::Mcp, &text).expect("edited").as_deref(), Some(users));
+    }
+    let users = "[shell_environment_policy.set]\nA = \"1\"\n\n[z]\n";
+    let text = connect(Codex, Kind::Mcp, Some(users), &connection()).expect("connected");
+    assert!(text.contains("BASH_ENV = \"/opt/comity/bin/comity-confine.sh\"\nA = \"1\"\n\n[z]"), "{text}");
+    assert_eq!(disconnect(Codex, Kind::Mcp, &text).expect("edited").as_deref(), Some(users));
 }

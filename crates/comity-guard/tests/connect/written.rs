@@ -17,58 +17,73 @@ fn claude_code() {
         Kind::Hooks,
         None,
         expect![[r#"
-        {
-          "hooks": {
-            "PreToolUse": [
-              {
-                "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash",
-                "hooks": [
+            {
+              "hooks": {
+                "PreToolUse": [
                   {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' claude",
-                    "timeout": 10,
-                    "onFailure": "block"
+                    "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10,
+                        "onFailure": "block"
+                      }
+                    ]
+                  }
+                ],
+                "PostToolUse": [
+                  {
+                    "matcher": "Write|Edit|MultiEdit|NotebookEdit|Read|Bash",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "PostToolUseFailure": [
+                  {
+                    "matcher": "Bash",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "SessionStart": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "UserPromptSubmit": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      }
+                    ]
                   }
                 ]
+              },
+              "env": {
+                "CLAUDE_CODE_SHELL_PREFIX": "/opt/comity/bin/comity-confine"
               }
-            ],
-            "PostToolUse": [
-              {
-                "matcher": "Write|Edit|MultiEdit|NotebookEdit|Read|Bash",
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' claude",
-                    "timeout": 10
-                  }
-                ]
-              }
-            ],
-            "SessionStart": [
-              {
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' claude",
-                    "timeout": 10
-                  }
-                ]
-              }
-            ],
-            "UserPromptSubmit": [
-              {
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' claude",
-                    "timeout": 10
-                  }
-                ]
-              }
-            ]
-          }
-        }
-    "#]],
+            }
+        "#]],
     );
     check(
         ClaudeCode,

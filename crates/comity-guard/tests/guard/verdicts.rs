@@ -76,6 +76,8 @@ fn what_waits_for_the_agent_goes_where_its_program_shows_it() {
         r#"{"hookSpecificOutput":{"additionalContext":"your lock on a.rs has expired","hookEventName":"PostToolUse"}}"#
     );
     let said = allow.said(Dialect::CopilotCli, Event::AfterTool, "postToolUse");
+    assert_eq!(said.stdout.trim_end(), r#"{"additionalContext":"your lock on a.rs has expired"}"#);
+    let said = allow.said(Dialect::Cursor, Event::AfterTool, "afterFileEdit");
     assert_eq!(said, Said::default(), "it would show it to nobody");
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 use comity_wire::{Home, Request};
 use serde_json::json;
 
+use super::confinement;
 use super::output::{self, Form};
 use crate::serve::state_dir;
 use crate::start;
@@ -19,8 +20,16 @@ struct Finding {
 
 /// Looks at everything and shows what it found; the exit code says whether all is well.
 pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
-    let findings =
-        [directory(home), server(home), ledger(home), watcher(home), settings(home), git(), terminal()];
+    let findings = [
+        directory(home),
+        server(home),
+        ledger(home),
+        watcher(home),
+        confinement(home),
+        settings(home),
+        git(),
+        terminal(),
+    ];
     let all_good = findings.iter().all(|finding| finding.is_good);
     match form {
         Form::Json => {
@@ -136,6 +145,15 @@ fn watcher(home: &Home) -> Finding {
     match problems.is_empty() {
         true => good("watcher", found),
         false => bad("watcher", found, problems.join("\n    ")),
+    }
+}
+
+fn confinement(home: &Home) -> Finding {
+    // Settings that cannot be read are a finding of their own.
+    let policy = crate::serve::read_config(home).unwrap_or_default().guard.confine;
+    match confinement::look(policy) {
+        Ok(found) => good("confinement", found),
+        Err((found, next)) => bad("confinement", found, next),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line: every operation of the catalog, and what concerns the server itself.
 
+mod confinement;
 mod docs;
 mod doctor;
 mod follow;
@@ -42,6 +43,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     {
         // Agents wait for it before every call: no tree of commands is built.
         return comity_hook::run(rest.iter().cloned());
+    }
+    if let [_, word, rest @ ..] = &arguments[..]
+        && word == "confine"
+    {
+        // It becomes the command: nothing may be started before.
+        return comity_hook::run_confined(rest.iter().cloned());
     }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -150,6 +157,12 @@ pub(crate) fn command() -> Command {
                 )
                 .disable_help_flag(true)
                 .arg(Arg::new("args").num_args(..).value_name("CLIENT")),
+        )
+        .subcommand(
+            Command::new("confine")
+                .about("Runs a command where what others hold is read-only: what agent programs start their shell through")
+                .disable_help_flag(true)
+                .arg(Arg::new("args").num_args(..).trailing_var_arg(true).allow_hyphen_values(true).value_name("COMMAND")),
         )
         .subcommand(
             Command::new("bench").about("Measures the figures that we promise").disable_help_flag(true).arg(

@@ -5,6 +5,7 @@ mod found;
 mod pre_commit;
 mod proof;
 mod report;
+pub(crate) mod shells;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,13 +75,14 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
                 },
             })
         });
-        clients.push(ClientReport { dialect, is_found, changes: changes.collect(), proven: None });
+        let by_hand = shells::by_hand(dialect, &connection);
+        clients.push(ClientReport { dialect, is_found, changes: changes.collect(), proven: None, by_hand });
     }
     let mut repository = pre_commit::change(&connection, what == What::Undo)?;
+    let mut script = shells::change(&connection, what == What::Undo);
     if what != What::Show {
-        let all =
-            clients.iter_mut().flat_map(|client| client.changes.iter_mut()).chain(repository.as_slice_mut());
-        for change in all {
+        let all = clients.iter_mut().flat_map(|client| client.changes.iter_mut());
+        for change in all.chain(repository.as_slice_mut()).chain([&mut script]) {
             change.write(&mut record);
         }
         record.save(home)?;
@@ -91,7 +93,8 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
         }
     }
     let gaps = clients.iter().map(|client| (client.dialect, gaps(client.dialect))).collect();
-    Ok(Report { what, clients, repository: repository.0, gaps })
+    let confined = (what == What::Do).then(|| shells::probe(&connection.confine()));
+    Ok(Report { what, clients, repository: repository.0, script, confined, gaps })
 }
 
 /// The programs that are named, or all.
@@ -108,13 +111,20 @@ fn chosen(only: &[String]) -> Result<Vec<Dialect>, String> {
 }
 
 /// This program and the hook beside it.
-fn programs() -> Result<Connection, String> {
+pub(crate) fn programs() -> Result<Connection, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let hook = own.with_file_name("comity-hook");
     if !hook.is_file() {
         return Err(format!(
             "{} is not there; build it beside this program with: cargo xtask build",
             hook.display()
+        ));
+    }
+    let confine = own.with_file_name("comity-confine");
+    if !confine.is_file() {
+        return Err(format!(
+            "{} is not there; build it beside this program with: cargo xtask build",
+            confine.display()
         ));
     }
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a path of ours is not UTF-8");

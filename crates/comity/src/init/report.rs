@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use comity_guard::Dialect;
 use serde_json::{Value, json};
 
-use super::What;
 use super::files::{Change, Outcome};
+use super::{What, shells};
 use crate::cli::output::{self, FAULT, Form};
 
 /// One agent program.
@@ -16,6 +16,8 @@ pub(super) struct ClientReport {
     pub(super) changes: Vec<Change>,
     /// Whether its guard was proven, if that was tried.
     pub(super) proven: Option<Result<(), String>>,
+    /// What the user has to do besides.
+    pub(super) by_hand: Option<String>,
 }
 
 /// All that was done.
@@ -23,6 +25,10 @@ pub(super) struct Report {
     pub(super) what: What,
     pub(super) clients: Vec<ClientReport>,
     pub(super) repository: Option<Change>,
+    /// The file that bash reads first.
+    pub(super) script: Change,
+    /// Whether commands can be confined here, if that was tried.
+    pub(super) confined: Option<Result<(), String>>,
     pub(super) gaps: Vec<(Dialect, &'static [&'static str])>,
 }
 
@@ -36,7 +42,8 @@ impl Report {
     }
 
     fn changes(&self) -> impl Iterator<Item = &Change> {
-        self.clients.iter().flat_map(|client| client.changes.iter()).chain(self.repository.iter())
+        let changes = self.clients.iter().flat_map(|client| client.changes.iter());
+        changes.chain(self.repository.iter()).chain([&self.script])
     }
 
     fn is_good(&self) -> bool {
@@ -53,6 +60,7 @@ impl Report {
                 "files": client.changes.iter().map(file).collect::<Vec<Value>>(),
                 "proven": client.proven.as_ref().map(Result::is_ok),
                 "problem": client.proven.as_ref().and_then(|proven| proven.as_ref().err()),
+                "by_hand": client.by_hand,
                 "gaps": self.gaps_of(client.dialect),
             })
         };
@@ -61,6 +69,8 @@ impl Report {
             "dry_run": self.what == What::Show,
             "clients": self.clients.iter().map(client).collect::<Vec<Value>>(),
             "repository": self.repository.as_ref().map(file),
+            "shells": file(&self.script),
+            "confined": self.confined.as_ref().map(Result::is_ok),
         })
     }
 
@@ -87,8 +97,22 @@ impl Report {
                 Some(Err(problem)) => lines.push(format!("  NOT PROVEN  {problem}")),
             }
             if self.what != What::Undo {
+                lines.extend(client.by_hand.iter().map(|rest| format!("  by hand  {rest}")));
                 lines.extend(self.gaps_of(client.dialect).iter().map(|gap| format!("  gap      {gap}")));
             }
+        }
+        lines.push("shell commands".into());
+        self.tell(&self.script, &mut lines);
+        match &self.confined {
+            None => {}
+            Some(Ok(())) => lines.push(
+                "  confined what others hold is read-only for the shell commands of agents, in the kernel"
+                    .into(),
+            ),
+            Some(Err(problem)) => lines.extend([
+                format!("  NOT CONFINED  {problem}; hooks alone guard what others hold"),
+                format!("           {}", shells::advice()),
+            ]),
         }
         match &self.repository {
             Some(change) => {

@@ -130,6 +130,20 @@ pub(crate) fn opencode(test: &str, place: &Place, model: &Model, plugin: &str) -
     Some(command)
 }
 
+/// Copilot CLI, about to answer one prompt.
+pub(crate) fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let program = installed(test, &["@github/copilot-linux-x64/copilot"])?;
+    let mut command = place.program(program);
+    command
+        .args(["--prompt", "go on", "--allow-all-tools"])
+        .env("COPILOT_OFFLINE", "true")
+        .env("COPILOT_AUTO_UPDATE", "false")
+        .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", model.url))
+        .env("COPILOT_PROVIDER_API_KEY", KEY)
+        .env("COPILOT_MODEL", "gpt-5.2");
+    Some(command)
+}
+
 /// Runs a client to its end. Whatever it leaves behind ends with it.
 pub(crate) fn run(place: &Place, mut command: Command) -> Ran {
     let file = |name: &str| place.dir().join(name);

@@ -3,17 +3,21 @@
 mod aliases;
 mod caller;
 mod commit;
+mod confine;
 mod doubts;
+mod held_up;
 mod knowledge;
 mod mail;
 mod payload;
 mod permission;
+mod planning;
 mod spelling;
 mod targets;
 mod told;
 mod tool;
 
 pub use commit::GuardCommit;
+pub use confine::GuardConfine;
 pub(crate) use targets::{By, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;

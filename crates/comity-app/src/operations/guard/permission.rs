@@ -8,8 +8,8 @@ use comity_guard::payload::HookCall;
 use comity_guard::verdict::Verdict;
 use serde_json::Value;
 
-use super::is_own_tool;
-use super::tool::{Judged, Spoken, denied};
+use super::tool::{Judged, Shell, Spoken, denied};
+use super::{is_own_tool, planning};
 use crate::operation::{Failure, Plan};
 use crate::operations::permissions::ask::{put, use_of};
 use crate::operations::permissions::reading;
@@ -24,13 +24,21 @@ pub(super) struct Permission<'a> {
 }
 
 impl<'a> Permission<'a> {
-    pub(super) fn of(app: &crate::Application, judged: &'a Judged<'a>, payload: &str) -> Permission<'a> {
+    pub(super) fn of(
+        app: &crate::Application,
+        judged: &'a Judged<'a>,
+        payload: &str,
+        shell: Shell,
+    ) -> Permission<'a> {
         let question = match judged.who {
             Principal::Agent(agent) if app.config().guard.permissions && is_led(app, agent) => {
-                // Cursor has an event of its own for command lines, without a tool.
-                let tool = judged.call.tool.as_deref().unwrap_or("Shell");
+                let tool = planning::tool_of(judged.call);
                 let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
-                (!is_own_tool(tool)).then(|| (agent, reading::call(app, &judged.cwd, tool, &input)))
+                let is_plan = mode_of(&app.engine().world(), agent) == Mode::Plan;
+                let is_sealed = is_plan && planning::is_sealed(judged, shell);
+                let proven = |call: Call| Call { reads_only: call.reads_only || is_sealed, ..call };
+                let call = || reading::call(app, &judged.cwd, tool, &input).map(proven);
+                (!is_own_tool(tool)).then(|| (agent, call()))
             }
             Principal::Agent(_) | Principal::Human | Principal::System | Principal::Nobody => None,
         };

@@ -17,8 +17,9 @@ use super::doubts::doubts;
 use super::payload::Payload;
 use super::permission::Permission;
 use super::targets::{By, Touch, touches};
-use super::{AUTO_REASON, caller, is_own_tool, knowledge, mail};
+use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, planning};
 use crate::application::Application;
+use crate::config::ConfinePolicy;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::keeps_out;
 use crate::watch::{Call, Reach};
@@ -34,6 +35,10 @@ pub struct Guard {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// The agent program starts its shell through comity-confine
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub confined: bool,
 }
 
 /// What the hook has to say.
@@ -67,9 +72,14 @@ impl Operation for Guard {
             Ok(call) => call,
             Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
         };
-        let judged = Judged::of(app, caller, &call)?;
-        let permission = Permission::of(app, &judged, self.payload.get());
-        match judged.asks() {
+        let payload = self.payload.get();
+        let mut judged = Judged::of(app, caller, &call)?;
+        if call.event == Event::AfterTool && call.runs_commands() {
+            judged.explanation = held_up::explanation(&judged, payload);
+        }
+        let shell = Shell::of(app, self.confined);
+        let permission = Permission::of(app, &judged, payload, shell);
+        match judged.asks(payload, shell) {
             Ok(asks) if call.event == Event::BeforeTool && permission.is_wanted() => permission.judge(asks),
             Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
             Ok(asks) => judged.ask(asks),
@@ -85,6 +95,29 @@ pub(super) struct Judged<'a> {
     pub(super) call: &'a HookCall,
     pub(super) who: Principal,
     pub(super) cwd: PathBuf,
+    /// What held up the command that ran, if the kernel did.
+    explanation: Option<String>,
+}
+
+/// How the agent program starts its shell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shell {
+    /// Through us: what others hold is read-only there, and everything in plan mode.
+    Confined,
+    /// By itself.
+    Free,
+    /// By itself, which guard.confine does not let pass.
+    Missing,
+}
+
+impl Shell {
+    fn of(app: &Application, is_confined: bool) -> Shell {
+        match (app.config().guard.confine, is_confined) {
+            (ConfinePolicy::Off, _) | (ConfinePolicy::Auto, false) => Shell::Free,
+            (ConfinePolicy::Auto | ConfinePolicy::Required, true) => Shell::Confined,
+            (ConfinePolicy::Required, false) => Shell::Missing,
+        }
+    }
 }
 
 impl<'a> Judged<'a> {
@@ -92,17 +125,33 @@ impl<'a> Judged<'a> {
         let who = caller::agent(app, caller, call.dialect.name(), call.session.as_deref())?;
         let cwd = call.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         let cwd = cwd.or(caller.cwd.as_deref()).unwrap_or(Path::new("/")).to_owned();
-        Ok(Judged { app, call, who, cwd })
+        Ok(Judged { app, call, who, cwd, explanation: None })
     }
 
     /// What the engine has to agree to before the call may run, or has to know after it ran.
-    fn asks(&self) -> Result<Vec<Ask>, Failure> {
+    fn asks(&self, payload: &str, shell: Shell) -> Result<Vec<Ask>, Failure> {
         match self.call.event {
-            Event::BeforeTool => self.before(),
+            Event::BeforeTool => {
+                self.check_shell(shell)?;
+                planning::check(self, payload, shell)?;
+                self.before()
+            }
+            // What failed may have done half of it: what is in its files now is not what the agent knows.
+            Event::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),
             Event::AfterTool => Ok(self.after()),
             Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd | Event::Other => {
                 Ok(vec![])
             }
+        }
+    }
+
+    fn check_shell(&self, shell: Shell) -> Result<(), Refusal> {
+        match shell {
+            Shell::Missing if self.call.runs_commands() => Err(Refusal::bad_input(
+                "guard.confine is \"required\", and this program does not start its shell through Comity",
+                "ask your human to run: comity init, and to start this program again",
+            )),
+            Shell::Missing | Shell::Confined | Shell::Free => Ok(()),
         }
     }
 
@@ -219,8 +268,9 @@ impl<'a> Judged<'a> {
             Verdict::Allow { context: None } if self.call.takes_context() => {
                 let offered = mail::offer(self.app, self.who);
                 proof = offered.as_ref().map(|(_, proof)| proof.clone());
+                let explained = self.explanation.clone().into_iter();
                 let news: Vec<String> =
-                    self.news().into_iter().chain(offered.map(|(text, _)| text)).collect();
+                    explained.chain(self.news()).chain(offered.map(|(text, _)| text)).collect();
                 Verdict::Allow { context: (!news.is_empty()).then(|| news.join("\n")) }
             }
             other => other,
@@ -302,6 +352,11 @@ impl Spoken {
 }
 
 pub(super) fn denied(no: &Refusal) -> Verdict {
+    Verdict::Deny { reason: words_of(no) }
+}
+
+/// A no, and what to do, for who is in the middle of something.
+pub(super) fn words_of(no: &Refusal) -> String {
     // The hint of a lock is for who typed a command; this one is for who is in the middle of something.
     let hint = match (no, no.holders().first()) {
         (Refusal::Locked { .. }, Some(first)) if first.state != "orphaned" => {
@@ -309,7 +364,7 @@ pub(super) fn denied(no: &Refusal) -> Verdict {
         }
         _ => no.hint(),
     };
-    Verdict::Deny { reason: format!("{no}\n{hint}") }
+    format!("{no}\n{hint}")
 }
 
 impl fmt::Display for Spoken {

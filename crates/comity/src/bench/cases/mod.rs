@@ -3,6 +3,7 @@
 mod browser;
 mod check;
 mod commit;
+mod confine;
 mod hook;
 mod index;
 mod lock;
@@ -39,6 +40,11 @@ pub(super) const ALL: &[Case] = &[
         name: "hook",
         about: "the hook, against a program that does nothing, curl and node",
         run: hook::run,
+    },
+    Case {
+        name: "confine",
+        about: "a confined command, against a bare one, and ways into a held file",
+        run: confine::run,
     },
     Case { name: "commit", about: "a scoped commit, against git commit, and the guard", run: commit::run },
     Case { name: "worktree", about: "worktrees made, taken and released, against git", run: worktree::run },

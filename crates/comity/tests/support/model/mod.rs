@@ -54,6 +54,14 @@ impl Model {
     }
 }
 
+impl Model {
+    /// All that it was asked last, its own calls included, as it came.
+    pub(crate) fn history(&self) -> String {
+        let asked = self.asked.lock().expect("questions");
+        asked.iter().max_by_key(|body| apis::results(body).len()).map(Value::to_string).unwrap_or_default()
+    }
+}
+
 /// Answers one request; the connection is closed after it.
 fn answer(stream: TcpStream, heard: &Mutex<Vec<Value>>, calls: &[Call]) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);

@@ -1,0 +1,102 @@
+//! Says what a command of the caller is to be confined to: what others hold is read-only for it.
+
+use std::fmt;
+use std::path::Path;
+
+use clap::Args;
+use comity_core::locks::{Lock, LockMode, conflicts};
+use comity_core::permissions::mode_of;
+use comity_core::roles::Mode;
+use comity_core::{CaseRule, PathPattern, Principal, ProjectId, World};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::application::Application;
+use crate::config::ConfinePolicy;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operations::locks::keeps_out;
+
+/// Locks of others that a command is confined by.
+const LOCKS_MAX: usize = 1_000;
+
+/// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
+#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct GuardConfine {}
+
+/// What a command is confined to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Confines {
+    /// What guard.confine says: auto, off or required.
+    pub policy: ConfinePolicy,
+    /// Whether nothing at all may be written to: the caller is in plan mode.
+    pub sealed: bool,
+    /// Whether there is a network.
+    pub network: bool,
+    /// What others hold, project by project.
+    pub held: Vec<HeldPaths>,
+}
+
+/// What others hold of a project.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HeldPaths {
+    /// The project's worktrees.
+    pub roots: Vec<String>,
+    /// Paths, directories and globs, from the top of a worktree.
+    pub patterns: Vec<String>,
+}
+
+impl Operation for GuardConfine {
+    const NAME: &'static str = "guard_confine";
+    const EFFECT: Effect = Effect::Reads;
+    const AUDIENCE: Audience = Audience::Internal;
+    const ROUTE: Route = Route { method: "POST", path: "/api/guard/confine" };
+    const COMMAND: &'static [&'static str] = &["guard", "confine"];
+    type Output = Confines;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
+        let guard = &app.config().guard;
+        let mut confines = Confines { policy: guard.confine, sealed: false, network: true, held: Vec::new() };
+        let Principal::Agent(agent) = caller.who else { return Ok(Plan::Answer(confines)) };
+        if guard.confine == ConfinePolicy::Off {
+            return Ok(Plan::Answer(confines));
+        }
+        let projects: Vec<(String, Vec<String>)> = {
+            let world = app.engine().world();
+            confines.sealed = mode_of(&world, agent) == Mode::Plan;
+            let now = app.engine().now();
+            let held = |project: &ProjectId| {
+                let locks = locks_of_others(&world, caller.who, *project);
+                let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
+                locks.map(|lock| lock.wanted.pattern.as_str().to_owned()).collect::<Vec<String>>()
+            };
+            let projects = world.projects.iter();
+            projects.map(|(id, project)| (project.common_dir.to_string(), held(id))).collect()
+        };
+        confines.network = !confines.sealed || guard.plan_network;
+        for (common_dir, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
+            let roots = comity_git::worktrees(Path::new(&common_dir)).map_err(Failure::fault)?;
+            let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+            confines.held.push(HeldPaths { roots, patterns });
+        }
+        Ok(Plan::Answer(confines))
+    }
+}
+
+/// The locks in a project that keep somebody from writing.
+pub(super) fn locks_of_others(world: &World, who: Principal, project: ProjectId) -> Vec<&Lock> {
+    let Ok(everything) = PathPattern::parse("**", CaseRule::Exact) else { return Vec::new() };
+    conflicts(world, who, project, &everything, LockMode::Exclusive, LOCKS_MAX)
+}
+
+impl fmt::Display for Confines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held: usize = self.held.iter().map(|project| project.patterns.len()).sum();
+        match (self.policy, self.sealed) {
+            (ConfinePolicy::Off, _) => f.write_str("commands are not confined: guard.confine is off"),
+            (_, true) => f.write_str("everything is read-only: you are in plan mode"),
+            (_, false) if held == 0 => f.write_str("nobody else holds anything"),
+            (_, false) => write!(f, "{held} held by others and read-only for your commands"),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How a process gets into its confinement.
+//!
+//! Another process makes the namespaces and the mounts, and this one joins them when all is done: if anything cannot be
+//! done, this process is as it was and can go on without.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, ThreadNameSpaceType, capabilities, move_into_thread_name_spaces,
+    remove_capability_from_bounding_set, set_capabilities,
+};
+
+use crate::builder::Builder;
+use crate::descriptors::{WorkingDir, reopen_directories};
+use crate::{Confinement, Extent, Network, Problem};
+
+pub(crate) fn enter(confinement: &Confinement) -> Result<(), Problem> {
+    if confinement.is_empty() {
+        return Ok(());
+    }
+    let before =
+        |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: true };
+    let after =
+        |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: false };
+    let cwd = WorkingDir::of_process().map_err(|error| before("the working directory is gone", error))?;
+    let builder = Builder::start(confinement).map_err(|what| Problem { what, is_unchanged: true })?;
+    let pid = Pid::from_raw(builder.pid() as i32);
+    let pidfd = pid.ok_or(rustix::io::Errno::SRCH).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
+    let pidfd = pidfd.map_err(|error| before("the namespaces cannot be found", error.into()))?;
+    let mut spaces = ThreadNameSpaceType::USER | ThreadNameSpaceType::MOUNT;
+    if confinement.network == Network::None {
+        spaces |= ThreadNameSpaceType::NETWORK;
+    }
+    move_into_thread_name_spaces(pidfd.as_fd(), spaces)
+        .map_err(|error| before("the namespaces cannot be entered", error.into()))?;
+    drop(builder);
+    drop(pidfd);
+    cwd.enter().map_err(|error| after("the working directory cannot be entered again", error))?;
+    reopen_directories().map_err(|error| after("inherited directories", error))?;
+    give_up_mounting().map_err(|error| after("the right to mount cannot be given up", error))
+}
+
+impl Confinement {
+    fn is_empty(&self) -> bool {
+        let holds_nothing = match &self.extent {
+            Extent::Held(paths) => paths.is_empty(),
+            Extent::Everything { .. } => false,
+        };
+        holds_nothing && self.network == Network::Shared
+    }
+}
+
+/// Without this, who is root in here could take the mounts away again.
+fn give_up_mounting() -> io::Result<()> {
+    remove_capability_from_bounding_set(CapabilitySet::SYS_ADMIN)?;
+    let CapabilitySets { effective, permitted, inheritable } = capabilities(None)?;
+    let without = |set: CapabilitySet| set.difference(CapabilitySet::SYS_ADMIN);
+    let left = CapabilitySets {
+        effective: without(effective),
+        permitted: without(permitted),
+        inheritable: without(inheritable),
+    };
+    Ok(set_capabilities(None, left)?)
+}

@@ -1,0 +1,169 @@
+//! Holds paths again when somebody outside replaces them.
+//!
+//! A mount sits on the file that was there. When the holder saves by renaming a new file over it, which it may, the kernel
+//! takes the mount away, and the name would lead to a file that nothing holds. So the process that made the mounts stays
+//! as long as anything runs in them, sleeps until the kernel tells of such a change, and makes the mount again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::{binds, sys};
+
+/// Processes that are waited for at a time.
+const PROCESSES_MAX: usize = 512;
+/// Bytes of events that are read at a time.
+const EVENT_BYTES: usize = 4_096;
+
+pub(crate) struct Keeper {
+    held: Vec<PathBuf>,
+    kernel: OwnedFd,
+    /// The names that matter in each directory that is watched.
+    names: BTreeMap<i32, BTreeSet<OsString>>,
+    /// The process that is confined.
+    first: OwnedFd,
+}
+
+impl Keeper {
+    /// Begins to watch these paths; nothing is lost from now on.
+    pub(crate) fn watch(held: &[&Path], confined: Pid) -> io::Result<Keeper> {
+        let first = pidfd_open(confined, PidfdFlags::empty())?;
+        let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let held = held.iter().map(|path| path.to_path_buf()).collect();
+        let mut keeper = Keeper { held, kernel, names: BTreeMap::new(), first };
+        keeper.watch_all()?;
+        Ok(keeper)
+    }
+
+    /// Watches the directories that the paths are in, and those above that could be replaced by others.
+    fn watch_all(&mut self) -> io::Result<()> {
+        let Keeper { held, kernel, names, .. } = self;
+        let mut watched: BTreeMap<&Path, i32> = BTreeMap::new();
+        for path in held.iter() {
+            for below in path.ancestors() {
+                let (Some(dir), Some(name)) = (below.parent(), below.file_name()) else { break };
+                let watch = match watched.get(dir) {
+                    Some(watch) => *watch,
+                    None => match inotify::add_watch(kernel.as_fd(), dir, kinds()) {
+                        Ok(watch) => *watched.entry(dir).or_insert(watch),
+                        // It is not there, or nobody's business: what is above it is watched.
+                        Err(
+                            rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS,
+                        ) => continue,
+                        Err(error) => return Err(error.into()),
+                    },
+                };
+                let is_known = !names.entry(watch).or_default().insert(name.to_owned());
+                if is_known {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the paths held until nothing runs here any more, and ends this process.
+    pub(crate) fn keep(mut self) -> ! {
+        let _ = leave_the_caller();
+        let mut kept = [self.kernel.as_fd(), self.first.as_fd()];
+        kept.sort_by_key(std::os::fd::AsRawFd::as_raw_fd);
+        sys::close_all_but(&kept);
+        let Ok(first) = self.first.try_clone() else { sys::exit(1) };
+        let mut processes = vec![first];
+        while !processes.is_empty() {
+            let events = PollFd::new(&self.kernel, PollFlags::IN);
+            let ends = processes.iter().map(|process| PollFd::new(process, PollFlags::IN));
+            let mut watched: Vec<PollFd<'_>> = std::iter::once(events).chain(ends).collect();
+            match poll(&mut watched, None) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => sys::exit(1),
+            }
+            let has_events = !watched[0].revents().is_empty();
+            let mut has_ended = watched[1..]
+                .iter()
+                .map(|process| !process.revents().is_empty())
+                .collect::<Vec<bool>>()
+                .into_iter();
+            processes.retain(|_| !has_ended.next().unwrap_or_default());
+            if has_events && self.is_concerned() {
+                self.hold_again();
+            }
+            if processes.is_empty() {
+                processes = others_here();
+            }
+        }
+        sys::exit(0);
+    }
+
+    /// Reads all that has happened; whether it is about a name that matters.
+    fn is_concerned(&self) -> bool {
+        let mut buffer = [MaybeUninit::uninit(); EVENT_BYTES];
+        let mut reader = inotify::Reader::new(&self.kernel, &mut buffer);
+        let mut is_concerned = false;
+        while let Ok(event) = reader.next() {
+            let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+            let is_known =
+                |name: &OsStr| self.names.get(&event.wd()).is_some_and(|names| names.contains(name));
+            // Some were lost, or a directory went: all is looked at.
+            is_concerned |= name.is_none_or(is_known) || event.events().contains(ReadFlags::QUEUE_OVERFLOW);
+        }
+        is_concerned
+    }
+
+    fn hold_again(&mut self) {
+        for path in &self.held {
+            if path.symlink_metadata().is_ok() && !binds::is_read_only(path) {
+                let _ = binds::hold(path);
+            }
+        }
+        self.names.clear();
+        let _ = self.watch_all();
+    }
+}
+
+fn kinds() -> WatchFlags {
+    WatchFlags::CREATE
+        | WatchFlags::MOVED_TO
+        | WatchFlags::MOVED_FROM
+        | WatchFlags::DELETE
+        | WatchFlags::DELETE_SELF
+        | WatchFlags::MOVE_SELF
+        | WatchFlags::ONLYDIR
+        | WatchFlags::EXCL_UNLINK
+}
+
+/// Lets go of the terminal, the pipes and the directory of who called: nobody waits for this process.
+fn leave_the_caller() -> io::Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::chdir("/")?;
+    let nothing = fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    Ok(())
+}
+
+/// The other processes in this mount namespace.
+fn others_here() -> Vec<OwnedFd> {
+    let Ok(here) = fs::read_link("/proc/self/ns/mnt") else { return Vec::new() };
+    let own = std::process::id();
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let is_here = |pid: &u32| {
+        *pid != own && fs::read_link(format!("/proc/{pid}/ns/mnt")).is_ok_and(|space| space == here)
+    };
+    let found = pids.filter(is_here).filter_map(|pid| {
+        let process = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        pidfd_open(process, PidfdFlags::empty()).ok()
+    });
+    found.take(PROCESSES_MAX).collect()
+}

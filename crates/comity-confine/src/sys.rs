@@ -1,0 +1,111 @@
+//! The calls that no safe library offers.
+#![expect(unsafe_code, reason = "fork, mount_setattr and an ioctl, which rustix does not have")]
+
+use std::ffi::{CStr, CString};
+use std::io;
+#[cfg(target_os = "linux")]
+use std::mem::size_of;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+/// Which of the two processes goes on here.
+#[cfg(target_os = "linux")]
+pub(crate) enum Fork {
+    Child,
+    Parent(libc::pid_t),
+}
+
+/// Splits the process. Both go on with everything that they have, so they must have a single thread.
+#[cfg(target_os = "linux")]
+pub(crate) fn fork() -> io::Result<Fork> {
+    // SAFETY: callers have a single thread, so no lock can be left taken in the child.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Fork::Child),
+        pid => Ok(Fork::Parent(pid)),
+    }
+}
+
+/// Ends the process at once: nothing is flushed or freed that the other process has, too.
+#[cfg(target_os = "linux")]
+pub(crate) fn exit(code: i32) -> ! {
+    // SAFETY: it takes a number and does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Waits for a child.
+#[cfg(target_os = "linux")]
+pub(crate) fn wait_for(pid: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: `status` lives as long as the call.
+    while unsafe { libc::waitpid(pid, &raw mut status, 0) } == -1
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
+}
+
+/// Makes a mount read-only; with `recursive`, those below it, too. An empty path means the mount that `fd` is.
+#[cfg(target_os = "linux")]
+pub(crate) fn make_read_only(fd: BorrowedFd<'_>, path: &CStr, recursive: bool) -> io::Result<()> {
+    let attr =
+        libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let empty = if path.is_empty() { libc::AT_EMPTY_PATH } else { 0 };
+    let flags = empty | if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the pointers are to values that live as long as the call, and the size is theirs.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            fd.as_raw_fd(),
+            path.as_ptr(),
+            flags,
+            &raw const attr,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if done == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Closes everything above standard error except for these, which are in order.
+#[cfg(target_os = "linux")]
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    let mut first = libc::STDERR_FILENO as u32 + 1;
+    let ends = kept.iter().map(|fd| fd.as_raw_fd() as u32);
+    for end in ends.chain([u32::MAX]) {
+        if end > first {
+            let last = if end == u32::MAX { end } else { end - 1 };
+            // SAFETY: who calls never uses or drops again what owned these.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        }
+        first = end.saturating_add(1);
+    }
+}
+
+/// Starts the loopback of a network namespace that was just made.
+#[cfg(target_os = "linux")]
+pub(crate) fn start_loopback(socket: impl AsFd) -> io::Result<()> {
+    // SAFETY: all zeros are a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = *from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: the request lives as long as the call, which only reads it.
+    let done =
+        unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) };
+    if done == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Becomes another program. Unlike the standard library's way this leaves ignored and blocked signals as they are.
+pub(crate) fn exec(program: &CStr, args: &[CString], env: &[CString]) -> io::Error {
+    let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let (args, env) = (pointers(args), pointers(env));
+    // SAFETY: both lists end with a null, and what they point to outlives the call.
+    unsafe { libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+pub(crate) fn restore_broken_pipe() {
+    // SAFETY: the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}

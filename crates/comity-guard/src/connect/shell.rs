@@ -1,0 +1,118 @@
+//! How agent programs start their shell through us: no command is rewritten, so their own rules, prompts and history see
+//! what the model wrote.
+
+use super::json::Document;
+use super::piece::Piece;
+use super::scan::Type;
+use super::{Connection, Problem};
+
+/// The program that a shell is started through, by whose name our settings are known.
+const CONFINE_PROGRAM: &str = "comity-confine";
+/// The file that bash reads first where a variable names it.
+const BASH_ENV_FILE: &str = "comity-confine.sh";
+/// The variable that names it.
+pub(super) const BASH_ENV: &str = "BASH_ENV";
+/// The member of Claude Code's settings that sets variables, and the one that its shell commands begin with.
+const ENV: &str = "env";
+const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
+
+/// What is in the file that `BASH_ENV` names; it lies beside the programs.
+pub const BASH_ENV_SCRIPT: &str = include_str!("comity-confine.sh");
+
+impl Connection {
+    /// `comity-confine`, beside the hook.
+    pub fn confine(&self) -> String {
+        beside(&self.hook, CONFINE_PROGRAM)
+    }
+
+    /// The file that `BASH_ENV` names, beside the hook.
+    pub fn bash_env(&self) -> String {
+        beside(&self.hook, BASH_ENV_FILE)
+    }
+}
+
+fn beside(program: &str, name: &str) -> String {
+    let dir = program.rsplit_once('/').map_or("", |(dir, _)| dir);
+    format!("{dir}/{name}")
+}
+
+/// Whether a value of `BASH_ENV` is ours.
+pub(super) fn is_our_bash_env(value: &str) -> bool {
+    value.rsplit('/').next() == Some(BASH_ENV_FILE)
+}
+
+/// Sets the prefix of Claude Code's shell commands, unless the user has one.
+pub(super) fn connect_claude(document: &mut Document, connection: &Connection) -> Result<(), Problem> {
+    let prefix = Piece::text(&connection.confine());
+    let root = document.root();
+    let Some(env_at) = root.position(ENV)? else {
+        document.append(&root, Some(ENV), &Piece::Members(vec![(SHELL_PREFIX, prefix)]));
+        return Ok(());
+    };
+    if document.type_of(&root.items[env_at]) != Type::Object {
+        return Err(Problem::wrong_type(ENV, "an object"));
+    }
+    let env = document.inside(&root.items[env_at]);
+    match env.position(SHELL_PREFIX)?.map(|at| &env.items[at]) {
+        Some(item) if document.value(item) == Some(prefix.value()) => {}
+        Some(item) if is_our_prefix(document.raw(item)) => document.replace(item, &prefix),
+        Some(_) => {}
+        None => document.append(&env, Some(SHELL_PREFIX), &prefix),
+    }
+    Ok(())
+}
+
+pub(super) fn disconnect_claude(document: &mut Document) -> Result<(), Problem> {
+    if document.is_gone() {
+        return Ok(());
+    }
+    let root = document.root();
+    let Some(env_at) = root.position(ENV)? else { return Ok(()) };
+    if document.type_of(&root.items[env_at]) != Type::Object {
+        return Ok(());
+    }
+    let env = document.inside(&root.items[env_at]);
+    let ours = env.position(SHELL_PREFIX)?.filter(|at| is_our_prefix(document.raw(&env.items[*at])));
+    if let Some(at) = ours {
+        document.remove(&[env_at, at]);
+    }
+    Ok(())
+}
+
+fn is_our_prefix(raw: &str) -> bool {
+    raw.trim_end_matches('"').rsplit('/').next() == Some(CONFINE_PROGRAM)
+}
+
+/// A file of variables, such as Gemini CLI's `.env`, with ours in it. One of the user's own stays.
+pub(super) fn connect_variables(text: &str, connection: &Connection) -> String {
+    let wanted = format!("{BASH_ENV}={}", connection.bash_env());
+    if let Some(line) = text.lines().find(|line| value_of(line).is_some()) {
+        return match value_of(line).is_some_and(is_our_bash_env) {
+            true => text.replacen(line, &wanted, 1),
+            false => text.to_owned(),
+        };
+    }
+    match text.is_empty() || text.ends_with('\n') {
+        true => format!("{text}{wanted}\n"),
+        // A last line without an end stays one.
+        false => format!("{text}\n{wanted}"),
+    }
+}
+
+/// The file without ours; none if there is nothing else in it.
+pub(super) fn disconnect_variables(text: &str) -> Option<String> {
+    let ours = |line: &&str| value_of(line).is_some_and(is_our_bash_env);
+    let Some(line) = text.lines().find(ours) else { return Some(text.to_owned()) };
+    let left = match text.strip_suffix(line) {
+        Some(before) => before.strip_suffix('\n').unwrap_or(before).to_owned(),
+        None => text.replacen(&format!("{line}\n"), "", 1),
+    };
+    (!left.is_empty()).then_some(left)
+}
+
+/// What a line sets `BASH_ENV` to, if it does.
+fn value_of(line: &str) -> Option<&str> {
+    let (name, value) = line.trim().split_once('=')?;
+    let name = name.trim().strip_prefix("export ").unwrap_or(name).trim();
+    (name == BASH_ENV).then(|| value.trim().trim_matches(['"', '\'']))
+}

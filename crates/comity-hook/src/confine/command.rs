@@ -1,0 +1,94 @@
+//! The forms in which agent programs start us, and the program that each stands for.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use comity_confine::Program;
+
+/// The file that `BASH_ENV` names where bash is to start itself again through us.
+pub(crate) const BASH_ENV_FILE: &str = "comity-confine.sh";
+/// The shell that we stand for where we are given as one.
+const USERS_SHELL: &str = "COMITY_SHELL";
+const DEFAULT_SHELL: &str = "bash";
+
+/// What was asked for.
+pub(super) enum Started {
+    Command(Command),
+    Probe,
+}
+
+pub(super) struct Command {
+    pub(super) kind: Kind,
+    pub(super) program: Program,
+}
+
+/// Whose command it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// The agent's.
+    Agents,
+    /// The agent program's own: a hook or an MCP server, which its user has set up.
+    Programs,
+}
+
+pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
+    let mut words = words.into_iter();
+    let first = words.next()?;
+    let rest: Vec<OsString> = words.collect();
+    let (file, args) = match (first.as_bytes(), &rest[..]) {
+        (b"--probe", []) => return Some(Started::Probe),
+        (b"--", [program, ..]) => (PathBuf::from(program), rest),
+        // bash started itself again: which one it is, and all that it was given.
+        (b"--again", [shell, _, ..]) => (PathBuf::from(shell), rest[1..].to_vec()),
+        (flag, _) if flag.starts_with(b"-") && !flag.starts_with(b"--") => {
+            let shell = std::env::var_os(USERS_SHELL).unwrap_or_else(|| DEFAULT_SHELL.into());
+            let args = [shell.clone(), first].into_iter().chain(rest);
+            (PathBuf::from(&shell), args.collect())
+        }
+        (line, []) if !line.starts_with(b"-") => {
+            let shell = if is_programs_own() { OsString::from("/bin/sh") } else { shell_for(&first) };
+            (PathBuf::from(&shell), vec![shell, "-c".into(), first])
+        }
+        _ => return None,
+    };
+    let kind = if is_programs_own() { Kind::Programs } else { Kind::Agents };
+    Some(Started::Command(Command { kind, program: Program { file, args, env: env() } }))
+}
+
+/// Claude Code runs its hooks and servers through the same prefix, and says so.
+fn is_programs_own() -> bool {
+    std::env::var_os("AI_AGENT").is_some_and(|agent| agent.as_bytes().ends_with(b"_harness"))
+}
+
+/// The shell that Claude Code wrote a line for: it has kept the user's settings for that one.
+fn shell_for(line: &OsStr) -> OsString {
+    let says = |text: &[u8]| line.as_bytes().windows(text.len()).any(|part| part == text);
+    if says(b"/snapshot-zsh-") {
+        return named("zsh");
+    }
+    if says(b"/snapshot-bash-") {
+        return named("bash");
+    }
+    let known = |shell: &OsString| {
+        matches!(Path::new(shell).file_name().map(OsStr::as_bytes), Some(b"bash" | b"zsh"))
+    };
+    let users = ["CLAUDE_CODE_SHELL", "SHELL"].into_iter().filter_map(std::env::var_os).find(known);
+    users.unwrap_or_else(|| DEFAULT_SHELL.into())
+}
+
+/// A shell by its name, where the user has it.
+fn named(name: &str) -> OsString {
+    let is_it = |shell: &OsString| Path::new(shell).file_name() == Some(OsStr::new(name));
+    let users = ["CLAUDE_CODE_SHELL", "SHELL"].into_iter().filter_map(std::env::var_os).find(is_it);
+    users.unwrap_or_else(|| name.into())
+}
+
+/// Shells below the command are confined with it: they need not start again.
+fn env() -> Vec<(&'static str, Option<OsString>)> {
+    let is_ours = |file: OsString| Path::new(&file).file_name() == Some(OsStr::new(BASH_ENV_FILE));
+    match std::env::var_os("BASH_ENV").is_some_and(is_ours) {
+        true => vec![("BASH_ENV", None)],
+        false => Vec::new(),
+    }
+}

@@ -1,0 +1,106 @@
+//! `comity-confine`: what agent programs start their shell through. It asks what others hold, confines itself, and becomes
+//! the command: no process stays in between, so exit codes, signals, terminals and job control are as they were.
+
+mod command;
+mod globs;
+mod held;
+mod probe;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use comity_confine::{Confinement, Extent, Network, enter};
+use command::{Kind, Started};
+use held::Answer;
+
+use crate::{failing, say};
+
+/// What a shell ends with that could not run its command.
+const CANNOT_RUN: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// The name of the program that stands for all shells.
+const PROGRAM: &str = "comity-confine";
+
+const USAGE: &str = "\
+usage: comity-confine -- COMMAND [ARGUMENT]...   runs a command where what others hold is read-only
+       comity-confine LINE                       the same for a line of shell
+       comity-confine -c LINE                    as a shell
+       comity-confine --probe                    says whether commands can be confined here";
+
+/// Runs a command confined, with the words after the program's name; returns an exit code if that cannot be done.
+pub fn confine(words: Vec<OsString>) -> u8 {
+    let command = match command::parse(words) {
+        Some(Started::Command(command)) => command,
+        Some(Started::Probe) => return probe::run(),
+        None => {
+            say(USAGE);
+            return crate::BLOCKED;
+        }
+    };
+    if command.kind == Kind::Agents
+        && let Err(why) = confine_this()
+    {
+        say(&why);
+        return CANNOT_RUN;
+    }
+    let error = command.program.exec();
+    say(&format!("comity-confine: {}: {error}", command.program.file.display()));
+    if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN }
+}
+
+/// Whether the agent program that runs this hook starts its shell through us, as far as its environment says.
+pub(crate) fn is_set_up() -> bool {
+    let is_named = |variable: &str, name: &str| {
+        std::env::var_os(variable).is_some_and(|file| Path::new(&file).file_name() == Some(OsStr::new(name)))
+    };
+    is_named("CLAUDE_CODE_SHELL_PREFIX", PROGRAM) || is_named("BASH_ENV", command::BASH_ENV_FILE)
+}
+
+/// Confines this process, as far as it has to be and can be; else why its command must not run.
+fn confine_this() -> Result<(), String> {
+    let answer = match held::ask() {
+        Ok(answer) => answer,
+        // Where nobody can be asked the hook has said no already, unless the user wants it so.
+        Err(problem) if failing::confine_is_required() => {
+            return Err(format!(
+                "Comity: this did not run: guard.confine is \"required\", and the server could not be asked: {problem}\n  see what is wrong with: comity doctor"
+            ));
+        }
+        Err(_) => return Ok(()),
+    };
+    let Some(confinement) = confinement(&answer) else { return Ok(()) };
+    let Err(problem) = enter(&confinement) else { return Ok(()) };
+    match () {
+        () if answer.sealed => Err(format!(
+            "Comity: this did not run: you are in plan mode, and commands cannot be made read-only here: {problem}\n  look around with commands that are proven to only read, or submit your plan"
+        )),
+        () if answer.policy == "required" => Err(format!(
+            "Comity: this did not run: guard.confine is \"required\", and commands cannot be confined here: {problem}\n  see what is wrong with: comity doctor"
+        )),
+        () if !problem.is_unchanged => Err(format!("Comity: this did not run: {problem}")),
+        () => Ok(()),
+    }
+}
+
+fn confinement(answer: &Answer) -> Option<Confinement> {
+    let network = if answer.network { Network::Shared } else { Network::None };
+    if answer.sealed {
+        return Some(Confinement { extent: Extent::Everything { shown: in_sight(answer) }, network });
+    }
+    let mut held = answer.paths();
+    held.extend(comity_confine::other_names(&answer.roots(), &held));
+    (!held.is_empty()).then_some(Confinement { extent: Extent::Held(held), network })
+}
+
+/// What a command needs to see although its /tmp is private.
+fn in_sight(answer: &Answer) -> Vec<PathBuf> {
+    let state = comity_wire::Home::from_env().ok();
+    let socket = state.as_ref().and_then(|home| home.socket().parent().map(PathBuf::from));
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let own = std::env::current_exe().ok().and_then(|own| own.parent().map(PathBuf::from));
+    let places =
+        [std::env::current_dir().ok(), variable("HOME"), state.map(|home| home.path().into()), socket, own];
+    let places = places.into_iter().flatten().chain(answer.roots());
+    places.filter_map(|place| place.canonicalize().ok()).collect()
+}

@@ -1,0 +1,46 @@
+//! Shell commands that run where what others hold is read-only: nothing gets through, and nothing else changes.
+
+#[path = "confined/clients.rs"]
+mod clients;
+#[path = "confined/commands.rs"]
+mod commands;
+#[path = "confined/plan.rs"]
+mod plan;
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+#[path = "support/ways.rs"]
+mod ways;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use support::{Agent, BINARY, Place};
+
+/// A place where bob has locked the file that the ways write to.
+fn place() -> (Place, Agent) {
+    let place = Place::new();
+    ways::repository(&place.repo);
+    let bob = place.join(&["bob"]);
+    place.json_as(&bob, &["lock", ways::FILE, "--reason", "fixing login", "--ttl", "30m"]);
+    (place, bob)
+}
+
+/// The programs side by side, as they are installed; where they are.
+fn install(place: &Place) -> PathBuf {
+    let bin = place.dir().join("bin");
+    fs::create_dir_all(&bin).expect("made");
+    place.copy_program(BINARY, &bin.join("comity"));
+    for (name, word) in [("comity-hook", "hook"), ("comity-confine", "confine")] {
+        let script = bin.join(name);
+        fs::write(&script, format!("#!/bin/sh\nexec '{BINARY}' {word} \"$@\"\n")).expect("written");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
+    }
+    bin
+}
+
+/// A command line that an agent runs confined.
+fn confined(place: &Place, agent: &Agent, line: &str) -> Command {
+    place.comity_as(agent, &["confine", "-c", line])
+}

@@ -1,0 +1,75 @@
+//! Whoever is in plan mode changes nothing.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::{confined, place};
+use crate::support::{Agent, Place, Ran};
+
+/// What the hook says to a call.
+fn judged(place: &Place, agent: &Agent, words: &[&str], tool: &str, input: Value) -> Ran {
+    let payload = json!({
+        "session_id": "s1", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input,
+    });
+    let mut hook = place.comity_as(agent, &[&["hook", "claude"], words].concat());
+    let mut child =
+        hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), payload.to_string().as_bytes())
+        .expect("told");
+    Ran::of(child.wait_with_output().expect("an end"))
+}
+
+fn is_denied(ran: &Ran) -> bool {
+    ran.out.contains("\"deny\"") && ran.out.contains("plan mode")
+}
+
+#[test]
+fn a_hook_denies_writes_in_plan_mode() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    let write = json!({ "file_path": place.repo.join("free.rs"), "content": "x" });
+    assert!(!is_denied(&judged(&place, &ann, &[], "Write", write.clone())), "not in plan mode");
+    place.json(&["mode", "ann", "plan"]);
+    let locks = place.log_of("lock_acquired").len();
+    for words in [&[][..], &["--confined"]] {
+        let ran = judged(&place, &ann, words, "Write", write.clone());
+        assert!(is_denied(&ran), "{ran:?}");
+        let ran = judged(&place, &ann, words, "Bash", json!({ "command": "echo x >free.rs" }));
+        assert!(is_denied(&ran), "{ran:?}");
+        let ran = judged(&place, &ann, words, "Bash", json!({ "command": "ls -l" }));
+        assert!(!is_denied(&ran), "looking is allowed: {ran:?}");
+        let ran = judged(&place, &ann, words, "mcp__comity__plan_submit", json!({ "content": "x" }));
+        assert!(!is_denied(&ran), "so are our own tools: {ran:?}");
+    }
+    let unproven = json!({ "command": "python3 tool.py" });
+    assert!(is_denied(&judged(&place, &ann, &[], "Bash", unproven.clone())), "who knows what it does");
+    assert!(
+        !is_denied(&judged(&place, &ann, &["--confined"], "Bash", unproven)),
+        "it cannot do anything there"
+    );
+    assert_eq!(place.log_of("lock_acquired").len(), locks, "nothing was locked for it");
+}
+
+#[test]
+fn a_command_in_plan_mode_writes_nothing() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    place.json(&["mode", "ann", "plan"]);
+    let run = |line: &str| Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    for line in
+        ["echo x >src/b.rs", "touch new", "rm -rf src", "git commit --allow-empty -m x", "touch $HOME/new"]
+    {
+        let ran = run(line);
+        assert_ne!(ran.code, 0, "{line}: {ran:?}");
+    }
+    let ran = run(
+        "cat src/a.rs && git log --oneline | wc -l && f=$(mktemp) && echo x >$f && cat $f && ls /tmp | wc -l",
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let ran = run("exec 3<>/dev/tcp/127.0.0.1/1");
+    assert!(ran.err.contains("refused"), "{ran:?}");
+    // The server is there all the same: a plan can be submitted.
+    let ran = run(&format!("'{}' status", crate::support::BINARY));
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
