@@ -29,7 +29,7 @@ fn site() -> String {
                             filename=\"../../.bash rc\"";
                 let page = "<a id=small href=/small>small</a> <a id=large href=/large>large</a>";
                 let _gone = match path.as_str() {
-                    "/small" => write!(stream, "{}EVIL \u{202e}text", head(16, file)),
+                    "/small" => write!(stream, "{}EVIL \u{202e}text", head(12, file)),
                     "/large" => {
                         let mut sent = write!(stream, "{}", head(1 << 30, file));
                         // Until the browser has enough.
@@ -58,7 +58,7 @@ fn set(place: &Place, program: &Firefox, more: &str) {
 fn remarks(who: &Asker<'_>, tab: u64, selector: &str) -> Vec<Value> {
     let clicked = who.get("tab_click", json!({ "tabId": tab, "selector": selector }));
     let mut told: Vec<Value> = clicked["remarks"].as_array().into_iter().flatten().cloned().collect();
-    eventually("a remark", || {
+    eventually(&format!("a remark about {selector}"), || {
         let state = who.get("tab_state", json!({ "tabId": tab }));
         told.extend(state["remarks"].as_array().into_iter().flatten().cloned());
         told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains("download")))
@@ -88,7 +88,7 @@ fn a_download_is_its_owners() {
         );
         let own = place.home.join("downloads").join(&ann.agent.id);
         assert!(path.starts_with(own.to_str().expect("a path")), "{path}");
-        assert_eq!((&one["number"], &one["bytes"]), (&json!(1), &json!(16)), "{list}");
+        assert_eq!((&one["number"], &one["bytes"]), (&json!(1), &json!(12)), "{list}");
         assert_eq!(std::fs::metadata(&own).expect("there").permissions().mode() & 0o777, 0o700);
         let text = ann.get("tab_downloads", json!({ "number": 1 }))["text"].clone();
         assert_eq!(text, "EVIL \\u{202e}text", "what is hidden in it is shown");
