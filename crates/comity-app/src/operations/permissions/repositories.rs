@@ -51,10 +51,14 @@ fn repositories(directory: &Path) -> Result<Vec<PathBuf>, Unreadable> {
 fn runs_nothing(repository: &Path) -> bool {
     let Ok(common) = common(repository) else { return false };
     [repository, common.as_path()].into_iter().all(|directory| {
-        let settings = ["config", "config.worktree"].iter().all(|name| match read(&directory.join(name), SETTINGS_BYTES_MAX) {
-            Ok(None) => true,
-            Ok(Some(text)) => String::from_utf8(text).is_ok_and(|text| settings_run_nothing(&text).is_ok()),
-            Err(Unreadable) => false,
+        let settings = ["config", "config.worktree"].iter().all(|name| {
+            match read(&directory.join(name), SETTINGS_BYTES_MAX) {
+                Ok(None) => true,
+                Ok(Some(text)) => {
+                    String::from_utf8(text).is_ok_and(|text| settings_run_nothing(&text).is_ok())
+                }
+                Err(Unreadable) => false,
+            }
         });
         let index = match read(&directory.join("index"), INDEX_BYTES_MAX) {
             Ok(None) => true,
@@ -98,8 +102,16 @@ mod tests {
 
     fn git(at: &Path, words: &str) {
         let mut command = Command::new("git");
-        command.args(["-c", "user.name=ann", "-c", "user.email=ann@example.org", "-c", "protocol.file.allow=always"]);
-        let status = command.args(words.split(' ')).current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").status();
+        command.args([
+            "-c",
+            "user.name=ann",
+            "-c",
+            "user.email=ann@example.org",
+            "-c",
+            "protocol.file.allow=always",
+        ]);
+        let status =
+            command.args(words.split(' ')).current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").status();
         assert!(status.expect("git runs").success(), "{words}");
     }
 
@@ -121,21 +133,38 @@ mod tests {
         check(&[], "work", true);
         check(&[], "work/sub", true);
         check(&[], "", true);
-        check(&["remote add origin https://example.org/x", "config user.name bob", "config color.ui auto"], "work", true);
+        check(
+            &["remote add origin https://example.org/x", "config user.name bob", "config color.ui auto"],
+            "work",
+            true,
+        );
         check(&["worktree add -q ../tree"], "tree", true);
         check(&["update-index --index-version 4"], "work", true);
     }
 
     #[test]
     fn a_setting_that_may_start_a_program_is_found() {
-        for setting in
-            ["core.fsmonitor x", "diff.external x", "core.pager x", "diff.a.textconv x", "filter.a.clean x", "include.path x", "core.hooksPath x", "gpg.program x", "remote.a.promisor true", "alias.status x"]
-        {
+        for setting in [
+            "core.fsmonitor x",
+            "diff.external x",
+            "core.pager x",
+            "diff.a.textconv x",
+            "filter.a.clean x",
+            "include.path x",
+            "core.hooksPath x",
+            "gpg.program x",
+            "remote.a.promisor true",
+            "alias.status x",
+        ] {
             check(&[&format!("config {setting}")], "work", false);
             check(&[&format!("config {setting}")], "work/sub", false);
         }
         check(&["worktree add -q ../tree", "config core.fsmonitor x"], "tree", false);
-        check(&["config extensions.worktreeConfig true", "config --worktree core.fsmonitor x"], "work", false);
+        check(
+            &["config extensions.worktreeConfig true", "config --worktree core.fsmonitor x"],
+            "work",
+            false,
+        );
     }
 
     #[test]
@@ -143,8 +172,16 @@ mod tests {
         let nested = ["init -q --template= sub", "-C sub config core.fsmonitor x"];
         check(&nested, "work/sub", false);
         check(&nested, "work", true);
-        check(&["init -q --bare --template= sub/bare", "-C sub/bare config core.fsmonitor x"], "work/sub/bare", false);
-        check(&["init -q --template= --separate-git-dir=../far sub", "-C sub config core.fsmonitor x"], "work/sub", false);
+        check(
+            &["init -q --bare --template= sub/bare", "-C sub/bare config core.fsmonitor x"],
+            "work/sub/bare",
+            false,
+        );
+        check(
+            &["init -q --template= --separate-git-dir=../far sub", "-C sub config core.fsmonitor x"],
+            "work/sub",
+            false,
+        );
     }
 
     /// Git asks a repository that is in the index about its state, with that one's settings.
