@@ -49,8 +49,12 @@ impl Scene {
     }
 
     fn ask_with_key(&self, command: &str, key: Option<&str>) -> Receiver<Said> {
+        self.ask_for(json!({ "command": command }), key)
+    }
+
+    fn ask_for(&self, input: Value, key: Option<&str>) -> Receiver<Said> {
         let (sender, said) = channel();
-        let input = json!({ "tool": "Bash", "input": { "command": command } }).to_string();
+        let input = json!({ "tool": "Bash", "input": input }).to_string();
         let call = Call { op: "ask_permission", input: &input, key, text: true, again: false };
         let caller = Caller::new(self.ann, Some(self.place.repo()));
         self.app.app.call(&caller, &call, Box::new(Send(sender)));
@@ -93,6 +97,37 @@ fn an_allow_wakes_who_asked() {
     scene.answer(scene.lead, "permission_allow", json!({ "id": 1 })).expect("answered");
     assert_eq!(allowed(&said)["why"], "lead allowed it");
     assert_eq!(allowed(&scene.ask("git status"))["why"], "it was proven to change nothing", "at once");
+}
+
+/// What is proven holds for the call as a whole: where it runs, by which shell, with which environment.
+#[test]
+fn a_proof_is_for_the_call_as_it_is() {
+    let scene = Scene::new();
+    let is_allowed = |input: Value| scene.ask_for(input, None).try_recv().is_ok();
+    assert!(is_allowed(json!({ "command": "git log", "description": "look" })));
+    for input in [
+        json!({ "command": "git log", "cmd": "make install" }),
+        json!({ "command": "git log", "env": { "GIT_PAGER": "x" } }),
+        json!({ "command": "git log", "shell": "./sh" }),
+        json!({ "command": "git log", "unheard_of": true }),
+    ] {
+        assert!(!is_allowed(input.clone()), "{input}");
+    }
+    // A repository within the work tree has settings of its own.
+    let nested = scene.place.repo().join("nested");
+    let git = |words: &[&str]| {
+        let status = std::process::Command::new("git").args(words).current_dir(scene.place.repo()).status();
+        assert!(status.expect("git runs").success(), "{words:?}");
+    };
+    git(&["init", "-q", "--template=", "nested"]);
+    assert!(is_allowed(json!({ "command": "git diff", "workdir": "nested" })));
+    git(&["-C", "nested", "config", "core.fsmonitor", "./run"]);
+    assert!(!is_allowed(json!({ "command": "git diff --stat", "workdir": "nested" })));
+    assert!(!is_allowed(json!({ "command": "git diff --stat", "workdir": nested })));
+    assert!(is_allowed(json!({ "command": "ls", "workdir": "nested" })), "no git runs");
+    assert!(is_allowed(json!({ "command": "git diff --stat" })), "another repository");
+    git(&["config", "diff.external", "./run"]);
+    assert!(!is_allowed(json!({ "command": "git diff --raw" })));
 }
 
 #[test]

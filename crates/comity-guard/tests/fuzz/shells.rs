@@ -12,7 +12,7 @@ use super::sandbox::{Sandbox, Tools, found};
 /// How long one line may take; what reads has long ended then.
 const LINE_DEADLINE: Duration = Duration::from_secs(2);
 /// How long many lines may take.
-const SCRIPT_DEADLINE: Duration = Duration::from_secs(240);
+const SCRIPT_DEADLINE: Duration = Duration::from_secs(60);
 
 /// One way to run a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +56,10 @@ impl Shell {
 
     /// Whether a line can be run together with others: it ends soon, and the shell reads it from no terminal.
     pub(crate) fn joins(&self, line: &str) -> bool {
-        self.history.is_none() && !["tail", "sleep", "timeout", "\0"].iter().any(|slow| line.contains(slow))
+        self.history.is_none()
+            && !["tail", "sleep", "timeout", "while", "until", "ps", "\0"]
+                .iter()
+                .any(|slow| line.contains(slow))
     }
 
     /// The program that is missing here, if one is.
@@ -90,10 +93,10 @@ impl Shell {
         wait(command, LINE_DEADLINE);
     }
 
-    /// Runs many lines, each in a subshell that opens a mark first.
-    pub(crate) fn run_all(&self, sandbox: &Sandbox, lines: &[(String, &str)]) {
+    /// Runs many lines, each in a subshell that opens a mark first; says whether they came to an end.
+    pub(crate) fn run_all(&self, sandbox: &Sandbox, lines: &[(String, &str)]) -> bool {
         let words = self.words.strip_suffix(&["-c"]).unwrap_or(self.words);
-        let Some(mut command) = self.command(sandbox, words) else { return };
+        let Some(mut command) = self.command(sandbox, words) else { return true };
         let script = sandbox.path().join("script");
         let run = |(mark, line): &(String, &str)| {
             let line = line.replace('\'', r"'\''");
@@ -101,7 +104,7 @@ impl Shell {
         };
         fs::write(&script, lines.iter().map(run).collect::<String>()).expect("the script");
         command.arg(script);
-        wait(command, SCRIPT_DEADLINE);
+        wait(command, SCRIPT_DEADLINE)
     }
 
     fn command(&self, sandbox: &Sandbox, words: &[&str]) -> Option<Command> {
@@ -112,15 +115,17 @@ impl Shell {
     }
 }
 
-/// Waits for the end of a program, and makes one if it takes too long.
-fn wait(mut command: Command, deadline: Duration) {
+/// Waits for the end of a program, and makes one if it takes too long; says whether it came by itself.
+fn wait(mut command: Command, deadline: Duration) -> bool {
     // A line with a zero byte cannot be given to anybody.
-    let Ok(mut child) = command.spawn() else { return };
+    let Ok(mut child) = command.spawn() else { return true };
     let group = format!("-{}", child.id());
     let (done, ended) = mpsc::channel();
     let waiter = thread::spawn(move || done.send(child.wait()));
-    if ended.recv_timeout(deadline).is_err() {
+    let is_late = ended.recv_timeout(deadline).is_err();
+    if is_late {
         Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().expect("kill runs");
     }
     waiter.join().expect("it has waited").expect("its status is told");
+    !is_late
 }

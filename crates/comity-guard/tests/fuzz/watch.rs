@@ -79,15 +79,20 @@ pub(crate) fn drive(sandbox: &Sandbox) {
     for (at, shell) in SHELLS.iter().enumerate() {
         let mine = jobs.iter().enumerate().filter(|(_, (of, _))| *of == at);
         let (joined, alone): (Vec<_>, Vec<_>) = mine.partition(|(_, (_, line))| shell.joins(line));
-        for (job, (_, line)) in alone {
-            mark(&format!("{STARTS}{job}"));
-            shell.run(sandbox, line);
-        }
-        mark(ENDS);
+        let one_by_one = |jobs: &[(usize, &(usize, String))]| {
+            for (job, (_, line)) in jobs {
+                mark(&format!("{STARTS}{job}"));
+                shell.run(sandbox, line);
+            }
+            mark(ENDS);
+        };
+        one_by_one(&alone);
         let lines: Vec<(String, &str)> =
             joined.iter().map(|(job, (_, line))| (format!("{RUNS}{job}"), line.as_str())).collect();
-        if !lines.is_empty() {
-            shell.run_all(sandbox, &lines);
+        // One of them does not end: each has a time of its own then.
+        if !lines.is_empty() && !shell.run_all(sandbox, &lines) {
+            mark(ENDS);
+            one_by_one(&joined);
         }
         mark(ENDS);
     }
