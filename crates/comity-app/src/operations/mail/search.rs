@@ -21,8 +21,7 @@ const LIMIT_MAX: usize = 1_000;
 /// Bytes of what is searched for.
 const WORDS_BYTES_MAX: usize = 1_024;
 
-/// Searches all mail that you may read, also what was read long ago, for letters that have all the words; the newest
-/// first. You may read what you sent or got, and what those whom you lead sent or got.
+/// Searches the mail that you may read, however old, for letters that have all the words; the newest first.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMail {
