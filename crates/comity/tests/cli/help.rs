@@ -69,6 +69,8 @@ fn help() {
                            commits
               hook         Judges the tool call on standard input: what agent programs run before and after a
                            tool
+              confine      Runs a command where what others hold is read-only: what agent programs start their
+                           shell through
               bench        Measures the figures that we promise
               completions  Prints the completions for a shell
               help         Print this message or the help of the given subcommand(s)
