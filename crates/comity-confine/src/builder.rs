@@ -114,7 +114,7 @@ fn build(
         loopback.map_err(|error| format!("the loopback cannot be started ({error})"))?;
     }
     match &confinement.extent {
-        Extent::Held(paths) => hold(paths, confined).map(Some),
+        Extent::Held(paths) => hold(paths, confined),
         Extent::Everything { shown } => sealed::seal(shown)
             .map(|()| None)
             .map_err(|error| format!("everything cannot be made read-only ({error})")),
@@ -122,10 +122,10 @@ fn build(
 }
 
 /// Holds what exists. The watch begins before, so that nothing that happens meanwhile is missed.
-fn hold(paths: &[PathBuf], confined: Pid) -> Result<Keeper, String> {
+fn hold(paths: &[PathBuf], confined: Pid) -> Result<Option<Keeper>, String> {
     let held = binds::topmost(paths);
-    let keeper =
-        Keeper::watch(&held, confined).map_err(|error| format!("held paths cannot be watched ({error})"))?;
+    // Watches are counted by the system; without one more, what is there is held all the same.
+    let keeper = Keeper::watch(&held, confined).ok();
     let there: Vec<&Path> = held.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect();
     let cannot = |path: &Path, error: io::Error| format!("{} cannot be held ({error})", path.display());
     for dir in binds::movable(&there) {

@@ -36,6 +36,7 @@ pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
     let mut words = words.into_iter();
     let first = words.next()?;
     let rest: Vec<OsString> = words.collect();
+    let mut kind = Kind::Agents;
     let (file, args) = match (first.as_bytes(), &rest[..]) {
         (b"--probe", []) => return Some(Started::Probe),
         (b"--", [program, ..]) => (PathBuf::from(program), rest),
@@ -47,12 +48,15 @@ pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
             (PathBuf::from(&shell), args.collect())
         }
         (line, []) if !line.starts_with(b"-") => {
-            let shell = if is_programs_own() { OsString::from("/bin/sh") } else { shell_for(&first) };
+            // Only in this form: a variable that an agent sets for a program that it starts means nothing.
+            if is_programs_own() {
+                kind = Kind::Programs;
+            }
+            let shell = if kind == Kind::Programs { OsString::from("/bin/sh") } else { shell_for(&first) };
             (PathBuf::from(&shell), vec![shell, "-c".into(), first])
         }
         _ => return None,
     };
-    let kind = if is_programs_own() { Kind::Programs } else { Kind::Agents };
     Some(Started::Command(Command { kind, program: Program { file, args, env: env() } }))
 }
 

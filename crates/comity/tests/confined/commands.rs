@@ -228,3 +228,33 @@ fn a_command_that_must_be_confined_does_not_run_otherwise() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(place.repo.join("ran").exists(), "without namespaces the hook's judgement has to do");
 }
+
+#[test]
+fn a_variable_that_an_agent_sets_lets_nothing_out() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    let line = "echo x >src/a.rs";
+    for words in [
+        &["confine", "-c", line][..],
+        &["confine", "--", "bash", "-c", line],
+        &["confine", "--again", "/bin/bash", "bash", "-c", line],
+    ] {
+        let mut command = place.comity_as(&ann, words);
+        let ran = Ran::of(command.env("AI_AGENT", "x_harness").output().expect("it runs"));
+        assert_ne!(ran.code, 0, "{words:?}: {ran:?}");
+        assert!(ways::is_untouched(&place.repo), "{words:?}");
+    }
+}
+
+#[test]
+fn a_file_is_held_where_nothing_can_be_watched() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    let mut unshare = place.program("unshare");
+    let line = "echo 0 >/proc/sys/user/max_inotify_instances; exec \"$COMITY\" confine -c 'echo x >src/a.rs'";
+    unshare.args(["--user", "--map-root-user", "bash", "-c", line]);
+    unshare.env("COMITY", BINARY).env("COMITY_TOKEN", &ann.token);
+    let ran = Ran::of(unshare.output().expect("it runs"));
+    assert!(ran.err.contains("Read-only file system"), "{ran:?}");
+    assert!(ways::is_untouched(&place.repo));
+}
