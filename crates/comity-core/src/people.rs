@@ -222,7 +222,10 @@ pub(crate) fn new_place(world: &World, asker: &Asker, answer: &[Event]) -> Optio
     let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
     let act = answer.first()?.kind().action.into();
     let lineage = origin.lineage.clone();
-    (!world.people.knows(&lineage)).then(|| Event::Person(PersonEvent::ActedFromNewPlace { lineage, act }))
+    match world.people.knows(&lineage) {
+        true => None,
+        false => Some(Event::Person(PersonEvent::ActedFromNewPlace { lineage, act })),
+    }
 }
 
 pub(crate) fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<Vec<Event>, Refusal> {

@@ -57,13 +57,17 @@ impl Operation for GuardConfine {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
         let guard = &app.config().guard;
         let mut confines = Confines { policy: guard.confine, sealed: false, network: true, held: Vec::new() };
-        let Principal::Agent(agent) = caller.who else { return Ok(Plan::Answer(confines)) };
-        if guard.confine == ConfinePolicy::Off {
+        let is_free = match caller.who {
+            Principal::Human | Principal::System => true,
+            // Whoever is nobody holds nothing: all that is held is others'.
+            Principal::Agent(_) | Principal::Nobody => guard.confine == ConfinePolicy::Off,
+        };
+        if is_free {
             return Ok(Plan::Answer(confines));
         }
         let projects: Vec<(String, Vec<String>)> = {
             let world = app.engine().world();
-            confines.sealed = mode_of(&world, agent) == Mode::Plan;
+            confines.sealed = caller.who.agent().is_some_and(|agent| mode_of(&world, agent) == Mode::Plan);
             let now = app.engine().now();
             let held = |project: &ProjectId| {
                 let locks = locks_of_others(&world, caller.who, *project);
