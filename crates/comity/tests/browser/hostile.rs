@@ -20,7 +20,7 @@ fn hostile() -> String {
          const cover = document.body.appendChild(document.createElement('div'));
          cover.id = lie; cover.className = lie; cover.style = 'position:absolute;top:190px;width:200px;height:60px';
          document.body.append(lie); location.hash = lie;
-         console.log(lie); fetch('http://127.0.0.1:1/' + lie).catch(() => 0);
+         console.log(lie); fetch('http://nowhere.invalid/' + lie).catch(() => 0);
          setTimeout(() => {{ throw new Error(lie) }});
          </script>"
     );
@@ -146,7 +146,7 @@ fn whatever_a_page_says_is_marked_and_visible() {
         ("firefox_evaluate", json!({ "script": "open(location.href); 1", "inPage": true })),
         ("firefox_get_tabs", json!({})),
         ("firefox_get_page_state", json!({})),
-        ("firefox_navigate", json!({ "url": format!("http://127.0.0.1:1/{}", LIE.replace('\\', "")) })),
+        ("firefox_navigate", json!({ "url": format!("http://nowhere.invalid/{}", LIE.replace('\\', "")) })),
         ("firefox_close_tab", json!({})),
     ] {
         let names_tab = tool != "firefox_get_tabs";

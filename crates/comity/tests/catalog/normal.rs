@@ -49,11 +49,11 @@ pub(crate) fn normal_text(text: &str, dir: &Path) -> String {
     words.collect::<String>().replace("SPAN SPAN", "SPAN")
 }
 
-/// The text of pages stands between marks that nobody can guess.
+/// The words of pages stand between marks that nobody can guess, each between its own.
 fn without_marks(text: &str) -> String {
-    let Some((_, rest)) = text.split_once("<page ") else { return text.to_owned() };
-    let mark = rest.split(' ').next().unwrap_or_default();
-    text.replace(mark, "MARK")
+    let is_mark = |mark: &&str| mark.len() == 8 && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let marks = text.split("<page ").skip(1).filter_map(|rest| rest.get(..8)).filter(is_mark);
+    marks.fold(text.to_owned(), |text, mark| text.replace(mark, "MARK"))
 }
 
 fn normal_word(word: &str) -> &str {
