@@ -135,5 +135,7 @@ pub(crate) fn program(name: &str) -> Option<&'static Program> {
 
 /// The row of this name in one family.
 pub(crate) fn in_family(family: &'static [Program], name: &str) -> Option<&'static Program> {
-    family.iter().find(|program| program.names.split(' ').any(|known| known == name))
+    let is_named =
+        |names: &str| names.as_bytes().split(|byte| *byte == b' ').any(|known| known == name.as_bytes());
+    family.iter().find(|program| is_named(program.names))
 }

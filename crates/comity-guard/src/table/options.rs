@@ -119,7 +119,9 @@ impl Options {
     }
 
     fn find(&self, name: Name<'_>) -> Option<Entry<'static>> {
-        self.entries().find(|entry| entry.is(name))
+        let is_long = matches!(name, Name::Long(_));
+        let words = self.lists.iter().flat_map(|list| list.split_ascii_whitespace());
+        words.filter(|word| word.starts_with("--") == is_long).map(Entry::parse).find(|entry| entry.is(name))
     }
 
     /// The long option of this name, or the only one that begins with it.

@@ -119,9 +119,9 @@ impl Sandbox {
         self.path().join("work")
     }
 
-    /// Where shells may put the text of a here-document.
-    pub(crate) fn temporary(&self) -> String {
-        format!("{}/tmp/zsh", self.path().display())
+    /// What temporary files begin with: of zsh for some input, and of `sort` for much of it. The guide says so.
+    pub(crate) fn temporaries(&self) -> [String; 2] {
+        ["zsh", "sort"].map(|name| format!("{}/tmp/{name}", self.path().display()))
     }
 
     /// Gives a command nothing of our environment but where programs are.
@@ -133,7 +133,7 @@ impl Sandbox {
             .env("PATH", path)
             .env("HOME", self.path().join("home"))
             .env("TMPDIR", self.path().join("tmp"))
-            .env("TMPPREFIX", self.temporary())
+            .env("TMPPREFIX", self.path().join("tmp/zsh"))
             .env("LC_ALL", "C.UTF-8")
             .env("HISTFILE", "")
             // Git may write down what it learned about files; that it does so is in the guide.

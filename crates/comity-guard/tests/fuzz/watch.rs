@@ -67,7 +67,7 @@ pub(crate) fn run(sandbox: &Sandbox, lines: &[&str]) -> (usize, Vec<Escape>) {
     let status = strace.status().expect("strace runs");
     assert!(status.success(), "the driver failed: {status}");
     let calls = fs::read(&log).expect("the calls");
-    let escapes = escapes(&String::from_utf8_lossy(&calls), &jobs, &sandbox.temporary());
+    let escapes = escapes(&String::from_utf8_lossy(&calls), &jobs, &sandbox.temporaries());
     (jobs.len(), escapes)
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn drive(sandbox: &Sandbox) {
     }
 }
 
-fn escapes(calls: &str, jobs: &[(usize, &str)], temporary: &str) -> Vec<Escape> {
+fn escapes(calls: &str, jobs: &[(usize, &str)], temporaries: &[String]) -> Vec<Escape> {
     let mut found: Vec<Escape> = Vec::new();
     let mut current = None;
     let mut driver = "";
@@ -118,7 +118,7 @@ fn escapes(calls: &str, jobs: &[(usize, &str)], temporary: &str) -> Vec<Escape> 
             has_begun = has_run(call) && SHELLS[*shell].is_started_by(call);
             continue;
         }
-        if does_more(call, temporary)
+        if does_more(call, temporaries)
             && !found.last().is_some_and(|last| last.line == *line && last.shell == SHELLS[*shell].name)
         {
             found.push(Escape {
@@ -132,10 +132,11 @@ fn escapes(calls: &str, jobs: &[(usize, &str)], temporary: &str) -> Vec<Escape> 
 }
 
 /// Whether a call does more than read.
-fn does_more(call: &str, temporary: &str) -> bool {
+fn does_more(call: &str, temporaries: &[String]) -> bool {
     let Some((name, rest)) = call.split_once('(').filter(|(name, _)| !name.contains([' ', '<'])) else {
         return false;
     };
+    let is_temporary = temporaries.iter().any(|temporary| rest.contains(temporary));
     match name {
         // The driver ends what takes too long.
         "execve" if rest.contains("[\"kill\", \"-KILL\", \"--\", \"-") => false,
@@ -148,10 +149,10 @@ fn does_more(call: &str, temporary: &str) -> bool {
             let opens = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| rest.contains(flag));
             let is_nothing =
                 ["\"/dev/null\"", "\"/dev/tty\"", "\"/dev/pts/"].iter().any(|nothing| rest.contains(nothing));
-            opens && !is_nothing && !rest.contains(temporary)
+            opens && !is_nothing && !is_temporary
         }
-        // Shells take their temporary file away, and signal only themselves.
-        "unlink" | "unlinkat" | "link" => !rest.contains(temporary),
+        // Temporary files are taken away by who has made them; shells signal only themselves.
+        "unlink" | "unlinkat" | "link" => !is_temporary,
         "kill" => false,
         _ => true,
     }
