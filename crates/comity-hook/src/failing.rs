@@ -6,7 +6,7 @@
 pub(crate) fn is_open() -> bool {
     let Ok(home) = comity_wire::Home::from_env() else { return false };
     // What is in another user's directory opens nothing, nor does it close by accident.
-    if home.check().is_err() {
+    if home.check().is_err_and(|problem| problem.kind() == std::io::ErrorKind::PermissionDenied) {
         return false;
     }
     let in_home = Some(home.path().join("comity.toml"));

@@ -133,8 +133,7 @@ mod tests {
 
     #[test]
     fn homes() {
-        let homes =
-            Homes::Given("/srv/ann", "root:x:0:0:root:/root:/bin/sh\nbob:x:1:1::/srv/bob:/bin/sh\n");
+        let homes = Homes::Given("/srv/ann", "root:x:0:0:root:/root:/bin/sh\nbob:x:1:1::/srv/bob:/bin/sh\n");
         for (text, expected) in [
             ("~", Some("/srv/ann/")),
             ("~/src/a.rs", Some("/srv/ann/src/a.rs")),
