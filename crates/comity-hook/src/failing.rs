@@ -4,7 +4,7 @@
 ///
 /// Not where agents have to ask for permission: what nobody could be asked for is not allowed.
 pub(crate) fn is_open() -> bool {
-    let settings = settings();
+    let Some(settings) = settings() else { return false };
     let first = |name: &str| settings.iter().find_map(|text| says(text, name));
     if first("permissions").is_some_and(|value| value != "false") {
         return false;
@@ -20,19 +20,23 @@ pub(crate) fn confine_is_required() -> bool {
     let is_required = |value: &str| matches!(value.trim_matches(['"', '\'']), "required");
     match std::env::var("COMITY_GUARD_CONFINE").ok().filter(|policy| !policy.is_empty()) {
         Some(policy) => is_required(&policy),
-        None => settings().iter().find_map(|text| says(text, "confine")).is_some_and(is_required),
+        None => settings()
+            .unwrap_or_default()
+            .iter()
+            .find_map(|text| says(text, "confine"))
+            .is_some_and(is_required),
     }
 }
 
-/// The user's settings, the ones that win first.
-fn settings() -> Vec<String> {
-    let Ok(home) = comity_wire::Home::from_env() else { return vec![] };
-    // What is in another user's directory opens nothing, nor does it close by accident.
-    if home.check().is_err() {
-        return vec![];
+/// The user's settings, the ones that win first. What is in another user's directory opens nothing, nor does it close by
+/// accident: then there are none.
+fn settings() -> Option<Vec<String>> {
+    let home = comity_wire::Home::from_env().ok()?;
+    if home.check().is_err_and(|problem| problem.kind() == std::io::ErrorKind::PermissionDenied) {
+        return None;
     }
     let files = Some(home.path().join("comity.toml")).into_iter().chain(comity_wire::user_settings());
-    files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
+    Some(files.filter_map(|file| std::fs::read_to_string(file).ok()).collect())
 }
 
 fn is_open_word(value: &str) -> bool {

@@ -56,6 +56,11 @@ fn private_dir(dir: &Path) -> io::Result<()> {
     };
     match problem(&found, own_uid()) {
         None => Ok(()),
+        // A file of one's own in the way is a mistake, and nobody's doing.
+        Some(Problem::NoDirectory) if found.is_file() && found.uid() == own_uid() => {
+            let said = format!("{} is not a directory; remove it, or set COMITY_HOME", dir.display());
+            Err(io::Error::new(io::ErrorKind::NotADirectory, said))
+        }
         Some(Problem::NoDirectory) => {
             Err(refused(dir, "is not a directory", "remove it, or set COMITY_HOME"))
         }

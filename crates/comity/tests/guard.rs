@@ -106,7 +106,9 @@ fn outside_of_repositories_nothing_is_judged() {
     let place = with_bob();
     let elsewhere = place.dir().join("elsewhere.txt");
     allowed(&judge(&place, "PreToolUse", "Write", json!({ "file_path": elsewhere, "content": "x" })));
-    allowed(&judge(&place, "PreToolUse", "mcp__other__tool", json!({ "path": "src/a.rs" })));
+    // In one, a tool that nobody has told us about may write to what it is given, unless its name says otherwise.
+    denied(&judge(&place, "PreToolUse", "mcp__other__tool", json!({ "path": "src/a.rs" })));
+    allowed(&judge(&place, "PreToolUse", "mcp__other__read", json!({ "path": "src/a.rs" })));
 }
 
 #[test]
