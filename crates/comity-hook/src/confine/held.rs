@@ -1,5 +1,6 @@
 //! What the server says that others hold, as paths.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use comity_core::paths::Component;
@@ -48,38 +49,49 @@ impl Answer {
 
     /// All that is held, in all worktrees: the name in each of them is what the lock is about.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        let mut paths = Vec::new();
+        let (mut paths, mut dirs) = (Vec::new(), Dirs::default());
         for (roots, patterns) in &self.held {
             // The text is canonical: it was folded when the lock was taken.
             let patterns: Vec<PathPattern> =
                 patterns.iter().filter_map(|text| PathPattern::parse(text, CaseRule::Exact).ok()).collect();
             for root in roots {
-                patterns.iter().for_each(|pattern| held_below(root, pattern, &mut paths));
+                patterns.iter().for_each(|pattern| held_below(root, pattern, &mut dirs, &mut paths));
             }
         }
         paths
     }
 }
 
-fn held_below(root: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
+fn held_below(root: &Path, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut Vec<PathBuf>) {
     for alternative in pattern.alternatives() {
         let at: PathBuf = std::iter::once(root).chain(alternative.prefix().map(Path::new)).collect();
         match alternative.rest() {
-            // A name alone does not hold what is below it.
-            [] if at.is_dir() => {}
-            [] | [Component::AnyDepth] => paths.push(resolved(at)),
+            [] => paths.extend(dirs.resolved(at).filter(|(_, is_dir)| !is_dir).map(|(path, _)| path)),
+            [Component::AnyDepth] => paths.extend(dirs.resolved(at).map(|(path, _)| path)),
             _ => globs::expand(root, &at, pattern, paths),
         }
     }
 }
 
-/// The path that leads there without symlinks.
-fn resolved(path: PathBuf) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
-    match (path.parent().and_then(|parent| parent.canonicalize().ok()), path.file_name()) {
-        (Some(parent), Some(name)) => parent.join(name),
-        _ => path,
+/// Directories by where they really are: many held paths are in one.
+#[derive(Default)]
+struct Dirs(HashMap<PathBuf, Option<PathBuf>>);
+
+impl Dirs {
+    /// The path that leads there without symlinks, and whether it is a directory: a name alone does not hold what is
+    /// below it.
+    fn resolved(&mut self, path: PathBuf) -> Option<(PathBuf, bool)> {
+        let found = path.symlink_metadata().ok().map(|found| found.file_type());
+        if found.is_some_and(|found| found.is_symlink()) {
+            let real = path.canonicalize().ok()?;
+            let is_dir = real.is_dir();
+            return Some((real, is_dir));
+        }
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        if !self.0.contains_key(parent) {
+            self.0.insert(parent.to_owned(), parent.canonicalize().ok());
+        }
+        let real = self.0.get(parent).cloned().flatten().unwrap_or_else(|| parent.to_owned());
+        Some((real.join(name), found.is_some_and(|found| found.is_dir())))
     }
 }
