@@ -102,7 +102,8 @@ fn a_lock_that_goes_to_another_in_the_middle_of_a_commit_stops_it() {
     let hook = place.repo.join(".git/hooks/pre-commit");
     let comity = support::BINARY;
     let script = format!(
-        "#!/bin/sh\nunset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE\n{comity} release src/a.rs && COMITY_TOKEN={} {comity} lock src/a.rs\n",
+        "#!/bin/sh\nunset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE\nCOMITY_TOKEN={} {comity} release src/a.rs && COMITY_TOKEN={} {comity} lock src/a.rs\n",
+        support::HUMAN,
         bob.token
     );
     fs::create_dir_all(hook.parent().expect("a directory")).expect("made");

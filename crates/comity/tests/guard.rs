@@ -181,7 +181,12 @@ fn people_are_stopped_at_the_commit() {
     fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).expect("executable");
     let commit = || {
         Ran::of(
-            place.program("git").args(["commit", "--quiet", "--all", "-m", "x"]).output().expect("git runs"),
+            place
+                .program("git")
+                .args(["commit", "--quiet", "--all", "-m", "x"])
+                .env("COMITY_TOKEN", support::HUMAN)
+                .output()
+                .expect("git runs"),
         )
     };
     fs::write(place.repo.join("src/a.rs"), "changed\n").expect("written");

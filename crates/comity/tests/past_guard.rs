@@ -149,7 +149,8 @@ fn a_commit_in_another_worktree_and_with_another_state_directory() {
     // Another server knows of no lock of ann's.
     let elsewhere = yard.place.dir().join("elsewhere");
     let other = |arguments: &[&str]| {
-        let ran = yard.place.comity(arguments).env("COMITY_HOME", &elsewhere).output().expect("comity runs");
+        let mut comity = yard.place.comity_as_whoever(arguments);
+        let ran = comity.env("COMITY_HOME", &elsewhere).output().expect("comity runs");
         assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
     };
     fs::write(yard.place.repo.join("src/a.rs"), "fn other() {}\n").expect("written");

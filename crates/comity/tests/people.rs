@@ -372,20 +372,24 @@ fn the_first_token_is_for_a_new_state_directory_only() {
     let dir = tempfile::tempdir().expect("a directory");
     let home = dir.path().join("state");
     let place = Place::at(dir, home, &[]);
-    std::fs::remove_file(place.home.join("first-token")).expect("the tests' own");
-    let first = Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity"));
+    let comity = |arguments: &[&str]| {
+        let mut command = place.program(BINARY);
+        command.args(arguments);
+        command
+    };
+    let first = Ran::of(comity(&["token", "first"]).output().expect("comity"));
     let token = first.out.trim().to_owned();
     assert!(token.starts_with("cmty_human_"), "{first:?}");
-    assert_eq!(Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity")).code, 1);
-    let mut limit = place.comity_as_whoever(&["agent", "limit", "9"]);
+    assert_eq!(Ran::of(comity(&["token", "first"]).output().expect("comity")).code, 1);
+    let mut limit = comity(&["agent", "limit", "9"]);
     assert_eq!(Ran::of(limit.env("COMITY_TOKEN", &token).output().expect("comity")).code, 0);
-    let again = Ran::of(place.comity_as_whoever(&["token", "first"]).output().expect("comity"));
+    let again = Ran::of(comity(&["token", "first"]).output().expect("comity"));
     assert!(again.err.contains("has been used"), "{again:?}");
     // Laid down by hand for a directory in use, it is ignored.
     let forged = comity_app::tokens::hash("cmty_human_forged").to_string();
     place.kill_server();
     std::fs::write(place.home.join("first-token"), forged).expect("written");
-    let mut limit = place.comity_as_whoever(&["agent", "limit", "7"]);
+    let mut limit = comity(&["agent", "limit", "7"]);
     let ran = Ran::of(limit.env("COMITY_TOKEN", "cmty_human_forged").output().expect("comity"));
     assert_eq!(ran.code, 3, "{ran:?}");
     let secrets = ["http.token"].map(|name| place.home.join(name).exists());

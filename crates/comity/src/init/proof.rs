@@ -29,18 +29,30 @@ pub(super) fn denies(home: &Home, hook: &str, dialect: Dialect) -> Result<(), St
     let token = joined["token"].as_str().ok_or("the canary got no token")?.to_owned();
     let mut holder = Session::as_agent(home.clone(), token, repository);
     answer(holder.ask("lock", &json!({ "paths": [CANARY], "reason": "a canary" })))?;
-    let judged = judge(home, hook, dialect, repository, &name);
+    // The hook is another agent's, whoever runs this.
+    let writer = format!("{name}-writer");
+    let attached: Value = answer(session.ask("agent_attach", &json!({ "name": writer })))?;
+    let token = attached["token"].as_str().ok_or("the writer got no token")?.to_owned();
+    let judged = judge(home, (hook, &token), dialect, repository, &name);
+    let mut writer = Session::as_agent(home.clone(), token, repository);
+    answer(writer.ask("agent_bye", &json!({ "reason": "the guard was tried" })))?;
     // Whatever came of it: the canary goes.
     answer(holder.ask("agent_bye", &json!({ "reason": "the guard was tried" })))?;
     judged
 }
 
-fn judge(home: &Home, hook: &str, dialect: Dialect, repository: &Path, holder: &str) -> Result<(), String> {
+fn judge(
+    home: &Home,
+    (hook, token): (&str, &str),
+    dialect: Dialect,
+    repository: &Path,
+    holder: &str,
+) -> Result<(), String> {
     let mut child = Command::new(hook)
         .arg(dialect.name())
         .current_dir(repository)
         .env("COMITY_HOME", home.path())
-        .env_remove("COMITY_TOKEN")
+        .env("COMITY_TOKEN", token)
         .env_remove("COMITY_GUARD_POLICY")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

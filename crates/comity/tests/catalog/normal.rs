@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Numbers whose names end like this, or are these, differ from run to run.
 const NUMBERS: [&str; 6] = ["fence", "new_fence", "fence_floor", "pid", "at_ms", "seen_ms_ago"];
 /// Texts with these names differ from run to run.
-const TEXTS: [&str; 5] = ["at", "hash", "token", "url", "project"];
+const TEXTS: [&str; 6] = ["at", "hash", "token", "url", "project", "lineage"];
 
 /// The colour of an agent follows from its id.
 const COLOURS: [&str; 8] = ["red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink"];
@@ -20,6 +20,8 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
                 let name = name.as_str();
                 let is_time = name.ends_with("_ms") || name.ends_with("Ms") || NUMBERS.contains(&name);
                 let value = match value {
+                    // Where the human acted from.
+                    Value::Object(_) if name == "from" => "PLACE".into(),
                     Value::Number(_) if is_time => "NUMBER".into(),
                     Value::String(_) if TEXTS.contains(&name) => "TEXT".into(),
                     other => normal_json(other, dir),
@@ -29,6 +31,7 @@ pub(crate) fn normal_json(value: &Value, dir: &Path) -> Value {
             Value::Object(fields.iter().map(normal).collect())
         }
         Value::Array(items) => items.iter().map(|item| normal_json(item, dir)).collect(),
+        Value::String(text) if text.contains("acted from a new place") => "PLACE".into(),
         Value::String(text) => normal_text(text, dir).into(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }

@@ -171,7 +171,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "--type", "agent_joined"]),
         &expect![[r#"
-                 3  TIME  agent_joined      ann joined as developer
+                 4  TIME  agent_joined      ann joined as developer
             [exit 0]"#]],
     );
     check(
@@ -185,7 +185,7 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["log", "verify"]),
         &expect![[r#"
-            4 records are as they were written
+            6 records are as they were written
             hash HASH
             [exit 0]"#]],
     );
@@ -193,9 +193,11 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["summary"]),
         &expect![[r#"
-            0 agents, 0 locks (0 orphaned), 0 waiting, 4 entries
+            0 agents, 0 locks (0 orphaned), 0 waiting, 6 entries
+                   1  acted_from_new_place
                    1  agent_joined
                    1  agent_terminated
+                   1  human_token_made
                    1  pool_configured
                    1  server_started
             [exit 0]"#]],

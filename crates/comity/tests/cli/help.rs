@@ -49,6 +49,13 @@ fn help() {
               decisions    Shows what was decided, why, and what waits to be confirmed
               decision     Confirms a decision, or turns it down
               agent        Who is here: join, list, bye
+              whoami       Says who you are to Comity and how it knows: an agent, you at a terminal, a script of
+                           yours, or nobody
+              token        Tokens by which scripts act as you: create, list, revoke
+              passphrase   Sets the passphrase that has to be given once in every terminal before you can decide
+                           anything there, or removes it
+              login        Proves that you are present: gives the passphrase for this terminal, if one is set,
+                           and prints a link that is logged in
               ask          Asks whether you may make a tool call; your leader answers what no rule does. An
                            answer is for this exact input, once
               permissions  Who asks for what: list, allow, deny, and the rules
@@ -61,7 +68,6 @@ fn help() {
               alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
               status       Says where the server is, who you are to it, and what there is
               guard        
-              token        Prints your secret for the HTTP door, and its address
               doctor       Looks for what is wrong, and says what to do
               serve        Runs the server in the foreground
               mcp          Speaks MCP on standard input and output, for one agent

@@ -21,7 +21,8 @@ fn sample(op: &str) -> Value {
         "lease_give" => json!({ "lease": "7", "to": "ann" }),
         // This one would start a browser.
         "tab_open" => json!({ "timeout": 1 }),
-        "tab_list" | "tab_request" | "tab_requests" | "tab_grant" => json!({}),
+        "tab_list" | "tab_request" | "tab_requests" | "tab_grant" | "tab_downloads" => json!({}),
+        "tab_admit" => json!({ "context": "bank", "agent": "ann" }),
         "tab_element" => json!({ "tabId": 99, "selector": "x" }),
         "tab_type" => json!({ "tabId": 99, "text": "x" }),
         "tab_press" => json!({ "tabId": 99, "key": "x" }),
@@ -92,7 +93,7 @@ fn expected(op: &str) -> u16 {
         "commit" | "worktree_add" => 400,
         op if op.starts_with("lease_") || op == "lease" => 404,
         "tab_open" => 400,
-        "tab_list" | "tab_requests" => 200,
+        "tab_list" | "tab_requests" | "tab_downloads" => 200,
         op if op.starts_with("tab_") => 404,
         "task_add" | "task_declare" | "task_list" | "task_graph" => 200,
         op if op.starts_with("task_") => 404,
