@@ -48,11 +48,6 @@ impl Session {
         Session { home, client: None, token, cwd }
     }
 
-    /// A session as an agent, somewhere else.
-    pub(crate) fn as_agent(home: Home, token: String, cwd: &std::path::Path) -> Session {
-        Session { home, client: None, token: Some(token), cwd: cwd.to_str().map(str::to_owned) }
-    }
-
     /// Asks an operation. It is asked again if the connection breaks; the key keeps that from doing it twice.
     pub(crate) fn ask(&mut self, op: &str, input: &serde_json::Value) -> Result<Answer, Trouble> {
         let input =

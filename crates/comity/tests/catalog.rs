@@ -12,6 +12,7 @@ use comity_app::operation::Audience;
 use serde_json::{Value, json};
 
 use doors::{Answer, Door, Stage};
+use support::Agent;
 use support::mcp::Mcp;
 
 /// After this one nobody is left to ask the rest; who agrees to end has a test of its own.
@@ -26,10 +27,16 @@ struct Step {
     op: &'static str,
     input: Value,
     typed: &'static [&'static str],
+    is_humans: bool,
 }
 
 fn step(op: &'static str, input: Value, typed: &'static [&'static str]) -> Step {
-    Step { op, input, typed }
+    Step { op, input, typed, is_humans: false }
+}
+
+/// A question that only the human is answered.
+fn by_human(op: &'static str, input: Value, typed: &'static [&'static str]) -> Step {
+    Step { is_humans: true, ..step(op, input, typed) }
 }
 
 /// The scenario, asked by an agent that leads another. Every operation has to be in it.
@@ -268,6 +275,12 @@ fn all_steps() -> Vec<Step> {
         step("plan_submit", json!({ "file": "plan.md", "content": "x" }), &["plan.md", "--content", "x"]),
         // Somebody waits for a port; from here on time would tell.
         step("lease_grant", json!({ "pool": "port" }), &["port"]),
+        // The log tells where the human acted from, which differs: it has been read by now.
+        by_human("token_create", json!({ "name": "ci" }), &["ci"]),
+        by_human("tokens", json!({}), &[]),
+        by_human("token_revoke", json!({ "name": "ci" }), &["ci"]),
+        by_human("passphrase_set", json!({ "remove": true }), &["--remove"]),
+        by_human("login", json!({}), &[]),
         // Comity's own programs ask these; they are no tools, so they come last.
         step(
             "guard",
@@ -287,20 +300,23 @@ fn entry(step: &Step) -> &'static Entry {
 
 /// Plays the scenario through one door; nothing where the door does not offer the operation.
 fn play(door: Door) -> Vec<Option<Answer>> {
-    let stage = Stage::new();
+    let mut stage = Stage::new();
+    let human = Agent { id: "human".into(), token: support::HUMAN.into() };
     let mut mcp = (door == Door::Mcp)
         .then(|| Mcp::start(&mut stage.place.comity_as(&stage.lead, &["mcp", "--all-tools"])));
     let is_tool = |entry: &Entry| entry.audience != Audience::Internal;
     let ask = |step: Step| {
         let entry = entry(&step);
+        stage.asker = if step.is_humans { human.clone() } else { stage.lead.clone() };
         Some(match door {
             Door::Socket => stage.by_socket(entry, &step.input),
             Door::CommandLine => stage.by_command_line(entry, step.typed),
             Door::CommandLineInWords => stage.by_command_line_in_words(entry, step.typed),
             Door::Rest => stage.by_rest(entry, &step.input),
             Door::RestByName => stage.by_name(entry, &step.input),
-            Door::Mcp if is_tool(entry) => stage.by_mcp(mcp.as_mut()?, entry, &step.input),
-            Door::McpOverHttp if is_tool(entry) => stage.by_mcp_over_http(entry, &step.input),
+            Door::Mcp if is_tool(entry) && !step.is_humans => stage.by_mcp(mcp.as_mut()?, entry, &step.input),
+            // A connector is its agent's: the human asks by another way.
+            Door::Mcp | Door::McpOverHttp if is_tool(entry) => stage.by_mcp_over_http(entry, &step.input),
             Door::Mcp | Door::McpOverHttp => return None,
         })
     };

@@ -127,7 +127,7 @@ fn a_reader_that_goes_away_is_no_fault() {
 
 #[test]
 fn completions_know_every_command() {
-    let place = Place::new();
+    let place = Place::without_state();
     for shell in ["bash", "zsh", "fish"] {
         let script = place.run(&["completions", shell]);
         assert_eq!(script.code, 0);

@@ -85,7 +85,7 @@ fn a_directory_of_another_user() {
     if !is_root() {
         return skip("a_directory_of_another_user", "only root can make one");
     }
-    let place = Place::new();
+    let place = Place::without_state();
     private(&place.home);
     let listener = UnixListener::bind(place.socket()).expect("listens");
     for path in [&place.socket(), &place.home] {
@@ -99,7 +99,7 @@ fn a_directory_of_another_user() {
 
 #[test]
 fn a_directory_that_others_can_enter() {
-    let place = Place::new();
+    let place = Place::without_state();
     private(&place.home);
     let listener = UnixListener::bind(place.socket()).expect("listens");
     for open in [0o777, 0o755, 0o711] {
@@ -110,7 +110,7 @@ fn a_directory_that_others_can_enter() {
 
 #[test]
 fn a_link_in_place_of_the_directory_or_of_the_socket() {
-    let place = Place::new();
+    let place = Place::without_state();
     let elsewhere = private(&place.dir().join("elsewhere"));
     let listener = UnixListener::bind(elsewhere.join("comity.sock")).expect("listens");
     symlink(&elsewhere, &place.home).expect("linked");
@@ -163,7 +163,7 @@ fn a_listener_of_another_user_behind_a_socket_of_ours() {
     if !is_root() || !support::has_program("setpriv") {
         return skip(SELF, "root and setpriv are needed to become somebody else");
     }
-    let place = Place::new();
+    let place = Place::without_state();
     mode(place.dir(), 0o755);
     let copy = place.dir().join("test");
     let own = std::env::current_exe().expect("this program");

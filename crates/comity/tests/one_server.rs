@@ -74,7 +74,7 @@ fn a_terminal_that_goes_says_so_twice_and_one_that_is_not_heard_ends_nothing() {
 
 #[test]
 fn status_starts_nothing() {
-    let place = Place::new();
+    let place = Place::without_state();
     let status = place.run(&["status", "--json"]);
     assert_eq!((status.code, &status.document()["error"]["code"]), (1, &"not_running".into()), "{status:?}");
     assert!(place.server().is_none() && !place.home.exists());
@@ -110,7 +110,6 @@ fn down_and_up_keep_everything() {
 #[test]
 fn only_this_user_can_read_the_state() {
     let place = Place::new();
-    std::fs::create_dir(&place.home).expect("made");
     std::fs::set_permissions(&place.home, std::fs::Permissions::from_mode(0o755)).expect("opened up");
     let ann = place.join(&["ann"]);
     place.json_as(&ann, &["lock", "src/a.rs"]);
@@ -126,7 +125,7 @@ fn only_this_user_can_read_the_state() {
 
 #[test]
 fn a_state_directory_that_is_a_symlink_is_refused() {
-    let place = Place::new();
+    let place = Place::without_state();
     let elsewhere = place.dir().join("elsewhere");
     std::fs::create_dir(&elsewhere).expect("made");
     symlink(&elsewhere, &place.home).expect("linked");
@@ -141,7 +140,7 @@ fn a_state_directory_of_somebody_else_is_refused() {
     if !is_root() {
         return skip("a_state_directory_of_somebody_else_is_refused", "only root can make one");
     }
-    let place = Place::new();
+    let place = Place::without_state();
     std::fs::create_dir(&place.home).expect("made");
     std::os::unix::fs::chown(&place.home, Some(65534), Some(65534)).expect("given away");
     let up = place.run(&["up"]);

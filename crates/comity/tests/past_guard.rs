@@ -148,9 +148,12 @@ fn a_commit_in_another_worktree_and_with_another_state_directory() {
     assert_eq!(report["details"]["branch"], "linked", "{report}");
     // Another server knows of no lock of ann's.
     let elsewhere = yard.place.dir().join("elsewhere");
+    let first = yard.place.comity_as_whoever(&["token", "first"]).env("COMITY_HOME", &elsewhere).output();
+    let token = String::from_utf8(first.expect("comity runs").stdout).expect("a text");
     let other = |arguments: &[&str]| {
         let mut comity = yard.place.comity_as_whoever(arguments);
-        let ran = comity.env("COMITY_HOME", &elsewhere).output().expect("comity runs");
+        comity.env("COMITY_HOME", &elsewhere).env("COMITY_TOKEN", token.trim());
+        let ran = comity.output().expect("comity runs");
         assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
     };
     fs::write(yard.place.repo.join("src/a.rs"), "fn other() {}\n").expect("written");

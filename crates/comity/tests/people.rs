@@ -369,14 +369,8 @@ fn a_passphrase_makes_terminals_prove_themselves() {
 
 #[test]
 fn the_first_token_is_for_a_new_state_directory_only() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let home = dir.path().join("state");
-    let place = Place::at(dir, home, &[]);
-    let comity = |arguments: &[&str]| {
-        let mut command = place.program(BINARY);
-        command.args(arguments);
-        command
-    };
+    let place = Place::without_state();
+    let comity = |arguments: &[&str]| place.comity_as_whoever(arguments);
     let first = Ran::of(comity(&["token", "first"]).output().expect("comity"));
     let token = first.out.trim().to_owned();
     assert!(token.starts_with("cmty_human_"), "{first:?}");

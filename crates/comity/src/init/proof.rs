@@ -23,22 +23,35 @@ pub(super) fn denies(home: &Home, hook: &str, dialect: Dialect) -> Result<(), St
         Ok(made) => return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned()),
         Err(error) => return Err(format!("git: {error}")),
     }
-    let name = format!("canary-{}", &random_key()?[..8]);
     let mut session = Session::from_env(home.clone());
-    let joined: Value = answer(session.ask("agent_join", &json!({ "name": name })))?;
-    let token = joined["token"].as_str().ok_or("the canary got no token")?.to_owned();
-    let mut holder = Session::as_agent(home.clone(), token, repository);
-    answer(holder.ask("lock", &json!({ "paths": [CANARY], "reason": "a canary" })))?;
-    // The hook is another agent's, whoever runs this.
-    let writer = format!("{name}-writer");
-    let attached: Value = answer(session.ask("agent_attach", &json!({ "name": writer })))?;
-    let token = attached["token"].as_str().ok_or("the writer got no token")?.to_owned();
-    let judged = judge(home, (hook, &token), dialect, repository, &name);
-    let mut writer = Session::as_agent(home.clone(), token, repository);
-    answer(writer.ask("agent_bye", &json!({ "reason": "the guard was tried" })))?;
+    let mut join = |name: &str| {
+        let joined: Value = answer(session.ask("agent_join", &json!({ "name": name })))?;
+        joined["token"].as_str().map(str::to_owned).ok_or_else(|| format!("{name} got no token"))
+    };
+    let act = |token: &str, arguments: &[&str]| act_as(home, token, repository, arguments);
+    let name = format!("canary-{}", &random_key()?[..8]);
+    let holder = join(&name)?;
+    let tried = act(&holder, &["lock", CANARY, "--reason", "a canary"]).and_then(|()| {
+        // The hook judges for an agent of its own, whoever runs this.
+        let writer = join(&format!("{name}-writer"))?;
+        let judged = judge(home, (hook, &writer), dialect, repository, &name);
+        act(&writer, &["agent", "bye"]).and(judged)
+    });
     // Whatever came of it: the canary goes.
-    answer(holder.ask("agent_bye", &json!({ "reason": "the guard was tried" })))?;
-    judged
+    act(&holder, &["agent", "bye"]).and(tried)
+}
+
+/// Runs a command as an agent, in a process of its own: one that shows an agent's token counts as that agent from then on.
+fn act_as(home: &Home, token: &str, repository: &Path, arguments: &[&str]) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(repository).stdin(Stdio::null());
+    command.env("COMITY_HOME", home.path()).env("COMITY_TOKEN", token);
+    let done = command.output().map_err(|error| error.to_string())?;
+    match done.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
+    }
 }
 
 fn judge(

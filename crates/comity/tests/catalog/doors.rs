@@ -31,6 +31,8 @@ pub(crate) struct Answer {
 pub(crate) struct Stage {
     pub(crate) place: Place,
     pub(crate) lead: Agent,
+    /// Who asks the next question: the leader or the human.
+    pub(crate) asker: Agent,
 }
 
 impl Stage {
@@ -71,7 +73,7 @@ impl Stage {
             let joined = place.json_as(&lead, &["agent", "join", name, "--role", "reviewer"]);
             place.json_as(&Agent::of(&joined), &["plan", "submit", "plan.md", "--content", "read it all"]);
         }
-        Stage { place, lead }
+        Stage { place, asker: lead.clone(), lead }
     }
 
     fn json(&self, is_error: bool, what: &Value) -> Answer {
@@ -83,7 +85,7 @@ impl Stage {
     }
 
     pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
-        let mut wire = Wire::connect(&self.place).asking_as(&self.lead);
+        let mut wire = Wire::connect(&self.place).asking_as(&self.asker);
         match wire.ask(entry.name, input.clone()) {
             Ok(output) => {
                 // Whoever was offered mail says that it arrived; commands and tools do so by themselves.
@@ -98,7 +100,7 @@ impl Stage {
     }
 
     pub(crate) fn by_command_line(&self, entry: &Entry, typed: &[&str]) -> Answer {
-        let ran = self.place.run_as(&self.lead, &[entry.command, typed, &["--json"]].concat());
+        let ran = self.place.run_as(&self.asker, &[entry.command, typed, &["--json"]].concat());
         let document = ran.document();
         match ran.code {
             0 => self.json(false, &document),
@@ -108,7 +110,7 @@ impl Stage {
     }
 
     pub(crate) fn by_command_line_in_words(&self, entry: &Entry, typed: &[&str]) -> Answer {
-        let ran = self.place.run_as(&self.lead, &[entry.command, typed].concat());
+        let ran = self.place.run_as(&self.asker, &[entry.command, typed].concat());
         match ran.code {
             0 => {
                 // What an agent is told besides is beside the output here, and at its end there.
@@ -149,11 +151,11 @@ impl Stage {
     }
 
     fn request(&self, method: &str, target: &str, body: Option<&Value>) -> Answer {
-        let response = http::request(&self.place, Some(&self.lead.token), method, target, body);
+        let response = http::request(&self.place, Some(&self.asker.token), method, target, body);
         let document = response.json();
         if let Some(receipt) = document["receipt"].as_u64() {
             let input = json!({ "receipt": receipt });
-            http::request(&self.place, Some(&self.lead.token), "POST", "/api/mail/ack", Some(&input));
+            http::request(&self.place, Some(&self.asker.token), "POST", "/api/mail/ack", Some(&input));
         }
         match response.status {
             200..=299 => self.json(false, &document),
@@ -173,7 +175,7 @@ impl Stage {
             "params": { "name": entry.tool, "arguments": input },
         });
         let response =
-            http::request(&self.place, Some(&self.lead.token), "POST", "/mcp?tools=all", Some(&call));
+            http::request(&self.place, Some(&self.asker.token), "POST", "/mcp?tools=all", Some(&call));
         assert_eq!(response.status, 200, "{response:?}");
         let result = &response.json()["result"];
         self.text(result["isError"] == true, result["content"][0]["text"].as_str().expect("a text"))

@@ -70,6 +70,19 @@ impl Place {
 
     /// A place whose state is elsewhere than usual.
     pub(crate) fn at(dir: tempfile::TempDir, home: PathBuf, settings: &[(&'static str, &str)]) -> Place {
+        let place = Place::make(dir, home, settings);
+        place.set_file("first-token", &comity_app::tokens::hash(HUMAN).to_string());
+        place
+    }
+
+    /// A place that has no state directory yet. The tests' token is not known there.
+    pub(crate) fn without_state() -> Place {
+        let dir = tempfile::tempdir().expect("a directory");
+        let home = dir.path().join("state");
+        Place::make(dir, home, &[])
+    }
+
+    fn make(dir: tempfile::TempDir, home: PathBuf, settings: &[(&'static str, &str)]) -> Place {
         let repo = dir.path().join("repo");
         std::fs::create_dir_all(repo.join("src")).expect("a repository");
         let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -88,21 +101,6 @@ impl Place {
     /// Writes the settings of the state directory, for the next server.
     pub(crate) fn set(&self, settings: &str) {
         self.set_file("comity.toml", settings);
-    }
-
-    /// Makes the tests' token known to the first server, unless the state directory is not one that a server would use.
-    fn lay_down_token(&self) {
-        use std::os::unix::fs::MetadataExt;
-        let is_fit = match std::fs::symlink_metadata(&self.home) {
-            Ok(found) => {
-                let own = rustix::process::geteuid().as_raw();
-                found.is_dir() && found.uid() == own && found.mode() & 0o077 == 0
-            }
-            Err(_) => self.home.parent().is_some_and(Path::is_dir),
-        };
-        if is_fit && !self.home.join("log.db").exists() {
-            self.set_file("first-token", &comity_app::tokens::hash(HUMAN).to_string());
-        }
     }
 
     fn set_file(&self, name: &str, text: &str) {
@@ -140,10 +138,6 @@ impl Place {
 
     /// `comity` with arguments, as whoever its process is.
     pub(crate) fn comity_as_whoever(&self, arguments: &[&str]) -> Command {
-        // What looks only, and finds nothing, makes nothing.
-        if !matches!(arguments.first(), Some(&("status" | "completions"))) {
-            self.lay_down_token();
-        }
         let mut command = self.program(BINARY);
         command.args(arguments);
         command
