@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{BINARY, Place, Ran};
+use support::{BINARY, HUMAN, Place, Ran};
 
 const CLAUDE: &str = "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\"Stop\": []}\n}\n";
 const CODEX: &str = "# mine\nmodel = \"gpt-5\" # the best\n";
@@ -121,8 +121,11 @@ fn a_repository_keeps_its_own_hook() {
     let bob = user.place.join(&["bob"]);
     user.place.json_as(&bob, &["lock", "src/a.rs"]);
     fs::write(user.place.repo.join("src/a.rs"), "changed\n").expect("written");
-    let commit =
-        |file: &str| user.run(user.place.program("git").args(["commit", "--quiet", "-m", "x", "--", file]));
+    let commit = |file: &str| {
+        let mut git = user.place.program("git");
+        git.args(["commit", "--quiet", "-m", "x", "--", file]).env("COMITY_TOKEN", HUMAN);
+        user.run(&mut git)
+    };
     let stopped = commit("src/a.rs");
     assert!(stopped.code != 0 && stopped.err.contains("locked by bob"), "{stopped:?}");
     fs::write(user.place.repo.join("src/b.rs"), "changed\n").expect("written");

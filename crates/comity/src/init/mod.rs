@@ -15,6 +15,7 @@ use comity_guard::connect::{Connection, connect, disconnect, gaps, places};
 use comity_wire::Home;
 
 use crate::cli::output::{self, Form};
+use crate::session::Session;
 use files::{Change, Record};
 use report::{ClientReport, Report};
 
@@ -88,8 +89,10 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
         record.save(home)?;
     }
     if what == What::Do {
+        // One for all: who shows the tokens of several agents is nobody where it connects next.
+        let mut session = Session::from_env(home.clone());
         for client in &mut clients {
-            client.proven = Some(proof::denies(home, &connection.hook, client.dialect));
+            client.proven = Some(proof::denies(&mut session, home, &connection.hook, client.dialect));
         }
     }
     let gaps = clients.iter().map(|client| (client.dialect, gaps(client.dialect))).collect();

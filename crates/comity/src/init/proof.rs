@@ -13,8 +13,8 @@ use crate::session::{Session, Trouble, random_key};
 /// The file that nobody but its holder may write.
 const CANARY: &str = "canary.txt";
 
-/// Whether the hook denies the write that a program would make; else why not.
-pub(super) fn denies(home: &Home, hook: &str, dialect: Dialect) -> Result<(), String> {
+/// Whether the hook denies the write that a program would make; else why not. The agents that try it join through `session`.
+pub(super) fn denies(session: &mut Session, home: &Home, hook: &str, dialect: Dialect) -> Result<(), String> {
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
     let repository = dir.path();
     let made = Command::new("git").args(["init", "--quiet"]).arg(repository).stdin(Stdio::null()).output();
@@ -23,7 +23,6 @@ pub(super) fn denies(home: &Home, hook: &str, dialect: Dialect) -> Result<(), St
         Ok(made) => return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned()),
         Err(error) => return Err(format!("git: {error}")),
     }
-    let mut session = Session::from_env(home.clone());
     let mut join = |name: &str| {
         let joined: Value = answer(session.ask("agent_join", &json!({ "name": name })))?;
         joined["token"].as_str().map(str::to_owned).ok_or_else(|| format!("{name} got no token"))
@@ -41,7 +40,7 @@ pub(super) fn denies(home: &Home, hook: &str, dialect: Dialect) -> Result<(), St
     act(&holder, &["agent", "bye"]).and(tried)
 }
 
-/// Runs a command as an agent, in a process of its own: one that shows an agent's token counts as that agent from then on.
+/// Runs a command as an agent.
 fn act_as(home: &Home, token: &str, repository: &Path, arguments: &[&str]) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
