@@ -128,7 +128,8 @@ impl Application {
 
     /// A new agent's id and token: the same ones for a repeat of the same ask.
     pub(crate) fn new_identity(&self, caller: &Caller) -> Result<(AgentId, Token), Failure> {
-        match (&caller.key, self.0.secret.get()) {
+        let unguessable = caller.given_key.as_deref().filter(|key| key.len() >= tokens::KEY_BYTES_MIN);
+        match (unguessable, self.0.secret.get()) {
             (Some(key), Some(secret)) => Ok(tokens::derived(secret, caller.who, key)),
             _ => Ok((
                 tokens::random_agent_id().map_err(Failure::fault)?,
@@ -228,21 +229,20 @@ impl Application {
                 return Taken::Answered;
             }
         };
-        let key = match call.key.map(|key| Key::new(key).ok_or("a key has 1 to 128 bytes")) {
-            None => None,
-            Some(Ok(key)) => Some(key),
-            Some(Err(problem)) => {
+        let keyed;
+        let (caller, key) = match call.key.map(|key| (Key::new(key), key)) {
+            None => (caller, None),
+            Some((Some(_), given)) => {
+                // Tokens are made from what was given, so the log has only its hash.
+                let key = Key::new(&blake3::hash(given.as_bytes()).to_hex()[..32]);
+                keyed = Caller { key: key.clone(), given_key: Some(given.into()), ..caller.clone() };
+                (&keyed, key)
+            }
+            Some((None, _)) => {
+                let problem = format!("a key has 1 to {} bytes", Key::BYTES_MAX);
                 responder.respond(Err(Refusal::bad_input(problem, "shorten it").into()), vec![]);
                 return Taken::Answered;
             }
-        };
-        let keyed;
-        let caller = match &key {
-            Some(key) => {
-                keyed = Caller { key: Some(key.clone()), ..caller.clone() };
-                &keyed
-            }
-            None => caller,
         };
         let entry = &catalog::CATALOG[place];
         let may_come_in = caller.doubt.as_ref().is_some_and(|doubt| doubt.may_join) && entry.lets_in;

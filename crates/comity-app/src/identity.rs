@@ -3,6 +3,7 @@
 //! A person is proven and never what is left over. A lineage that ends nowhere, or whose top may have been started by an
 //! agent and lost its parent, proves nothing.
 
+mod desktop;
 mod marks;
 mod terminal;
 
@@ -16,6 +17,7 @@ use comity_core::{AgentId, Principal, Refusal, TokenHash, World};
 
 use crate::application::Application;
 use crate::lineage::{DEPTH_MAX, End, Lineage, Link};
+use crate::processes;
 use crate::tokens::{self, Token};
 
 /// Processes whose use of a token is remembered.
@@ -50,8 +52,6 @@ pub struct Doubt {
 pub struct Identities {
     /// Who used the token of which agent; `None` for those of several.
     uses: Mutex<HashMap<Process, Option<AgentId>>>,
-    /// The control groups of the processes of agents, the ended ones included.
-    groups: Mutex<HashMap<Process, Arc<str>>>,
     /// Terminals that were looked at.
     terminals: Mutex<HashMap<Process, terminal::Holder>>,
     /// Logins at the HTTP door, and until when.
@@ -146,6 +146,10 @@ impl Application {
         if let Some(of_an_agent) = self.marked(lineage) {
             return of_an_agent;
         }
+        // Who gave the passphrase at this terminal has proven more than any lineage does.
+        if self.has_given_passphrase(lineage) {
+            return Identity::human(Proof::Terminal, lineage);
+        }
         if let Some(lost) = self.astray(lineage) {
             return Identity::nobody(&format!(
                 "{} (process {}) lost its parent, and an agent may have started it",
@@ -201,21 +205,26 @@ impl Application {
 
     /// The process of the lineage that may have lost an agent for a parent, if there is one.
     fn astray<'a>(&self, lineage: &'a Lineage) -> Option<&'a Link> {
-        let agents = self.identities().agents_ever(&self.engine().world());
-        if agents.is_empty() {
-            return None;
-        }
         let caller = lineage.links.first()?;
         lineage.adopted().find(|link| {
-            let group = terminal::control_group(link.process.pid);
-            let is_younger = |(process, of): &(Process, Arc<str>)| {
-                process.start <= link.process.start && group.as_deref().is_none_or(|own| own == &**of)
+            let world = self.engine().world();
+            let may_be_an_agents = |is_group: &dyn Fn(Option<&str>) -> bool| {
+                world.people.may_be_an_agents(link.process.start, is_group)
             };
-            // Only the system makes a process of another user, and nothing is older than what started it.
-            marks::same_user(link, caller)
-                && agents.iter().any(is_younger)
-                && !is_child_of_a_shell_that_is_first(link, lineage)
-                && !self.is_attended(link)
+            // Nothing is older than what started it, and what starts in one control group stays there.
+            if !may_be_an_agents(&|_| true) {
+                return false;
+            }
+            let own = processes::group(link).filter(|_| desktop::is_kept_apart(link));
+            let is_own_group = |of: Option<&str>| of.zip(own.as_deref()).is_none_or(|(of, own)| of == own);
+            let is_in_first_session =
+                |of: Option<&str>| of.is_none_or(|of| of.starts_with(processes::FIRST_SESSION));
+            let is_suspect = may_be_an_agents(&is_own_group);
+            let is_typed =
+                is_child_of_a_shell_that_is_first(link, lineage) && !may_be_an_agents(&is_in_first_session);
+            drop(world);
+            // Only the system makes a process of another user.
+            is_suspect && !is_typed && marks::same_user(link, caller) && !self.is_attended(link)
         })
     }
 
@@ -234,12 +243,19 @@ impl Application {
         if let Some(pty) = caller.pty() {
             self.check_holder(pty, leader)?;
         }
-        if self.engine().world().people.passphrase().is_some()
-            && !self.identities().is_unlocked(leader.process)
-        {
+        if self.engine().world().people.passphrase().is_some() {
             return Err("the passphrase was not given in this terminal (comity login)".into());
         }
         Ok(())
+    }
+
+    /// Whether it is in the foreground of a terminal in which the passphrase was given.
+    fn has_given_passphrase(&self, lineage: &Lineage) -> bool {
+        let leader = lineage.links.iter().find(|link| link.leads_terminal());
+        let is_in_front = |caller: &Link| caller.terminal != 0 && caller.foreground == caller.group as i32;
+        lineage.links.first().is_some_and(is_in_front)
+            && leader.is_some_and(|leader| self.identities().is_unlocked(leader.process))
+            && self.engine().world().people.passphrase().is_some()
     }
 
     /// Remembers that the passphrase was given at the caller's terminal.
@@ -285,17 +301,6 @@ impl Identities {
 
     fn user(&self, process: Process) -> Option<Option<AgentId>> {
         lock(&self.uses).get(&process).copied()
-    }
-
-    /// The processes of all agents that this server has seen, with their control groups.
-    fn agents_ever(&self, world: &World) -> Vec<(Process, Arc<str>)> {
-        let mut groups = lock(&self.groups);
-        for process in world.agents.live().filter_map(|agent| agent.profile.process) {
-            groups
-                .entry(process)
-                .or_insert_with(|| terminal::control_group(process.pid).unwrap_or_default().into());
-        }
-        groups.iter().map(|(process, group)| (*process, group.clone())).collect()
     }
 
     /// Remembers that an agent has a process that speaks for it.

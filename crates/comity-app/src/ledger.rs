@@ -105,6 +105,9 @@ fn details(event: &Event) -> serde_json::Value {
     if let Some(serde_json::Value::Object(letter)) = flat.remove("letter") {
         flat.extend(letter);
     }
+    if let Some(serde_json::Value::Object(profile)) = flat.get_mut("profile") {
+        profile.remove("since");
+    }
     // The hash of a token is no secret, but nobody needs it either; nor what makes a repeat harmless.
     flat.remove("token");
     flat.remove("client_id");

@@ -76,6 +76,8 @@ pub struct Caller {
     pub lineage: Option<Arc<Lineage>>,
     /// The idempotency key of the call; [`Application::call`] sets it.
     pub key: Option<Key>,
+    /// What the caller gave as the key: nobody else knows it, and it is stored nowhere.
+    pub given_key: Option<Arc<str>>,
 }
 
 /// Why there is no output.
@@ -236,7 +238,7 @@ impl Caller {
 
     /// Somebody, somewhere.
     pub fn new(who: Principal, cwd: Option<PathBuf>) -> Caller {
-        Caller { who, origin: None, doubt: None, cwd, lineage: None, key: None }
+        Caller { who, origin: None, doubt: None, cwd, lineage: None, key: None, given_key: None }
     }
 
     /// Whoever was identified, somewhere.

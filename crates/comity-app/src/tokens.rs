@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use comity_core::{AgentId, Key, Principal, TokenHash};
+use comity_core::{AgentId, Principal, TokenHash};
 
 /// Begins every token, so that one is recognised where it should not be.
 const PREFIX: &str = "cmty_";
 
 /// Begins every token that stands in for the human, so that an agent program which finds one does not take it for its own.
 pub const HUMAN_PREFIX: &str = "cmty_human_";
+
+/// A shorter key than this may be guessed, and no token is made from it.
+pub const KEY_BYTES_MIN: usize = 32;
 
 /// A secret. It is shown once, to whom it belongs.
 #[derive(Clone)]
@@ -45,10 +48,10 @@ pub fn hash(token: &str) -> TokenHash {
 }
 
 /// The id and token that an ask with this key always gets from this server.
-pub fn derived(secret: &[u8; 32], who: Principal, key: &Key) -> (AgentId, Token) {
+pub fn derived(secret: &[u8; 32], who: Principal, key: &str) -> (AgentId, Token) {
     let derive = |what: &str| {
         let mut hasher = blake3::Hasher::new_keyed(secret);
-        for part in [what, &who.to_string(), key.as_str()] {
+        for part in [what, &who.to_string(), key] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }

@@ -49,6 +49,19 @@ pub struct Profile {
     /// The session id that its program gave itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<str>>,
+    /// Since when, and where, processes may be its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Since>,
+}
+
+/// From when on, and in which group of processes, a process that lost its parent may be an agent's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Since {
+    /// In the kernel's ticks since boot.
+    pub start: u64,
+    /// A group that processes do not leave by losing their parents; nothing if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub group: Option<Box<str>>,
 }
 
 /// A process that cannot be mistaken for a later one with the same number.

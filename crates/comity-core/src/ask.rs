@@ -44,6 +44,8 @@ pub enum Ask {
         fence_floor: Fence,
         /// The program's version.
         version: Box<str>,
+        /// The run of the machine: another one after each boot.
+        boot: Option<Box<str>>,
     },
     /// A repository is used.
     AddProject {

@@ -55,8 +55,9 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
     let done = match ask {
         Ask::Lock { wants, wait } => return locks::lock(world, who, wants, *wait),
         Ask::Pool(ask) => return pools::decide(world, who, ask),
-        Ask::Start { fence_floor, version } => {
-            vec![Event::ServerStarted { fence_floor: *fence_floor, version: version.clone() }]
+        Ask::Start { fence_floor, version, boot } => {
+            let (version, boot) = (version.clone(), boot.clone());
+            vec![Event::ServerStarted { fence_floor: *fence_floor, version, boot }]
         }
         Ask::AddProject { project, common_dir, case } => match world.projects.contains_key(project) {
             true => vec![],

@@ -61,6 +61,9 @@ pub enum Event {
         fence_floor: Fence,
         /// The program's version.
         version: Box<str>,
+        /// The run of the machine: another one after each boot.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        boot: Option<Box<str>>,
     },
     /// A repository was first used.
     ProjectAdded {

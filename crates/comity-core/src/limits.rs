@@ -36,6 +36,8 @@ pub const NAME_CHARS_MAX: usize = 64;
 pub const PROFILE_BYTES_MAX: usize = 4_096;
 /// Agents alive at a time.
 pub const AGENTS_MAX: usize = 10_000;
+/// Groups of processes in which agents were seen; beyond, all groups count as one.
+pub const AGENT_GROUPS_MAX: usize = 64;
 /// Ended agents that are remembered.
 pub const ENDED_AGENTS_MAX: usize = 1_000;
 /// Tokens of one agent (each of its processes may have its own).

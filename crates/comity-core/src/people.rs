@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{Process, check_name};
+use crate::agents::{Process, Since, check_name};
 use crate::event::{Event, EventType, Record, durable, live};
 use crate::ids::{Principal, TokenHash};
-use crate::limits::{HUMAN_TOKENS_MAX, LINEAGES_MAX, UNSEEN_ACTS_MAX};
+use crate::limits::{AGENT_GROUPS_MAX, HUMAN_TOKENS_MAX, LINEAGES_MAX, UNSEEN_ACTS_MAX};
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -153,6 +153,9 @@ pub struct People {
     passphrase: Option<Box<str>>,
     lineages: VecDeque<Box<str>>,
     unseen: VecDeque<Unseen>,
+    boot: Option<Box<str>>,
+    /// By group, when the first agent's processes can have started since the machine did. No name is any group.
+    first_agents: BTreeMap<Box<str>, u64>,
 }
 
 impl Proof {
@@ -198,6 +201,29 @@ impl People {
     /// What was done from new places and not shown yet, unless it was done from this one.
     pub fn unseen<'a>(&'a self, lineage: &'a str) -> impl Iterator<Item = &'a Unseen> {
         self.unseen.iter().filter(move |act| &*act.origin.lineage != lineage)
+    }
+
+    /// Whether a process that started then may be an agent's: one in a group for which this is true came before.
+    pub fn may_be_an_agents(&self, start: u64, is_group: impl Fn(Option<&str>) -> bool) -> bool {
+        let named = |group: &str| is_group(Some(group).filter(|group| !group.is_empty()));
+        self.first_agents.iter().any(|(group, first)| *first <= start && named(group))
+    }
+
+    pub(crate) fn booted(&mut self, boot: Option<&str>) {
+        if self.boot.as_deref() != boot {
+            self.boot = boot.map(Into::into);
+            self.first_agents.clear();
+        }
+    }
+
+    pub(crate) fn agent_came(&mut self, since: Option<&Since>) {
+        let Some(Since { start, group }) = since else { return };
+        let mut group = group.clone().unwrap_or_default();
+        if self.first_agents.len() >= AGENT_GROUPS_MAX && !self.first_agents.contains_key(&group) {
+            group = Box::default();
+        }
+        let first = self.first_agents.entry(group).or_insert(*start);
+        *first = (*first).min(*start);
     }
 
     fn knows(&self, lineage: &str) -> bool {

@@ -133,11 +133,15 @@ impl World {
             self.answers.remember(record.by, key, &record.event);
         }
         match &record.event {
-            Event::ServerStarted { fence_floor, .. } => self.server_started(*fence_floor),
+            Event::ServerStarted { fence_floor, boot, .. } => {
+                self.people.booted(boot.as_deref());
+                self.server_started(*fence_floor);
+            }
             Event::ProjectAdded { project, common_dir, case } => {
                 self.projects.insert(*project, Project { common_dir: common_dir.clone(), case: *case });
             }
             Event::AgentJoined { agent, profile, token } => {
+                self.people.agent_came(profile.since.as_ref());
                 self.agents.insert(Agent {
                     id: *agent,
                     profile: (**profile).clone(),

@@ -169,7 +169,7 @@ impl<R: Rules> Simulation<R> {
             Happening::Restarted { floor, from_snapshot, through_json } => {
                 let aside = self.aside.as_ref().filter(|_| *from_snapshot);
                 self.world = fold_again(&self.world, &self.log, aside, *through_json)?;
-                let ask = Ask::Start { fence_floor: *floor, version: "simulated".into() };
+                let ask = Ask::Start { fence_floor: *floor, version: "simulated".into(), boot: None };
                 self.asked(Principal::System, &ask, None)
             }
             Happening::Snapshot => {

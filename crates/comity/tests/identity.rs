@@ -249,6 +249,32 @@ fn no_token_is_ever_written_down() {
     }
 }
 
+#[test]
+fn nothing_in_the_state_directory_makes_an_agents_token() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let join = |name: &str, key: &str| {
+        let mut wire = Wire::connect(&place);
+        let joined = wire.ask_with_key("agent_join", json!({ "name": name }), Some(key)).expect("joined");
+        joined["token"].as_str().expect("a token").to_owned()
+    };
+    let key = "0123456789abcdef0123456789abcdef";
+    let token = join("ann", key);
+    for file in files_below(&place.home) {
+        let bytes = std::fs::read(&file).unwrap_or_default();
+        let found = bytes.windows(key.len()).any(|window| window == key.as_bytes());
+        assert!(!found, "{} holds the key that the token is made from", file.display());
+    }
+    place.kill_server();
+    place.json(&["up"]);
+    assert_eq!(join("ann", key), token, "a repeat gets the same one, from another server, too");
+    // A key that can be guessed makes no token.
+    let secret: [u8; 32] =
+        std::fs::read(place.home.join("secret")).expect("it").try_into().expect("32 bytes");
+    let (_, guessed) = comity_app::tokens::derived(&secret, comity_core::Principal::Human, "1");
+    assert_ne!(join("bob", "1"), guessed.reveal());
+}
+
 fn files_below(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

@@ -112,8 +112,3 @@ fn holds_other_end(pid: u32, pty: u32) -> bool {
     };
     entries.into_iter().any(|entry| is_other_end(&entry))
 }
-
-/// The control group of a process: it stays the same, whatever parents are lost.
-pub(super) fn control_group(pid: u32) -> Option<String> {
-    std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()
-}

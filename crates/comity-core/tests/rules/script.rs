@@ -266,7 +266,7 @@ impl Stage {
         self.world = snapshot.restore(Patience::default());
         assert_eq!(self.world.next_deadline(), deadline, "deadlines survive a restart");
         let fence_floor = Fence(floor.trim_start_matches("floor ").parse().unwrap_or(0));
-        let ask = Ask::Start { fence_floor, version: "0".into() };
+        let ask = Ask::Start { fence_floor, version: "0".into(), boot: None };
         self.ask("comity", Principal::System, &ask, None);
     }
 }

@@ -83,7 +83,9 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         std::process::exit(1);
     });
     let version = env!("CARGO_PKG_VERSION");
-    let begun = engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into() });
+    let boot = comity_app::processes::boot().map(Into::into);
+    let begun =
+        engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into(), boot });
     begun.map_err(|failed| format!("the log cannot be written: {failed:?}"))?;
 
     first_token(&engine, home)?;

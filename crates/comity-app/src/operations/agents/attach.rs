@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::processes::since;
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -127,6 +128,7 @@ impl Attach {
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
             process,
             session: self.session.as_deref().map(Into::into),
+            since: since(process, caller.lineage.as_deref()),
             ..Profile::default()
         }
     }

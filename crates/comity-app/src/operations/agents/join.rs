@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::lineage::Lineage;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::processes::since;
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
@@ -75,6 +76,7 @@ impl Operation for Join {
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
             process,
             session: boxed(&self.session),
+            since: since(process, caller.lineage.as_deref()),
         });
         let asks = vec![Ask::Join { agent, token: token.hash(), profile }];
         let name = self.name;

@@ -7,6 +7,7 @@ use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
 use crate::operations::agents::free_name;
+use crate::processes::since;
 
 /// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
 pub(super) fn agent(
@@ -40,6 +41,7 @@ pub(super) fn agent(
         cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
         process: Some(process),
         session: session.map(Into::into),
+        since: since(Some(process), None),
         ..Profile::default()
     });
     let joined = app.engine().ask(caller.asker(), Ask::Attach { agent, token: token.hash(), profile });
