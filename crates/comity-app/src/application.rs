@@ -128,8 +128,11 @@ impl Application {
 
     /// A new agent's id and token: the same ones for a repeat of the same ask.
     pub(crate) fn new_identity(&self, caller: &Caller) -> Result<(AgentId, Token), Failure> {
-        let unguessable = caller.given_key.as_deref().filter(|key| key.len() >= tokens::KEY_BYTES_MIN);
-        match (unguessable, self.0.secret.get()) {
+        if caller.given_key.as_ref().is_some_and(|key| key.len() < tokens::KEY_BYTES_MIN) {
+            let problem = format!("the key of a join has at least {} bytes", tokens::KEY_BYTES_MIN);
+            return Err(Refusal::bad_input(problem, "use a random one, such as a UUID").into());
+        }
+        match (caller.given_key.as_deref(), self.0.secret.get()) {
             (Some(key), Some(secret)) => Ok(tokens::derived(secret, caller.who, key)),
             _ => Ok((
                 tokens::random_agent_id().map_err(Failure::fault)?,
@@ -245,7 +248,7 @@ impl Application {
             }
         };
         let entry = &catalog::CATALOG[place];
-        let may_come_in = caller.doubt.as_ref().is_some_and(|doubt| doubt.may_join) && entry.lets_in;
+        let may_come_in = entry.lets_in.is_some() && caller.way_in() == entry.lets_in;
         if caller.who == Principal::Nobody && entry.effect != Effect::Reads && !may_come_in {
             self.metrics().count_refusal();
             responder.respond(Err(caller.unproven().into()), vec![]);

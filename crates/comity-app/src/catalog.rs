@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::application::Application;
 use crate::engine::When;
+use crate::identity::WayIn;
 use crate::operation::{
     Audience, Caller, Effect, Failure, GoOn, MakeOutput, MakeVerdict, Operation, Pace, Plan, Rendered, Route,
 };
@@ -183,7 +184,7 @@ pub struct Entry {
     /// How long it may take.
     pub pace: Pace,
     /// Whether an agent program that is not known yet may call it, and becomes known by that.
-    pub(crate) lets_in: bool,
+    pub(crate) lets_in: Option<WayIn>,
     /// Whom it is for.
     pub audience: Audience,
     /// Where REST offers it.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use comity_core::agents::Process;
-use comity_core::people::{Origin, Proof};
+use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
 use comity_core::{AgentId, Principal, Refusal, TokenHash, World};
 
 use crate::application::Application;
@@ -43,8 +43,17 @@ pub struct Identity {
 pub struct Doubt {
     /// In words.
     pub why: Arc<str>,
-    /// Whether it may become an agent: an agent program that has not told us of itself.
-    pub may_join: bool,
+    /// What it may do about that, if anything.
+    pub way_in: Option<WayIn>,
+}
+
+/// How somebody of whom nothing is proven becomes known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WayIn {
+    /// It joins: it is an agent program that has not told us of itself.
+    Join,
+    /// It gives the passphrase: it is at a terminal of which too little is known.
+    LogIn,
 }
 
 /// What is remembered between calls of who is who. Nothing in here is lost that a restart would need.
@@ -58,8 +67,8 @@ pub struct Identities {
     logins: Mutex<HashMap<TokenHash, Instant>>,
     /// Agents that a process of theirs has attached to.
     attached: Mutex<HashSet<AgentId>>,
-    /// The leaders of terminals in which the passphrase was given.
-    unlocked: Mutex<Vec<Process>>,
+    /// The leaders of terminals in which a passphrase was given, and what is stored of that.
+    unlocked: Mutex<HashMap<Process, Box<str>>>,
 }
 
 impl Identity {
@@ -83,7 +92,7 @@ impl Identity {
         Identity {
             who: Principal::Nobody,
             origin: None,
-            doubt: Some(Doubt { why: why.into(), may_join: false }),
+            doubt: Some(Doubt { why: why.into(), way_in: None }),
         }
     }
 
@@ -91,7 +100,7 @@ impl Identity {
         Identity {
             who: Principal::Nobody,
             origin: None,
-            doubt: Some(Doubt { why: why.into(), may_join: true }),
+            doubt: Some(Doubt { why: why.into(), way_in: Some(WayIn::Join) }),
         }
     }
 }
@@ -110,12 +119,30 @@ impl Application {
         }
         let agent = world.agents.by_token(&hash)?;
         let (id, process) = (agent.id, agent.profile.process);
+        // A token that another agent has found makes nobody somebody else; whoever leads an agent may have given it one.
+        if let Some(own) = registered(&world, lineage)
+            && own != id
+            && !world.agents.is_ancestor(own, id)
+        {
+            let (own, other) = (world.name_of(Principal::Agent(own)), world.name_of(Principal::Agent(id)));
+            return Err(Refusal::NotAllowed {
+                problem: format!("this is {other}'s token, and you are {own}"),
+                hint: "unset COMITY_TOKEN".into(),
+            });
+        }
         drop(world);
         // An agent whose process is known is known without the token.
         if !process.is_some_and(|process| lineage.has(process)) {
             self.identities().used(lineage, id);
+            mark_users(lineage, token);
         }
         Ok(Identity::agent(id))
+    }
+
+    /// Whether a caller that was a person became an agent's after it had connected.
+    pub fn has_become_an_agents(&self, lineage: &Lineage) -> bool {
+        registered(&self.engine().world(), lineage).is_some()
+            || lineage.links.iter().any(|link| processes::is_marked(link.process.pid))
     }
 
     /// Who presents this token over the network, where nothing is known of the process.
@@ -133,6 +160,10 @@ impl Application {
 
     /// Who calls without a token: the agent in whose process tree it is, else a person if that is proven.
     pub fn recognise(&self, lineage: &Lineage) -> Identity {
+        // What is read of it below is worth nothing once it is gone.
+        if !lineage.links.first().is_some_and(|link| processes::is_alive(link.process)) {
+            return Identity::nobody("the process that connected has ended");
+        }
         if let Some(agent) = registered(&self.engine().world(), lineage) {
             return Identity::agent(agent);
         }
@@ -151,10 +182,14 @@ impl Application {
             return Identity::human(Proof::Terminal, lineage);
         }
         if let Some(lost) = self.astray(lineage) {
-            return Identity::nobody(&format!(
+            let mut nobody = Identity::nobody(&format!(
                 "{} (process {}) lost its parent, and an agent may have started it",
                 lost.name, lost.process.pid
             ));
+            if let Some(doubt) = nobody.doubt.as_mut().filter(|_| self.takes_passphrase()) {
+                doubt.way_in = Some(WayIn::LogIn);
+            }
+            return nobody;
         }
         let proof = match self.presence(lineage) {
             Ok(()) => Proof::Terminal,
@@ -190,6 +225,15 @@ impl Application {
                     )),
                 });
             }
+            if processes::is_marked(link.process.pid) {
+                let whose = format!("{} (process {})", link.name, link.process.pid);
+                return Some(match self.ended_in(lineage) {
+                    Some(name) => {
+                        Identity::unregistered(&format!("{whose} belongs to {name}, which has ended"))
+                    }
+                    None => Identity::nobody(&format!("{whose} was started by an agent")),
+                });
+            }
             if let Some(client) = marks.client {
                 let whose = format!("{} (process {})", link.name, link.process.pid);
                 let doubt = format!("{whose} belongs to {client}, an agent program that has not joined");
@@ -201,6 +245,15 @@ impl Application {
             }
         }
         None
+    }
+
+    /// The name of an agent that has ended, and whose very program is in the lineage: it may begin again.
+    fn ended_in(&self, lineage: &Lineage) -> Option<String> {
+        let world = self.engine().world();
+        let ended = world.agents.iter().filter(|agent| !agent.is_live());
+        let is_above = |process: Option<Process>| process.is_some_and(|process| lineage.has(process));
+        let mut ended = ended.filter(|agent| is_above(agent.profile.process));
+        ended.next().map(|agent| agent.profile.name.to_string())
     }
 
     /// The process of the lineage that may have lost an agent for a parent, if there is one.
@@ -243,8 +296,8 @@ impl Application {
         if let Some(pty) = caller.pty() {
             self.check_holder(pty, leader)?;
         }
-        if self.engine().world().people.passphrase().is_some() {
-            return Err("the passphrase was not given in this terminal (comity login)".into());
+        if self.takes_passphrase() {
+            return Err(PASSPHRASE_MISSING.into());
         }
         Ok(())
     }
@@ -254,13 +307,24 @@ impl Application {
         let leader = lineage.links.iter().find(|link| link.leads_terminal());
         let is_in_front = |caller: &Link| caller.terminal != 0 && caller.foreground == caller.group as i32;
         lineage.links.first().is_some_and(is_in_front)
-            && leader.is_some_and(|leader| self.identities().is_unlocked(leader.process))
-            && self.engine().world().people.passphrase().is_some()
+            && leader.is_some_and(|leader| self.is_unlocked(leader.process))
     }
 
-    /// Remembers that the passphrase was given at the caller's terminal.
-    pub(crate) fn unlock_terminal(&self, leader: Process) {
-        lock(&self.identities().unlocked).push(leader);
+    fn takes_passphrase(&self) -> bool {
+        self.engine().world().people.passphrase().is_some()
+    }
+
+    fn is_unlocked(&self, leader: Process) -> bool {
+        let given = lock(&self.identities().unlocked).get(&leader).cloned();
+        given.is_some() && given.as_deref() == self.engine().world().people.passphrase()
+    }
+
+    /// Remembers that the passphrase of which this is stored was given at the caller's terminal. It counts while that is
+    /// the one that is set.
+    pub(crate) fn unlock_terminal(&self, leader: Process, verifier: &str) {
+        let mut unlocked = lock(&self.identities().unlocked);
+        unlocked.retain(|leader, _| processes::is_alive(*leader));
+        unlocked.insert(leader, verifier.into());
     }
 }
 
@@ -268,6 +332,27 @@ impl Application {
 pub fn remote(proof: Proof, how: &str) -> Identity {
     let origin = Origin { proof, process: None, terminal: None, lineage: how.into() };
     Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
+}
+
+/// Whether this process is an agent's, or belongs to an agent program that may not have joined.
+pub fn is_below_an_agent_program() -> bool {
+    let lineage = Lineage::of(std::process::id());
+    let is_marked = |link: &Link| {
+        let marks = marks::of(link);
+        marks.token.is_some() || marks.client.is_some() || processes::is_marked(link.process.pid)
+    };
+    lineage.links.iter().any(is_marked)
+}
+
+/// Marks the processes that use an agent's token: the caller, and those above that were started with it.
+fn mark_users(lineage: &Lineage, token: &str) {
+    for (at, link) in lineage.links.iter().enumerate() {
+        let is_user = at == 0 || marks::of(link).token.as_deref() == Some(token);
+        if !is_user || link.leads_terminal() || processes::is_marked(link.process.pid) {
+            return;
+        }
+        processes::mark(link.process);
+    }
 }
 
 /// The live agent whose process is nearest in the lineage.
@@ -330,10 +415,6 @@ impl Identities {
 
     fn is_logged_in(&self, hash: &TokenHash) -> bool {
         lock(&self.logins).get(hash).is_some_and(|until| *until > Instant::now())
-    }
-
-    fn is_unlocked(&self, leader: Process) -> bool {
-        lock(&self.unlocked).contains(&leader)
     }
 }
 

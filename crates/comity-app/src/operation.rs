@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::application::Application;
 use crate::engine::When;
-use crate::identity::{Doubt, Identity};
+use crate::identity::{Doubt, Identity, WayIn};
 use crate::lineage::Lineage;
 
 /// What an operation does to the world.
@@ -161,8 +161,8 @@ pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Se
     const AUDIENCE: Audience;
     /// How long it may take.
     const PACE: Pace = Pace::Quick;
-    /// Whether an agent program that is not known yet may call it, and becomes known by that.
-    const LETS_IN: bool = false;
+    /// Whom it lets in who is not known yet.
+    const LETS_IN: Option<WayIn> = None;
     /// Where REST offers it.
     const ROUTE: Route;
     /// The words after `comity`.
@@ -265,6 +265,11 @@ impl Caller {
             }
             _ => Ok(()),
         }
+    }
+
+    /// How it becomes known, if it is nobody.
+    pub fn way_in(&self) -> Option<WayIn> {
+        self.doubt.as_ref()?.way_in
     }
 
     /// Why nothing is proven, for whoever is nobody.

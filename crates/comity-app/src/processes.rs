@@ -7,6 +7,15 @@ use crate::lineage::{Lineage, Link, link};
 /// Begins the group of processes that are in the session of the first process.
 pub const FIRST_SESSION: &str = "1:";
 
+/// The limit on file locks that marks a process as an agent's.
+#[cfg(target_os = "linux")]
+const MARK: u64 = u32::MAX as u64;
+/// How often new processes are looked for below one that is marked.
+#[cfg(target_os = "linux")]
+const MARK_ROUNDS: usize = 3;
+/// Processes below an agent's that are marked one by one; those they start inherit it.
+#[cfg(target_os = "linux")]
+const MARKED_MAX: usize = 10_000;
 /// What the kernel counts the starts of processes in, for whoever looks from outside.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -55,9 +64,93 @@ pub fn control_group(pid: u32) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()
 }
 
+/// Marks a process and all below it as an agent's. The mark is the hard limit on file locks, of which the kernel makes no
+/// use: whatever a process starts inherits it, whichever parents are lost or chosen, and none but root takes it off.
+#[cfg(target_os = "linux")]
+pub fn mark(process: Process) {
+    let mut marked = Vec::new();
+    let mut waiting = vec![process.pid];
+    // A process that starts while this looks is found in the next round, or has inherited the mark.
+    for _ in 0..MARK_ROUNDS {
+        while let Some(pid) = waiting.pop() {
+            let is_meant = pid != process.pid || is_alive(process);
+            if !is_meant || marked.len() >= MARKED_MAX {
+                return;
+            }
+            if !marked.contains(&pid) {
+                mark_one(pid);
+                marked.push(pid);
+            }
+            waiting.extend(children(pid).into_iter().filter(|child| !marked.contains(child)));
+        }
+        waiting.extend(marked.iter().flat_map(|pid| children(*pid)).filter(|child| !marked.contains(child)));
+    }
+}
+
+/// Marks one process, and what it starts from now on.
+#[cfg(target_os = "linux")]
+pub fn mark_one(pid: u32) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let limit = Rlimit { current: Some(MARK), maximum: Some(MARK) };
+    // It fails for what has a smaller limit, and so the mark.
+    let _ = Pid::from_raw(pid as i32).map(|pid| prlimit(Some(pid), Resource::Locks, limit));
+}
+
+/// Whether a process carries the mark of an agent.
+#[cfg(target_os = "linux")]
+pub fn is_marked(pid: u32) -> bool {
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
+    let hard = limits.lines().find_map(|line| line.strip_prefix("Max file locks")?.split_whitespace().nth(1));
+    hard.is_some_and(|hard| hard != "unlimited")
+}
+
+#[cfg(target_os = "linux")]
+fn children(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+/// Elsewhere a process cannot be marked from outside.
+#[cfg(not(target_os = "linux"))]
+pub fn mark(_: Process) {}
+
+/// Elsewhere a process cannot be marked from outside.
+#[cfg(not(target_os = "linux"))]
+pub fn mark_one(_: u32) {}
+
+/// Elsewhere there are no marks.
+#[cfg(not(target_os = "linux"))]
+pub fn is_marked(_: u32) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_mark_is_inherited_and_stays() {
+        let script = "(setsid sleep 60 & echo $!) ; read line; ulimit -Hx unlimited 2>/dev/null; sleep 60 & echo $!; wait";
+        let mut command = std::process::Command::new("sh");
+        let pipe = || std::process::Stdio::piped();
+        let mut shell = command.args(["-c", script]).stdin(pipe()).stdout(pipe()).spawn().expect("a shell");
+        let mut lines =
+            std::io::BufRead::lines(std::io::BufReader::new(shell.stdout.take().expect("a pipe")));
+        let mut number = || lines.next().expect("a line").expect("text").parse::<u32>().expect("a number");
+        let before = number();
+        let top = identify(shell.id()).expect("the shell");
+        assert!(!is_marked(top.pid) && !is_marked(std::process::id()));
+        mark(top);
+        std::io::Write::write_all(&mut shell.stdin.take().expect("a pipe"), b"go\n").expect("written");
+        let after = number();
+        assert!(is_marked(top.pid) && is_marked(after) && !is_marked(std::process::id()));
+        for pid in [before, after, top.pid] {
+            let kill = std::process::Command::new("kill").arg(pid.to_string()).status();
+            assert!(kill.expect("kill").success());
+        }
+        shell.wait().expect("an end");
+    }
 
     #[test]
     fn a_later_process_with_the_same_number_is_another() {

@@ -19,6 +19,9 @@ use crate::world::World;
 
 pub(crate) use presence::check;
 
+/// What a person lacks who is at a terminal, while a passphrase is set.
+pub const PASSPHRASE_MISSING: &str = "the passphrase was not given in this terminal";
+
 /// How it is known that the human acts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -84,6 +87,8 @@ pub enum PersonAsk {
     Recognise {
         /// Up to this record.
         up_to: u64,
+        /// Where: the programs from the outermost one down.
+        lineage: Box<str>,
     },
 }
 
@@ -116,10 +121,12 @@ pub enum PersonEvent {
         /// What was done, as the ledger calls it.
         act: Box<str>,
     },
-    /// The human was shown what was done from new places.
+    /// The human was shown what was done from new places, at one that is older than what was done.
     Recognised {
         /// Up to this record.
         up_to: u64,
+        /// Where: the programs from the outermost one down.
+        lineage: Box<str>,
     },
 }
 
@@ -145,13 +152,21 @@ pub struct Unseen {
     pub act: Box<str>,
 }
 
+/// A place that the human has acted from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Place {
+    lineage: Box<str>,
+    /// The record since which it is known.
+    since: u64,
+}
+
 /// What is known of the people who use this state directory.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct People {
     tokens: BTreeMap<Box<str>, HumanToken>,
     passphrase: Option<Box<str>>,
-    lineages: VecDeque<Box<str>>,
+    places: VecDeque<Place>,
     unseen: VecDeque<Unseen>,
     boot: Option<Box<str>>,
     /// By group, when the first agent's processes can have started since the machine did. No name is any group.
@@ -226,8 +241,14 @@ impl People {
         *first = (*first).min(*start);
     }
 
-    fn knows(&self, lineage: &str) -> bool {
-        self.lineages.iter().any(|known| &**known == lineage)
+    fn place(&self, lineage: &str) -> Option<&Place> {
+        self.places.iter().find(|place| &*place.lineage == lineage)
+    }
+
+    /// Whether showing an act there settles it: only a place that was known before the act proves that the human saw it.
+    fn is_settled_by(&self, act: &Unseen, up_to: u64, lineage: &str) -> bool {
+        let is_older = self.place(lineage).is_some_and(|place| place.since < act.seq);
+        act.seq <= up_to && is_older && &*act.origin.lineage != lineage
     }
 }
 
@@ -248,9 +269,9 @@ pub(crate) fn new_place(world: &World, asker: &Asker, answer: &[Event]) -> Optio
     let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
     let act = answer.first()?.kind().action.into();
     let lineage = origin.lineage.clone();
-    match world.people.knows(&lineage) {
-        true => None,
-        false => Some(Event::Person(PersonEvent::ActedFromNewPlace { lineage, act })),
+    match world.people.place(&lineage) {
+        Some(_) => None,
+        None => Some(Event::Person(PersonEvent::ActedFromNewPlace { lineage, act })),
     }
 }
 
@@ -271,10 +292,13 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<V
             }
         },
         PersonAsk::SetPassphrase { verifier } => PersonEvent::PassphraseSet { verifier: verifier.clone() },
-        PersonAsk::Recognise { up_to } => match world.people.unseen.iter().any(|act| act.seq <= *up_to) {
-            true => PersonEvent::Recognised { up_to: *up_to },
-            false => return Ok(vec![]),
-        },
+        PersonAsk::Recognise { up_to, lineage } => {
+            let people = &world.people;
+            match people.unseen.iter().any(|act| people.is_settled_by(act, *up_to, lineage)) {
+                true => PersonEvent::Recognised { up_to: *up_to, lineage: lineage.clone() },
+                false => return Ok(vec![]),
+            }
+        }
     };
     Ok(vec![Event::Person(event)])
 }
@@ -309,16 +333,20 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PersonEvent) {
         PersonEvent::PassphraseSet { verifier } => people.passphrase = verifier.clone(),
         PersonEvent::ActedFromNewPlace { lineage, act } => {
             // The first place of all is where the state directory was made: there is nobody to ask about it.
-            if let Some(origin) = record.from.as_deref().filter(|_| !people.lineages.is_empty()) {
+            if let Some(origin) = record.from.as_deref().filter(|_| !people.places.is_empty()) {
                 let (seq, wall_ms) = (record.seq, record.wall_ms);
                 people.unseen.push_back(Unseen { seq, wall_ms, origin: origin.clone(), act: act.clone() });
                 people.unseen.truncate(UNSEEN_ACTS_MAX);
             }
-            people.lineages.push_back(lineage.clone());
-            if people.lineages.len() > LINEAGES_MAX {
-                people.lineages.pop_front();
+            people.places.push_back(Place { lineage: lineage.clone(), since: record.seq });
+            if people.places.len() > LINEAGES_MAX {
+                people.places.pop_front();
             }
         }
-        PersonEvent::Recognised { up_to } => people.unseen.retain(|act| act.seq > *up_to),
+        PersonEvent::Recognised { up_to, lineage } => {
+            let mut unseen = std::mem::take(&mut people.unseen);
+            unseen.retain(|act| !people.is_settled_by(act, *up_to, lineage));
+            people.unseen = unseen;
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::display::visible;
 use crate::ids::AgentId;
+use crate::people::PASSPHRASE_MISSING;
 use crate::pools::PoolUse;
 use crate::time::Millis;
 
@@ -262,6 +263,9 @@ impl Refusal {
                 "you may look; to act, run this from a terminal, or set COMITY_TOKEN: an agent gets a token from its \
                  leader, a script from you with: comity token create NAME"
                     .into()
+            }
+            Refusal::NotPresent { lacks, .. } if lacks == PASSPHRASE_MISSING => {
+                "give it once in this terminal: comity login".into()
             }
             Refusal::NotPresent { .. } => {
                 "run it in a terminal that no agent is above, or give the script a token: comity token create NAME"

@@ -173,7 +173,8 @@ impl World {
                 self.agents.end(*agent, *ending, cause, now);
                 self.reads.forget(*agent);
                 crate::control::agent_ended(self, *agent);
-                self.permissions.forget(*agent);
+                let agents = &self.agents;
+                self.permissions.forget(|agent| agents.get(agent).is_none());
                 self.tasks.forget_agent(*agent);
                 self.pools.forget_agent(*agent);
                 crate::mail::agent_ended(self, *agent);

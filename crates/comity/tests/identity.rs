@@ -269,10 +269,8 @@ fn nothing_in_the_state_directory_makes_an_agents_token() {
     place.json(&["up"]);
     assert_eq!(join("ann", key), token, "a repeat gets the same one, from another server, too");
     // A key that can be guessed makes no token.
-    let secret: [u8; 32] =
-        std::fs::read(place.home.join("secret")).expect("it").try_into().expect("32 bytes");
-    let (_, guessed) = comity_app::tokens::derived(&secret, comity_core::Principal::Human, "1");
-    assert_ne!(join("bob", "1"), guessed.reveal());
+    let guessable = Wire::connect(&place).ask_with_key("agent_join", json!({ "name": "bob" }), Some("1"));
+    assert!(matches!(guessable, Err(No::Refused(_))), "{guessable:?}");
 }
 
 fn files_below(dir: &Path) -> Vec<PathBuf> {

@@ -32,7 +32,7 @@ impl Application {
         responder.respond(output, notices);
     }
 
-    /// What was done in the human's name from places that were new, for a human who looks; each is shown once.
+    /// What was done in the human's name from places that were new, for a human who looks; each is shown until that is somewhere older.
     fn new_places(&self, asker: &comity_core::Asker) -> Vec<String> {
         let origin = asker.origin.as_ref().filter(|origin| {
             asker.who == Principal::Human && matches!(origin.proof, Proof::Terminal | Proof::Login)
@@ -45,7 +45,8 @@ impl Application {
             (unseen.iter().map(|act| new_place(act)).collect::<Vec<_>>(), up_to)
         };
         if let Some(up_to) = up_to {
-            let asks = vec![Ask::Person(PersonAsk::Recognise { up_to })];
+            let lineage = origin.lineage.clone();
+            let asks = vec![Ask::Person(PersonAsk::Recognise { up_to, lineage })];
             self.engine().submit(Job { who: asker.clone(), asks, key: None, asker: Box::new(Nobody) });
             self.engine().kick();
         }

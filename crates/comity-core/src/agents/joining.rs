@@ -1,11 +1,11 @@
 //! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
 
-use super::{Process, Profile};
+use super::{Agent, Process, Profile};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
 use crate::limits::{AGENTS_MAX, NAME_CHARS_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX};
 use crate::people::Asker;
-use crate::permissions::PermissionEvent;
+use crate::permissions::{PermissionEvent, mode_of, mode_of_role};
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -66,8 +66,24 @@ pub(crate) fn join(
         true => (profile.team.clone(), None),
         false => (None, profile.team.clone()),
     };
+    // A program that says goodbye and comes again is led by whom it was led, in no wider mode.
+    let before = earlier(world, profile.process);
+    let leader =
+        before.and_then(|before| world.agents.living(before.profile.parent?).ok()).map(|lead| lead.id);
+    let parent = parent.or(leader);
+    let mode = before.map(|before| mode_of(world, before.id));
+    let narrower = mode.filter(|mode| *mode < mode_of_role(world, profile.role.as_deref()));
+    let kept = narrower.map(|mode| PermissionEvent::ModeSet { agent, mode, by: Principal::System });
     let profile = Box::new(Profile { parent, team, wished_team, ..profile.clone() });
-    Ok(vec![Event::AgentJoined { agent, profile, token }])
+    let joined = Event::AgentJoined { agent, profile, token };
+    Ok(std::iter::once(joined).chain(kept.map(Event::Permission)).collect())
+}
+
+/// The newest agent that this very process was.
+fn earlier(world: &World, process: Option<Process>) -> Option<&Agent> {
+    let process = process?;
+    let same = world.agents.iter().filter(|agent| agent.profile.process == Some(process));
+    same.max_by_key(|agent| (agent.joined, agent.id))
 }
 
 /// Registers another agent beside the calling one, with the same agent above it and no wider mode.
@@ -80,7 +96,7 @@ pub(crate) fn join_beside(
 ) -> Result<Vec<Event>, Refusal> {
     let Principal::Agent(beside) = asker.who else { return join(world, asker, agent, token, profile) };
     let parent = world.agents.living(beside)?.profile.parent;
-    let mode = crate::permissions::mode_of(world, beside);
+    let mode = mode_of(world, beside);
     let mut events = join(world, asker, agent, token, profile)?;
     for event in &mut events {
         if let Event::AgentJoined { profile, .. } = event {

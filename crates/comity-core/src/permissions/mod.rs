@@ -37,6 +37,7 @@ pub(crate) use ending::{run_out, with_agent};
 pub use event::{PermissionAsk, PermissionEvent};
 pub(crate) use invariants::check;
 pub use modes::mode_of;
+pub(crate) use modes::mode_of_role;
 pub use pattern::{Match, Pattern};
 pub use plans::{Plan, PlanAnswer, PlanState};
 pub use request::{Hearing, Request, State, is_answered, standing};

@@ -31,7 +31,11 @@ pub fn mode_of(world: &World, agent: AgentId) -> Mode {
 }
 
 fn of_role(world: &World, agent: AgentId) -> Mode {
-    let role = world.agents.get(agent).and_then(|agent| agent.profile.role.as_deref());
+    mode_of_role(world, world.agents.get(agent).and_then(|agent| agent.profile.role.as_deref()))
+}
+
+/// The mode that a role begins in.
+pub(crate) fn mode_of_role(world: &World, role: Option<&str>) -> Mode {
     world.roles.get(role.unwrap_or(DEFAULT_ROLE)).map(|role| role.mode).unwrap_or_default()
 }
 

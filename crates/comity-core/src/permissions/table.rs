@@ -126,8 +126,8 @@ impl Permissions {
     }
 
     /// The agent is no more, and needs no mode.
-    pub(crate) fn forget(&mut self, agent: AgentId) {
-        self.modes.remove(&agent);
+    pub(crate) fn forget(&mut self, is_forgotten: impl Fn(AgentId) -> bool) {
+        self.modes.retain(|agent, _| !is_forgotten(*agent));
     }
 
     pub(crate) fn facts(&self) -> PermissionFacts {

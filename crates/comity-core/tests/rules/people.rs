@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use comity_core::agents::{Ending, Process, Profile};
+use comity_core::agents::{Ending, Process, Profile, Since};
 use comity_core::locks::{LockMode, Wanted};
 use comity_core::people::{Asker, Origin, PersonAsk, PersonEvent, Proof};
 use comity_core::permissions::{PermissionAsk, mode_of};
@@ -226,7 +226,70 @@ fn acts_are_recorded_with_where_they_came_from_and_new_places_are_shown_once() {
     assert_eq!(unseen, ["tmux > python3 > comity"], "told once, and not of the place where it began");
     assert_eq!(scene.world.people.unseen("tmux > python3 > comity").count(), 0, "not to whoever did it");
     let up_to = scene.world.people.unseen(home).last().expect("one").seq;
-    let shown = scene.ask(present(), Ask::Person(PersonAsk::Recognise { up_to })).expect("shown");
+    // Somewhere that was not known before the act proves nothing: it may be whoever acted.
+    let newer = "tmux > python3 > bash > comity";
+    scene.ask(asker(Proof::Terminal, newer), lock("src/e.rs")).expect("locked");
+    let recognise = |lineage: &str| Ask::Person(PersonAsk::Recognise { up_to, lineage: lineage.into() });
+    assert!(scene.ask(asker(Proof::Terminal, newer), recognise(newer)).expect("nothing").is_empty());
+    assert_eq!(scene.world.people.unseen(home).count(), 2);
+    let shown = scene.ask(present(), recognise(home)).expect("shown");
     assert!(matches!(shown[..], [Event::Person(PersonEvent::Recognised { .. })]));
-    assert_eq!(scene.world.people.unseen(home).count(), 0);
+    let unseen: Vec<&str> = scene.world.people.unseen(home).map(|act| &*act.origin.lineage).collect();
+    assert_eq!(unseen, [newer], "what came after is shown the next time");
+}
+
+#[test]
+fn groups_of_agents_are_remembered_until_the_machine_boots() {
+    let mut scene = Scene::new();
+    let start = |boot: &str| Ask::Start {
+        fence_floor: comity_core::Fence(0),
+        version: "0".into(),
+        boot: Some(boot.into()),
+    };
+    scene.ask(Principal::System, start("one")).expect("started");
+    let join = |at: u64, start: u64, group: Option<&str>| Ask::Join {
+        agent: id(at),
+        token: TokenHash([at as u8; 32]),
+        profile: Box::new(Profile {
+            name: format!("agent{at}").into(),
+            since: Some(Since { start, group: group.map(Into::into) }),
+            ..Profile::default()
+        }),
+    };
+    scene.ask(present(), join(50, 100, Some("a"))).expect("joined");
+    scene.ask(present(), join(51, 90, Some("b"))).expect("joined");
+    scene.ask(Principal::Agent(id(50)), end(50)).expect("ended");
+    let may_be = |scene: &Scene, start: u64, own: &str| {
+        scene.world.people.may_be_an_agents(start, |group| group.is_none_or(|group| group == own))
+    };
+    assert!(may_be(&scene, 100, "a"), "also after it ended");
+    assert!(!may_be(&scene, 99, "a"), "nothing is older than what started it");
+    assert!(may_be(&scene, 95, "b") && !may_be(&scene, 200, "c"));
+    for at in 0..80 {
+        scene.ask(present(), join(100 + at, 120, Some(&format!("group {at}")))).expect("joined");
+    }
+    assert!(may_be(&scene, 120, "one that nobody has heard of"), "too many to tell apart");
+    scene.ask(Principal::System, start("two")).expect("started");
+    assert!(!may_be(&scene, 200, "a"), "numbers of another boot mean nothing");
+}
+
+#[test]
+fn a_program_that_comes_again_has_no_wider_mode() {
+    let mut scene = Scene::new();
+    let process = Some(Process { pid: 7, start: 1 });
+    let join = |at: u64| Ask::Join {
+        agent: id(at),
+        token: TokenHash([at as u8; 32]),
+        profile: Box::new(Profile { name: format!("agent{at}").into(), process, ..Profile::default() }),
+    };
+    scene.ask(present(), join(50)).expect("joined");
+    let plan = PermissionAsk::SetMode { agent: id(50), mode: Mode::Plan };
+    scene.ask(present(), Ask::Permission(plan)).expect("set");
+    scene.ask(Principal::Agent(id(50)), end(50)).expect("ended");
+    scene.ask(Principal::Nobody, join(51)).expect("joined");
+    assert_eq!(mode_of(&scene.world, id(51)), Mode::Plan);
+}
+
+fn end(at: u64) -> Ask {
+    Ask::End { agent: id(at), ending: Ending::Exited, cause: "bye".into() }
 }

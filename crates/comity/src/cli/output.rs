@@ -52,15 +52,28 @@ pub(crate) fn show(form: Form, answer: Result<Answer, Trouble>) -> ExitCode {
 
 /// Shows that something broke.
 pub(crate) fn fault(form: Form, problem: &str) -> ExitCode {
-    let hint = "look for what is wrong with: comity doctor";
+    failure(form, ("fault", FAULT), problem, "look for what is wrong with: comity doctor")
+}
+
+/// Shows that what was given cannot be used.
+pub(crate) fn bad_input(form: Form, problem: &str, hint: &str) -> ExitCode {
+    failure(form, ("bad_input", USAGE), problem, hint)
+}
+
+/// Shows that something is not for the caller to do.
+pub(crate) fn refused(form: Form, problem: &str, hint: &str) -> ExitCode {
+    failure(form, ("not_allowed", REFUSED), problem, hint)
+}
+
+fn failure(form: Form, (code, exit): (&str, u8), problem: &str, hint: &str) -> ExitCode {
     match form {
         Form::Json => {
-            let error = serde_json::json!({"error": {"code": "fault", "message": problem, "hint": hint}});
+            let error = serde_json::json!({"error": {"code": code, "message": problem, "hint": hint}});
             print(&error.to_string());
         }
-        Form::Text => explain(&Fault { code: "fault".into(), message: problem.into(), hint: hint.into() }),
+        Form::Text => explain(&Fault { code: code.into(), message: problem.into(), hint: hint.into() }),
     }
-    ExitCode::from(FAULT)
+    ExitCode::from(exit)
 }
 
 fn explain(fault: &Fault) {

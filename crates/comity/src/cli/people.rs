@@ -13,6 +13,9 @@ use super::output::{self, Form};
 use crate::serve::state_dir;
 use crate::session::{Session, Trouble};
 
+/// What to do where no passphrase can be typed.
+const TERMINAL_HINT: &str = "run it in a terminal; a script uses a token: comity token create NAME";
+
 /// Adds what is no operation.
 pub(super) fn commands(token: Command) -> Command {
     token.subcommand(
@@ -24,6 +27,10 @@ pub(super) fn commands(token: Command) -> Command {
 
 /// Makes the first token of a state directory that was never used.
 pub(super) fn first_token(home: &Home, form: Form) -> ExitCode {
+    if comity_app::identity::is_below_an_agent_program() {
+        let problem = "an agent program runs this, and the first token is yours";
+        return output::refused(form, problem, "run it outside of the agent's program");
+    }
     match state_dir::lay_down_first_token(home) {
         Ok(token) => {
             match form {
@@ -43,7 +50,7 @@ pub(super) fn login(home: Home, form: Form) -> ExitCode {
         Err(Trouble::Refused(_, fault)) if fault.message == "a passphrase is set" => {
             match ask("Passphrase: ") {
                 Ok(passphrase) => session.ask("login", &json!({ "passphrase": passphrase })),
-                Err(problem) => return output::fault(form, &problem),
+                Err(problem) => return output::bad_input(form, &problem, TERMINAL_HINT),
             }
         }
         other => other,
@@ -57,20 +64,28 @@ pub(super) fn passphrase(home: Home, remove: bool, form: Form) -> ExitCode {
     if remove {
         return output::show(form, session.ask("passphrase_set", &json!({ "remove": true })));
     }
+    // Whoever may not set one need not think of it: asked for nothing, the server says who may not.
+    match session.ask("passphrase_set", &json!({})) {
+        Err(Trouble::Refused(_, fault)) if fault.code == "bad_input" => {}
+        other => return output::show(form, other),
+    }
     let twice = ask("New passphrase: ").and_then(|one| Ok((one, ask("Again: ")?)));
     match twice {
         Ok((one, again)) if one == again => {
             output::show(form, session.ask("passphrase_set", &json!({ "passphrase": one })))
         }
-        Ok(_) => output::fault(form, "the two are not the same; nothing was changed"),
-        Err(problem) => output::fault(form, &problem),
+        Ok(_) => output::bad_input(
+            form,
+            "the two passphrases differ; nothing was changed",
+            "try again: comity passphrase",
+        ),
+        Err(problem) => output::bad_input(form, &problem, TERMINAL_HINT),
     }
 }
 
 /// Asks at the terminal, without showing what is typed.
 fn ask(prompt: &str) -> Result<String, String> {
-    let said =
-        |error: std::io::Error| format!("a passphrase is typed at a terminal, and there is none: {error}");
+    let said = |error: std::io::Error| format!("can't ask for the passphrase: no terminal here ({error})");
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(said)?;
     terminal.write_all(prompt.as_bytes()).map_err(said)?;
     let _silent = Silent::at(&terminal)?;

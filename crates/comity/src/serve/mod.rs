@@ -9,6 +9,7 @@ mod outbox;
 mod signals;
 mod socket;
 pub(crate) mod state_dir;
+mod surroundings;
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -71,6 +72,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         Unusable::Taken => state_dir::taken(home),
         Unusable::Bad(problem) => problem,
     })?;
+    surroundings::settle(home)?;
     let config = read_config(home)?;
     let StartPoint { log, mut world } = SqliteLog::open(home.path(), config.patience())?;
     world.agents_configured = Some(config.agents_max());

@@ -242,8 +242,13 @@ impl Socket {
         let lineage = connection.lineage.clone();
         let identity = match (&request.token, &connection.identity) {
             (Some(token), _) => self.app.identify(token, &lineage)?,
-            (None, Some(identity)) => identity.clone(),
-            (None, None) => self.app.recognise(&lineage),
+            // Who was a person when it connected may have become an agent since.
+            (None, Some(identity))
+                if identity.who != Principal::Human || !self.app.has_become_an_agents(&lineage) =>
+            {
+                identity.clone()
+            }
+            (None, _) => self.app.recognise(&lineage),
         };
         connection.identity = Some(identity.clone());
         let cwd = request.cwd.as_deref().map(Into::into);

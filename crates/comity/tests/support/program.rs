@@ -45,6 +45,17 @@ impl Program {
         program
     }
 
+    /// Tells it the last line that it runs, and does not wait.
+    pub(crate) fn last(&mut self, line: &str) {
+        self.shell
+            .0
+            .stdin
+            .as_mut()
+            .expect("a pipe")
+            .write_all(format!("{line}\n").as_bytes())
+            .expect("written");
+    }
+
     /// Runs a line in it and gives what it printed.
     pub(crate) fn run(&mut self, line: &str) -> String {
         self.asked += 1;

@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::identity::WayIn;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::processes::since;
+use crate::processes::{mark, since};
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -49,7 +50,7 @@ pub struct Attached {
 impl Operation for Attach {
     const NAME: &'static str = "agent_attach";
     const EFFECT: Effect = Effect::Changes;
-    const LETS_IN: bool = true;
+    const LETS_IN: Option<WayIn> = Some(WayIn::Join);
     const AUDIENCE: Audience = Audience::Internal;
     const ROUTE: Route = Route { method: "POST", path: "/api/agents/attach" };
     const COMMAND: &'static [&'static str] = &["agent", "attach"];
@@ -89,6 +90,7 @@ impl Operation for Attach {
             }
         };
         drop(world);
+        asks.iter().for_each(mark_process);
         app.identities().attached(agent);
         let new = agent == new_agent;
         let finish = Box::new(move |_: &[_], _: &_, _| Attached {
@@ -98,6 +100,13 @@ impl Operation for Attach {
             token: token.reveal().to_owned(),
         });
         Ok(Plan::Change { asks, finish })
+    }
+}
+
+/// Whoever asks to be an agent is one.
+fn mark_process(ask: &Ask) {
+    if let Ask::Attach { profile, .. } | Ask::AttachBeside { profile, .. } = ask {
+        profile.process.into_iter().for_each(mark);
     }
 }
 

@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::identity::WayIn;
 use crate::lineage::Lineage;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::processes::since;
+use crate::processes::{mark, since};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
@@ -56,7 +57,7 @@ pub struct Joined {
 impl Operation for Join {
     const NAME: &'static str = "agent_join";
     const EFFECT: Effect = Effect::Changes;
-    const LETS_IN: bool = true;
+    const LETS_IN: Option<WayIn> = Some(WayIn::Join);
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/agents" };
     const COMMAND: &'static [&'static str] = &["agent", "join"];
@@ -64,6 +65,7 @@ impl Operation for Join {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {
         let process = self.pid.map(|pid| own_process(app, caller, pid)).transpose()?;
+        process.into_iter().for_each(mark);
         let (agent, token) = app.new_identity(caller)?;
         let boxed = |text: &Option<String>| text.as_deref().map(Into::into);
         let profile = Box::new(Profile {

@@ -5,9 +5,10 @@ use comity_core::{Ask, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::engine::Failed;
+use crate::identity::WayIn;
 use crate::operation::{Caller, Failure};
 use crate::operations::agents::free_name;
-use crate::processes::since;
+use crate::processes::{mark, since};
 
 /// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
 pub(super) fn agent(
@@ -22,7 +23,7 @@ pub(super) fn agent(
     if let Some(agent) = session.and_then(|session| by_session(&app.engine().world(), session)) {
         return Ok(agent);
     }
-    if caller.who == Principal::Nobody && caller.doubt.as_ref().is_none_or(|doubt| !doubt.may_join) {
+    if caller.who == Principal::Nobody && caller.way_in() != Some(WayIn::Join) {
         return Err(caller.unproven().into());
     }
     // A hook that a person runs by hand belongs to no program: there is nothing to register.
@@ -35,6 +36,7 @@ pub(super) fn agent(
         }
         .into());
     };
+    mark(process);
     let (agent, token) = app.new_identity(caller)?;
     let profile = Box::new(Profile {
         name: free_name(&app.engine().world(), program).into(),

@@ -20,6 +20,7 @@ use super::targets::{By, Touch, touches};
 use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, planning};
 use crate::application::Application;
 use crate::config::ConfinePolicy;
+use crate::identity::WayIn;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::operations::locks::keeps_out;
 use crate::watch::{Call, Reach};
@@ -58,7 +59,7 @@ pub struct Spoken {
 impl Operation for Guard {
     const NAME: &'static str = "guard";
     const EFFECT: Effect = Effect::Changes;
-    const LETS_IN: bool = true;
+    const LETS_IN: Option<WayIn> = Some(WayIn::Join);
     const AUDIENCE: Audience = Audience::Internal;
     const ROUTE: Route = Route { method: "POST", path: "/api/guard" };
     const COMMAND: &'static [&'static str] = &["guard", "tool"];

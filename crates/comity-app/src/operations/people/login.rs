@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::identity::WayIn;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::tokens;
 
@@ -35,15 +36,21 @@ impl Operation for Login {
     const NAME: &'static str = "login";
     const EFFECT: Effect = Effect::Changes;
     const PACE: Pace = Pace::Long;
+    const LETS_IN: Option<WayIn> = Some(WayIn::LogIn);
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/login" };
     const COMMAND: &'static [&'static str] = &["login"];
     type Output = LoggedIn;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LoggedIn>, Failure> {
-        if caller.who != Principal::Human {
-            let problem = "only a person logs in".into();
-            return Err(Refusal::NotAllowed { problem, hint: "agents use COMITY_TOKEN".into() }.into());
+        match caller.who {
+            Principal::Human => {}
+            Principal::Nobody if caller.way_in() == Self::LETS_IN => {}
+            Principal::Nobody => return Err(caller.unproven().into()),
+            Principal::Agent(_) | Principal::System => {
+                let problem = "only a person logs in".into();
+                return Err(Refusal::NotAllowed { problem, hint: "agents use COMITY_TOKEN".into() }.into());
+            }
         }
         let needed = app.engine().world().people.passphrase().map(str::to_owned);
         let caller = match (needed, &self.passphrase) {
@@ -60,7 +67,7 @@ impl Operation for Login {
                     );
                 }
                 if let Some(leader) = terminal_of(caller) {
-                    app.unlock_terminal(leader);
+                    app.unlock_terminal(leader, &verifier);
                 }
                 let lineage = caller.lineage.clone();
                 let identity = lineage.as_ref().map(|lineage| app.recognise(lineage));
@@ -70,6 +77,9 @@ impl Operation for Login {
                 }
             }
         };
+        if caller.who != Principal::Human {
+            return Err(caller.unproven().into());
+        }
         caller.check_presence("log in")?;
         let token = app.identities().log_in().map_err(Failure::fault)?;
         let url = format!("{}/#token={token}", app.server().url);

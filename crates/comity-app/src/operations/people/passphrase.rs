@@ -48,6 +48,9 @@ impl Operation for SetPassphrase {
     type Output = PassphraseSet;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PassphraseSet>, Failure> {
+        // Who may not change it is told so before anything that was given is looked at.
+        let removal = Ask::Person(PersonAsk::SetPassphrase { verifier: None });
+        comity_core::decide(&app.engine().world(), &caller.asker(), &removal)?;
         let needed = self.passphrase.is_some();
         let verifier = match (&self.passphrase, self.remove) {
             (None, true) => None,
@@ -55,15 +58,19 @@ impl Operation for SetPassphrase {
                 let hint = "give the new one, or say that it is to be removed";
                 return Err(Refusal::bad_input("a passphrase is set or removed", hint).into());
             }
-            (Some(text), false) if text.chars().count() < CHARS_MIN || text.len() > BYTES_MAX => {
+            (Some(text), false) if text.chars().count() < CHARS_MIN => {
                 let hint = format!("use at least {CHARS_MIN} characters");
-                return Err(Refusal::bad_input("this passphrase is too short or too long", hint).into());
+                return Err(Refusal::bad_input("this passphrase is too short", hint).into());
             }
-            (Some(text), false) => Some(tokens::verifier(text).map_err(Failure::fault)?.into()),
+            (Some(text), false) if text.len() > BYTES_MAX => {
+                let hint = format!("use at most {BYTES_MAX} bytes");
+                return Err(Refusal::bad_input("this passphrase is too long", hint).into());
+            }
+            (Some(text), false) => Some(tokens::verifier(text).map_err(Failure::fault)?.into_boxed_str()),
         };
-        // Whoever set it has given it.
-        if let Some(leader) = super::login::terminal_of(caller) {
-            app.unlock_terminal(leader);
+        // Whoever sets it has given it. If this is refused, no passphrase is ever stored as this one is.
+        if let Some((leader, verifier)) = super::login::terminal_of(caller).zip(verifier.as_deref()) {
+            app.unlock_terminal(leader, verifier);
         }
         let asks = vec![Ask::Person(PersonAsk::SetPassphrase { verifier })];
         Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| PassphraseSet { needed }) })

@@ -1,0 +1,213 @@
+//! What an agent's process starts, leaves behind or becomes is never the person, whatever parents, tokens and servers it
+//! loses or chooses.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use serde_json::json;
+use support::program::Program;
+use support::wire::{No, Wire};
+use support::{BINARY, HUMAN, Place, Ran, eventually, has_program, skip};
+
+/// Whether this is an answer to `comity whoami` by which nothing can be decided.
+fn is_no_person(said: &str) -> bool {
+    !said.is_empty() && !said.contains("you, present") && !said.contains("a person")
+}
+
+/// Starts something that waits in an own session, and asks who it is once it may.
+fn leave_behind(place: &Place, ann: &mut Program) -> (std::path::PathBuf, std::path::PathBuf) {
+    let (go, said) = (place.dir().join("go"), place.dir().join("said"));
+    let line = format!(
+        "while [ ! -e {} ]; do sleep 0.05; done; script -qc \"{BINARY} whoami\" /dev/null >{1}.part; mv {1}.part {1}",
+        go.display(),
+        said.display()
+    );
+    ann.run(&format!(
+        "env -i PATH=\"$PATH\" HOME=\"$HOME\" COMITY_HOME=\"$COMITY_HOME\" setsid -f sh -c '{line}'"
+    ));
+    (go, said)
+}
+
+#[test]
+fn the_program_of_an_agent_that_said_goodbye_is_no_person() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    assert!(ann.run(&format!("{BINARY} agent bye")).contains("ended"));
+    let said = ann.run(&format!("{BINARY} whoami; {BINARY} agent limit 3"));
+    assert!(is_no_person(&said), "{said}");
+    assert!(place.log_of("agents_limited").is_empty());
+    assert!(ann.run(&format!("{BINARY} agent join again")).contains("is here as"), "it may begin again");
+}
+
+#[test]
+fn what_an_agent_left_behind_is_no_person_after_its_end_and_the_servers() {
+    if !has_program("script") {
+        return skip("what_an_agent_left_behind_is_no_person_after_its_end_and_the_servers", "no script");
+    }
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    let (go, said) = leave_behind(&place, &mut ann);
+    ann.run(&format!("{BINARY} agent bye"));
+    drop(ann);
+    place.kill_server();
+    place.json(&["up"]);
+    std::fs::write(go, "").expect("written");
+    eventually("it answered", || said.exists());
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(is_no_person(&said), "{said}");
+}
+
+#[test]
+fn what_somebody_with_a_token_alone_left_behind_is_no_person() {
+    if !has_program("script") {
+        return skip("what_somebody_with_a_token_alone_left_behind_is_no_person", "no script");
+    }
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    // It never shows its token to the server, and loses it.
+    let said = place.dir().join("said");
+    let line = format!("script -qc \"{BINARY} whoami\" /dev/null >{0}.part; mv {0}.part {0}", said.display());
+    let mut shell = place.program("sh");
+    let left = format!("env -u COMITY_TOKEN setsid -f sh -c '{line}'; exit 0");
+    shell.args(["-c", &left]).env("COMITY_TOKEN", &bob.token);
+    assert!(shell.status().expect("a shell").success());
+    eventually("it answered", || said.exists());
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(is_no_person(&said), "{said}");
+}
+
+#[test]
+fn a_shell_that_does_away_with_its_token_is_no_person() {
+    let place = Place::new();
+    let bob = place.join(&["bob"]);
+    let mut shell = place.program("sh");
+    let script =
+        format!("{BINARY} locks; exec env -u COMITY_TOKEN sh -c '{BINARY} whoami; {BINARY} agent join x'");
+    let ran = Ran::of(shell.args(["-c", &script]).env("COMITY_TOKEN", &bob.token).output().expect("a shell"));
+    assert!(is_no_person(&ran.out), "{ran:?}");
+    assert!(ran.err.contains("can't tell who you are"), "{ran:?}");
+}
+
+/// Makes a process whose parent is this one's parent.
+const SIBLING: &str = "import ctypes, os, sys\n\
+    CLONE_PARENT, SIGCHLD, CLONE = 0x8000, 17, 56\n\
+    if ctypes.CDLL(None).syscall(CLONE, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) == 0:\n\
+    \x20   os.execv('/bin/sh', ['sh', '-c', sys.argv[1]])\n";
+
+#[test]
+fn a_sibling_that_an_agent_makes_of_itself_is_no_person() {
+    if !cfg!(target_arch = "x86_64") || !has_program("python3") {
+        return skip(
+            "a_sibling_that_an_agent_makes_of_itself_is_no_person",
+            "another machine, or no python3",
+        );
+    }
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    let said = place.dir().join("said");
+    let line = format!("{BINARY} whoami >{0}.part 2>&1; mv {0}.part {0}", said.display());
+    std::fs::write(place.dir().join("sibling.py"), SIBLING).expect("written");
+    // The registered process itself has to do it.
+    ann.last(&format!("exec python3 {}/sibling.py \"{line}\"", place.dir().display()));
+    eventually("it answered", || said.exists());
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(is_no_person(&said), "{said}");
+}
+
+#[test]
+fn what_the_server_runs_for_an_agent_is_no_person() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let (hook, said) = (place.repo.join(".git/hooks/pre-commit"), place.dir().join("said"));
+    std::fs::create_dir_all(hook.parent().expect("a directory")).expect("made");
+    let script = format!("#!/bin/sh\nunset COMITY_TOKEN\n{BINARY} whoami >{} 2>&1\n", said.display());
+    std::fs::write(&hook, script).expect("written");
+    let mut chmod = place.program("chmod");
+    assert!(chmod.arg("755").arg(&hook).status().expect("chmod").success());
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    std::fs::write(place.repo.join("src/a.rs"), "changed\n").expect("written");
+    place.json_as(&ann, &["commit", "-m", "x", "--hooks"]);
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(is_no_person(&said), "{said}");
+}
+
+#[test]
+fn an_agent_that_restarts_the_server_does_not_bring_settings() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    let evil = place.dir().join("evil");
+    std::fs::create_dir_all(evil.join("comity")).expect("made");
+    let settings = "[roles.developer]\nmode = \"full\"\n[guard]\nconfine = \"off\"\n";
+    std::fs::write(evil.join("comity/comity.toml"), settings).expect("written");
+    let mode = |place: &Place| place.json(&["mode", "ann"])["mode"].clone();
+    let before = mode(&place);
+    place.kill_server();
+    let evil = evil.display();
+    ann.run(&format!("XDG_CONFIG_HOME={evil} HOME={evil} MAX_AGENTS=17 {BINARY} locks"));
+    assert_eq!(mode(&place), before);
+    let limit = place.json(&["agent", "limit"]);
+    assert_ne!(limit["max"], 17, "{limit}");
+}
+
+#[test]
+fn a_connection_that_is_older_than_the_agent_is_no_person() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let python = "import json, socket, subprocess, sys, os\n\
+        def ask(s, op, input):\n\
+        \x20   s.sendall((json.dumps({'id': 1, 'op': op, 'input': input}) + '\\n').encode())\n\
+        \x20   return json.loads(f.readline())\n\
+        s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[2]); f = s.makefile()\n\
+        first = ask(s, 'whoami', {})\n\
+        env = dict(os.environ, COMITY_TOKEN=sys.argv[3])\n\
+        subprocess.run([sys.argv[1], 'agent', 'join', 'ann', '--pid', str(os.getpid())], env=env, check=True, stdout=subprocess.DEVNULL)\n\
+        print(json.dumps([first, ask(s, 'whoami', {})]))\n";
+    let mut program = place.program("python3");
+    program.args(["-c", python, BINARY]).arg(place.socket()).arg(HUMAN);
+    let ran = Ran::of(program.output().expect("python"));
+    let answers: serde_json::Value =
+        serde_json::from_str(&ran.out).unwrap_or_else(|no| panic!("{no}: {ran:?}"));
+    assert_eq!(answers[0]["ok"]["you"], "human", "{answers}");
+    assert_eq!(answers[1]["ok"]["you"], "ann", "{answers}");
+}
+
+#[test]
+fn an_agent_does_not_use_the_token_of_another() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    let bob = place.join(&["bob"]);
+    let said = ann.run(&format!("COMITY_TOKEN={} {BINARY} lock src/a.rs", bob.token));
+    assert!(said.contains("this is bob's token, and you are ann"), "{said}");
+    // One whom it leads is another matter: it may start that one's program.
+    let joined = ann.run(&format!("{BINARY} agent join child --json"));
+    let token = joined.split("\"token\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a token");
+    let said = ann.run(&format!("COMITY_TOKEN={token} {BINARY} whoami"));
+    assert!(said.starts_with("child"), "{said}");
+}
+
+#[test]
+fn no_token_is_made_for_an_agent_program_in_a_new_state_directory() {
+    let place = Place::without_state();
+    let mut first = place.comity_as_whoever(&["token", "first"]);
+    let ran = Ran::of(first.env("CLAUDECODE", "1").output().expect("comity"));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(!place.home.join("first-token").exists());
+}
+
+#[test]
+fn a_refused_change_of_the_passphrase_changes_nothing() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let mut wire = Wire::connect(&place);
+    wire.ask("passphrase_set", json!({ "passphrase": "correct horse" })).expect("set");
+    if !has_program("script") {
+        return skip("a_refused_change_of_the_passphrase_changes_nothing", "no script");
+    }
+    let twice = format!("{BINARY} passphrase --remove; {BINARY} passphrase --remove; {BINARY} whoami");
+    let mut terminal = place.program("script");
+    let ran = Ran::of(terminal.args(["-qec", &twice, "/dev/null"]).output().expect("script"));
+    assert!(!ran.out.contains("you, present") && !ran.out.contains("passphrase removed"), "{ran:?}");
+    assert!(ran.out.contains("comity login"), "the next step is said: {ran:?}");
+    let set = Wire::connect(&place).without_token().ask("passphrase_set", json!({}));
+    assert!(matches!(set, Err(No::Refused(_))), "{set:?}");
+}
