@@ -117,6 +117,10 @@ fn a_sibling_that_an_agent_makes_of_itself_is_no_person() {
 #[test]
 fn what_the_server_runs_for_an_agent_is_no_person() {
     let place = Place::new();
+    place.json(&["up"]);
+    // A server that is older than every agent lost its parent to no agent.
+    let started = comity_app::processes::ticks_now();
+    eventually("another tick", || comity_app::processes::ticks_now() > started);
     let ann = place.join(&["ann"]);
     let (hook, said) = (place.repo.join(".git/hooks/pre-commit"), place.dir().join("said"));
     std::fs::create_dir_all(hook.parent().expect("a directory")).expect("made");
