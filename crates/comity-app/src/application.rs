@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use comity_core::limits::HEARTBEAT_GRAIN;
 use comity_core::mail::MailAsk;
+use comity_core::permissions::mode_of;
+use comity_core::roles::Mode;
 use comity_core::{AgentId, Ask, Key, Principal, Refusal};
 
 use crate::browser::Desk;
@@ -254,11 +256,22 @@ impl Application {
             responder.respond(Err(caller.unproven().into()), vec![]);
             return Taken::Answered;
         }
+        if entry.writes_files && self.is_planning(caller.who) {
+            let problem = "you are in plan mode, and this changes files or branches".into();
+            let hint = "submit your plan first: comity plan submit FILE, or with --content TEXT".into();
+            responder.respond(Err(Refusal::NotAllowed { problem, hint }.into()), vec![]);
+            return Taken::Answered;
+        }
         if entry.pace == Pace::Long {
             self.take_long(entry, caller, call, key, responder);
             return heartbeat;
         }
         heartbeat.and(self.run(entry, caller, (call.input, call.text), key, responder))
+    }
+
+    /// Whether it is an agent in plan mode.
+    pub(crate) fn is_planning(&self, who: Principal) -> bool {
+        who.agent().is_some_and(|agent| mode_of(&self.engine().world(), agent) == Mode::Plan)
     }
 
     /// Plans an operation and answers it, or hands it to the engine.

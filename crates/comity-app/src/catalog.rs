@@ -185,6 +185,8 @@ pub struct Entry {
     pub pace: Pace,
     /// Whether an agent program that is not known yet may call it, and becomes known by that.
     pub(crate) lets_in: Option<WayIn>,
+    /// Whether it changes files or branches.
+    pub(crate) writes_files: bool,
     /// Whom it is for.
     pub audience: Audience,
     /// Where REST offers it.
@@ -225,6 +227,7 @@ impl Entry {
             effect: O::EFFECT,
             pace: O::PACE,
             lets_in: O::LETS_IN,
+            writes_files: O::WRITES_FILES,
             audience: O::AUDIENCE,
             route: O::ROUTE,
             command: O::COMMAND,

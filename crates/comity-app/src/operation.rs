@@ -161,6 +161,8 @@ pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Se
     const AUDIENCE: Audience;
     /// How long it may take.
     const PACE: Pace = Pace::Quick;
+    /// Whether it changes files or branches: nobody does that in plan mode.
+    const WRITES_FILES: bool = false;
     /// Whom it lets in who is not known yet.
     const LETS_IN: Option<WayIn> = None;
     /// Where REST offers it.

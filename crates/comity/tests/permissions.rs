@@ -6,7 +6,6 @@ mod by_mail;
 mod support;
 
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
@@ -50,8 +49,7 @@ impl Scene {
     /// A scene in which an answer may take so long.
     fn new(wait: &str) -> Scene {
         let place = Place::with(&[("COMITY_PERMISSION_WAIT", wait), ("COMITY_DISCONNECT_GRACE", "100ms")]);
-        std::fs::DirBuilder::new().mode(0o700).create(&place.home).expect("a state directory");
-        std::fs::write(place.home.join("comity.toml"), "[guard]\npermissions = true\n").expect("written");
+        place.set("[guard]\npermissions = true\n");
         let lead = place.join(&["lead", "--role", "lead"]);
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         let log = place.follow_on();

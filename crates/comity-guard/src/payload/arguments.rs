@@ -6,6 +6,22 @@ use super::words::{Role, Verb, is_of_writers, role, verb};
 use crate::effects::{Effects, Guess, Unknown};
 use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX};
 
+/// Arguments that say where others are meant from.
+const DIRECTORIES: [&str; 12] = [
+    "directory",
+    "dir",
+    "cwd",
+    "root",
+    "base",
+    "folder",
+    "workdir",
+    "base_path",
+    "basePath",
+    "working_directory",
+    "workingDirectory",
+    "project",
+];
+
 /// All texts under names that say which file, in order; the same once.
 pub(super) fn named_paths(input: &Map<String, Value>) -> Vec<&str> {
     let mut found = Vec::new();
@@ -33,18 +49,28 @@ pub(super) fn guess(tool: &str, input: &Value) -> Effects {
         return Effects::default();
     }
     let mut effects = Effects::default();
+    let directories: Vec<&str> = DIRECTORIES
+        .iter()
+        .filter_map(|name| input.get(*name)?.as_str())
+        .filter(|text| !text.is_empty())
+        .collect();
     each(input, Role::Other, &mut |role, text| {
         let is_named = role == Role::Path;
         if role == Role::Text || (!is_named && text.len() > GUESS_BYTES_MAX) {
             return;
         }
-        let guess = Guess { text: text.to_owned(), is_named, with_trees: verb == Verb::ChangesTrees };
-        if effects.guesses.contains(&guess) {
-            return;
-        }
-        match effects.guesses.len() < EFFECTS_MAX {
-            true => effects.guesses.push(guess),
-            false => effects.note(Unknown::Bound("too many paths")),
+        // A name beside a directory may be meant from there.
+        let below = directories.iter().filter(|directory| **directory != text && !text.starts_with('/'));
+        let readings = below.map(|directory| format!("{directory}/{text}")).chain([text.to_owned()]);
+        for text in readings {
+            let guess = Guess { text, is_named, with_trees: verb == Verb::ChangesTrees };
+            if effects.guesses.contains(&guess) {
+                continue;
+            }
+            match effects.guesses.len() < EFFECTS_MAX {
+                true => effects.guesses.push(guess),
+                false => effects.note(Unknown::Bound("too many paths")),
+            }
         }
     });
     effects

@@ -1,6 +1,7 @@
 //! Which program a payload is from, and which event it tells of.
 
 use super::fields::Fields;
+use super::tools::INPUTS;
 use super::{BadPayload, Event};
 use crate::dialect::Dialect;
 
@@ -69,6 +70,9 @@ pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(Event, Str
         (None, Dialect::Cursor) if fields.has("command") => "beforeShellExecution",
         (None, _) => return Err(BadPayload("it names no event".into())),
     };
-    let known = EVENTS.iter().find(|(known, _)| *known == name).map_or(Event::Other, |(_, event)| *event);
-    Ok((known, name.to_owned()))
+    let known = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, event)| *event);
+    let has_call = fields.get(INPUTS).is_some() || fields.has("tool_name") || fields.has("toolName");
+    // A call under a name that is not known is judged like one that has not run yet.
+    let unknown = if has_call { Event::BeforeTool } else { Event::Other };
+    Ok((known.unwrap_or(unknown), name.to_owned()))
 }

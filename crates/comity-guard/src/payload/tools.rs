@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::shell::{COMMANDS, DIRECTORIES, all};
 use crate::dialect::Dialect;
 use crate::effects::{Effects, How, Read, Target, Unknown, Write};
-use crate::patch::envelope;
+use crate::patch::{Strip, envelope, unified};
 use crate::programs::{
     Commands, Place, commands, commands_of_arguments, effects as of_command, effects_of_arguments,
 };
@@ -23,7 +23,7 @@ const PATCHES: &[&str] = &["patch", "patchText", "patch_text", "input", "command
 /// Names of the field that holds the input of a tool.
 pub(super) const INPUTS: &[&str] = &["tool_input", "toolInput", "toolArgs", "args", "input"];
 /// Tools that only look, besides those that read one file.
-const LOOKING: [&str; 14] = [
+const LOOKING: [&str; 26] = [
     "Glob",
     "Grep",
     "LS",
@@ -38,6 +38,19 @@ const LOOKING: [&str; 14] = [
     "file_search",
     "grep_search",
     "search_file_content",
+    // These change something in their program alone.
+    "AskUserQuestion",
+    "BashOutput",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "TaskOutput",
+    "TodoWrite",
+    "ToolSearch",
+    "ask_user",
+    "todoread",
+    "todowrite",
+    "update_plan",
+    "write_todos",
 ];
 
 /// What a tool is for.
@@ -184,8 +197,30 @@ fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
             _ => Effects::unknown(Unknown::Field("command")),
         },
         Kind::Look => Effects::default(),
-        Kind::Unknown => guess(tool, &Value::Object(input.0.clone())),
+        Kind::Unknown => of_stranger(tool, input),
     }
+}
+
+/// A tool that nobody has told us about: what it is named, and what looks like a command line or a patch, tells.
+fn of_stranger(tool: &str, input: &Fields<'_>) -> Effects {
+    let mut effects = guess(tool, &Value::Object(input.0.clone()));
+    let named = tool.rsplit("__").next().unwrap_or(tool);
+    if !matches!(kind(named), Kind::Unknown | Kind::Look | Kind::Read | Kind::ReadMany) {
+        effects.merge(of_tool(named, input));
+    }
+    if !all(input, COMMANDS).is_empty() {
+        effects.merge(Effects { unknown: None, ..shell(input) });
+    }
+    let texts = input.0.values().filter_map(Value::as_str);
+    for text in texts.filter(|text| text.contains("\n")) {
+        let writes = match text.contains("*** Begin Patch") {
+            true => envelope(text),
+            false if text.contains("+++ ") && text.contains("--- ") => unified(text, Strip::Components(1)),
+            false => continue,
+        };
+        writes.into_iter().flatten().for_each(|write| effects.write(write));
+    }
+    effects.without_repeats()
 }
 
 /// A tool whose arguments are no object: a patch or a command line as it is.

@@ -46,7 +46,7 @@ impl<'p> Walk<'p> {
             home: place.home.as_deref(),
             run: None,
             links: Vec::new(),
-            variables: Vec::new(),
+            variables: vec![("PWD".to_owned(), vec![".".to_owned()])],
             depth: 0,
         }
     }

@@ -41,6 +41,18 @@ fn a_hook_denies_writes_in_plan_mode() {
         assert!(!is_denied(&ran), "looking is allowed: {ran:?}");
         let ran = judged(&place, &ann, words, "mcp__comity__plan_submit", json!({ "content": "x" }));
         assert!(!is_denied(&ran), "so are our own tools: {ran:?}");
+        for command in ["comity plan submit p.md --content 'do it'", "comity next", "comity mail read"] {
+            let ran = judged(&place, &ann, words, "Bash", json!({ "command": command }));
+            assert!(!is_denied(&ran), "and our own commands: {command}: {ran:?}");
+        }
+        let ran = judged(&place, &ann, words, "ExitPlanMode", json!({ "plan": "x" }));
+        assert!(!is_denied(&ran), "{ran:?}");
+    }
+    for command in
+        ["comity commit -m x", "comity next >free.rs", "comity lease run x -- rm a", "comity serve"]
+    {
+        let ran = judged(&place, &ann, &[], "Bash", json!({ "command": command }));
+        assert!(is_denied(&ran), "{command}: {ran:?}");
     }
     let unproven = json!({ "command": "python3 tool.py" });
     assert!(is_denied(&judged(&place, &ann, &[], "Bash", unproven.clone())), "who knows what it does");
@@ -69,7 +81,12 @@ fn a_command_in_plan_mode_writes_nothing() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let ran = run("exec 3<>/dev/tcp/127.0.0.1/1");
     assert!(ran.err.contains("refused"), "{ran:?}");
-    // The server is there all the same: a plan can be submitted.
-    let ran = run(&format!("'{}' status", crate::support::BINARY));
+    // The server is there all the same: a plan can be submitted. It changes nothing for who plans.
+    let comity = crate::support::BINARY;
+    let ran = run(&format!("'{comity}' status"));
     assert_eq!(ran.code, 0, "{ran:?}");
+    for words in ["commit -m x", "worktree add feature"] {
+        let ran = run(&format!("'{comity}' {words}"));
+        assert!(ran.code == 3 && ran.err.contains("you are in plan mode"), "{words}: {ran:?}");
+    }
 }

@@ -75,6 +75,7 @@ pub struct LeftOut {
 impl Operation for Commit {
     const NAME: &'static str = "commit";
     const EFFECT: Effect = Effect::Changes;
+    const WRITES_FILES: bool = true;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Agents;
     const ROUTE: Route = Route { method: "POST", path: "/api/coordination/commits" };

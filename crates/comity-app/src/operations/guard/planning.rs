@@ -1,22 +1,20 @@
 //! Whoever is in plan mode changes nothing: its hook denies what was not proven to only read.
 
-use comity_core::permissions::mode_of;
-use comity_core::roles::Mode;
-use comity_core::{Principal, Refusal};
+use comity_core::Refusal;
 use comity_guard::payload::HookCall;
 use serde_json::Value;
 
 use super::is_own_tool;
 use super::tool::{Judged, Shell};
-use crate::operation::Failure;
+use crate::catalog::{CATALOG, Entry};
+use crate::operation::{Audience, Failure};
 use crate::operations::permissions::reading;
 
 /// Denies a call that would change something, if its agent is in plan mode.
 ///
 /// A command that runs confined may be anything: it runs where nothing can be written to.
 pub(super) fn check(judged: &Judged<'_>, payload: &str, shell: Shell) -> Result<(), Failure> {
-    let Principal::Agent(agent) = judged.who else { return Ok(()) };
-    if mode_of(&judged.app.engine().world(), agent) != Mode::Plan {
+    if !judged.app.is_planning(judged.who) {
         return Ok(());
     }
     if is_sealed(judged, shell) {
@@ -28,14 +26,33 @@ pub(super) fn check(judged: &Judged<'_>, payload: &str, shell: Shell) -> Result<
     }
     let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
     let call = reading::call(judged.app, &judged.cwd, tool, &input)?;
-    match call.reads_only {
+    match call.reads_only || is_own_command(tool, &input) {
         true => Ok(()),
         false => Err(Refusal::bad_input(
             "you are in plan mode, and this was not proven to change nothing",
-            "look around, then submit your plan: comity plan submit FILE",
+            "look around, then submit your plan: comity plan submit plan.md --content TEXT",
         )
         .into()),
     }
+}
+
+/// Whether the call is one plain command of Comity's, which has rules of its own for who plans.
+fn is_own_command(tool: &str, input: &Value) -> bool {
+    let (_, _, commands) = comity_guard::payload::tool(tool, input);
+    let Some(words) = commands.and_then(|commands| commands.single) else { return false };
+    let Some(("comity", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
+        return false;
+    };
+    let is_meant = |entry: &&Entry| {
+        words.len() >= entry.command.len() && entry.command.iter().zip(words).all(|(one, other)| one == other)
+    };
+    let entry = CATALOG.iter().filter(is_meant).max_by_key(|entry| entry.command.len());
+    // The first word of several commands begins others, too, that are no operations, such as `comity lease run`.
+    let is_group = |entry: &Entry| {
+        let mut others = CATALOG.iter().filter(|other| other.command.len() > entry.command.len());
+        others.any(|other| other.command.starts_with(entry.command)) && words.len() > entry.command.len()
+    };
+    entry.is_some_and(|entry| !entry.writes_files && entry.audience != Audience::Internal && !is_group(entry))
 }
 
 /// Whether a call of who is in plan mode is a command that runs where nothing can be written to.

@@ -159,8 +159,7 @@ impl<'a> Judged<'a> {
     fn before(&self) -> Result<Vec<Ask>, Failure> {
         // A tool that writes without saying where is not let pass; a command line is read as far as it can be.
         let is_unread = |why: &&Unknown| match why {
-            Unknown::Field(_) | Unknown::Patch(_) => true,
-            Unknown::Bound(_) => !self.call.runs_commands(),
+            Unknown::Field(_) | Unknown::Patch(_) | Unknown::Bound(_) => true,
             Unknown::Unreadable(_)
             | Unknown::Code(_)
             | Unknown::InPlace(_)

@@ -57,6 +57,7 @@ pub struct WorktreeMade {
 impl Operation for WorktreeAdd {
     const NAME: &'static str = "worktree_add";
     const EFFECT: Effect = Effect::Changes;
+    const WRITES_FILES: bool = true;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Agents;
     const ROUTE: Route = Route { method: "POST", path: "/api/worktrees" };

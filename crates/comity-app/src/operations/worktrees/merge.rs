@@ -67,6 +67,7 @@ pub struct MergeMade {
 impl Operation for WorktreeMerge {
     const NAME: &'static str = "worktree_merge";
     const EFFECT: Effect = Effect::Changes;
+    const WRITES_FILES: bool = true;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/worktrees/merge" };

@@ -44,6 +44,7 @@ pub struct WorktreeGoes {
 impl Operation for WorktreeRemove {
     const NAME: &'static str = "worktree_remove";
     const EFFECT: Effect = Effect::Removes;
+    const WRITES_FILES: bool = true;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::Agents;
     const ROUTE: Route = Route { method: "DELETE", path: "/api/worktrees/{slug}" };

@@ -36,6 +36,7 @@ pub struct WorktreeBack {
 impl Operation for WorktreeRestore {
     const NAME: &'static str = "worktree_restore";
     const EFFECT: Effect = Effect::Changes;
+    const WRITES_FILES: bool = true;
     const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/worktrees/restore" };
