@@ -22,6 +22,9 @@ pub(crate) use presence::check;
 /// What a person lacks who is at a terminal, while a passphrase is set.
 pub const PASSPHRASE_MISSING: &str = "the passphrase was not given in this terminal";
 
+/// What only a present human does who has no token yet.
+pub(crate) const CHANGES_TOKENS: &str = "change tokens or the passphrase";
+
 /// How it is known that the human acts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::display::visible;
 use crate::ids::AgentId;
-use crate::people::PASSPHRASE_MISSING;
+use crate::people::{CHANGES_TOKENS, PASSPHRASE_MISSING};
 use crate::pools::PoolUse;
 use crate::time::Millis;
 
@@ -260,12 +260,17 @@ impl Refusal {
             }
             Refusal::Cycle { .. } => "leave one of these dependencies out".into(),
             Refusal::Unproven { .. } => {
-                "you may look; to act, run this from a terminal, or set COMITY_TOKEN: an agent gets a token from its \
-                 leader, a script from you with: comity token create NAME"
+                "you may look; to act, use a terminal that was open before the agents came, or set COMITY_TOKEN: an agent \
+                 gets a token from its leader, a script from you with: comity token create NAME"
                     .into()
             }
             Refusal::NotPresent { lacks, .. } if lacks == PASSPHRASE_MISSING => {
                 "give it once in this terminal: comity login".into()
+            }
+            Refusal::NotPresent { act, .. } if *act == CHANGES_TOKENS => {
+                "run it in a terminal that no agent is above; a new state directory gets its first token with: comity \
+                 token first"
+                    .into()
             }
             Refusal::NotPresent { .. } => {
                 "run it in a terminal that no agent is above, or give the script a token: comity token create NAME"

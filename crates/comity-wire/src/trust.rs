@@ -96,7 +96,15 @@ fn problem(found: &Metadata, uid: u32) -> Option<Problem> {
 /// The kernel says who listens, whatever became of the path meanwhile.
 #[cfg(target_os = "linux")]
 fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
-    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    let peer = match rustix::net::sockopt::socket_peercred(stream) {
+        // A process that cannot be seen from here has the number 0, which is none.
+        Err(error) if error.raw_os_error() == 0 => {
+            let hint =
+                "run comity where the server runs, or set COMITY_HOME to a directory for a server of its own";
+            return Err(refused(socket, "is answered from another container", hint));
+        }
+        other => other?,
+    };
     match peer.uid.as_raw() == own_uid() {
         true => Ok(()),
         false => {

@@ -1,6 +1,6 @@
 //! What takes a present human, and what a person may do without being one.
 
-use super::{Asker, Proof};
+use super::{Asker, CHANGES_TOKENS, Proof};
 use crate::ask::Ask;
 use crate::control::ControlAsk;
 use crate::decisions::DecisionAsk;
@@ -59,7 +59,7 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
             maker.is_some_and(|maker| maker != Principal::Human).then_some("open another's context")
         }
         Ask::Pool(ask) => slot(ask).and_then(|(slot, act)| is_others_slot(world, slot).then_some(act)),
-        Ask::Person(_) => Some("change tokens or the passphrase"),
+        Ask::Person(_) => Some(CHANGES_TOKENS),
         Ask::Start { .. }
         | Ask::AddProject { .. }
         | Ask::Join { .. }

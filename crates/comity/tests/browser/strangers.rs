@@ -93,10 +93,12 @@ fn doors(profile: &Path) -> BTreeSet<String> {
     for table in ["tcp", "tcp6", "udp", "udp6"] {
         let text = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
         for fields in text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>()) {
-            let listens = fields.get(3) == Some(&"0A") || table.starts_with("udp");
+            // A datagram socket that is connected hears nobody else: names are looked up with such ones.
+            let listening = if table.starts_with("udp") { "07" } else { "0A" };
+            let listens = fields.get(3) == Some(&listening);
             let port =
                 fields.get(1).and_then(|local| u16::from_str_radix(local.rsplit(':').next()?, 16).ok());
-            if let (true, Some(port), Some(inode)) = (listens, port, fields.get(9))
+            if let (true, Some(port @ 1..), Some(inode)) = (listens, port, fields.get(9))
                 && inodes.contains(*inode)
             {
                 doors.insert(format!("port {port}"));
