@@ -114,7 +114,7 @@ impl Lineage {
         let parents = self.links.iter().skip(1).map(Some).chain(std::iter::once(None));
         self.links.iter().zip(parents).filter_map(|(link, parent)| {
             let by_reaper = match parent {
-                Some(parent) => REAPERS.iter().any(|reaper| parent.name.starts_with(reaper)),
+                Some(parent) => REAPERS.contains(&&*parent.name),
                 // The first process takes in everybody; outside of this namespace nobody is taken in.
                 None => link.parent == 1,
             };
@@ -263,6 +263,7 @@ mod tests {
         assert_eq!(names("30 comity 1 s30 g30 t0 f0"), [30]);
         assert_eq!(names("30 comity 20 s30 g30 t0 f0\n20 systemd 1 s20 g20 t0 f0"), [30, 20]);
         assert_eq!(names("30 comity 0 s30 g30 t0 f0"), [0_u32; 0], "from outside of the namespace");
+        assert_eq!(names("30 comity 20 s30 g30 t0 f0\n20 initdb 0 s20 g20 t0 f0"), [0_u32; 0], "a name that begins so");
     }
 
     #[test]

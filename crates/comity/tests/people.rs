@@ -351,7 +351,10 @@ fn a_passphrase_makes_terminals_prove_themselves() {
     for (passphrase, answer) in
         [("wrong horse", "not the passphrase"), ("correct horse", "you are logged in")]
     {
-        type_keys(&["-l", &format!("clear; {login}")]);
+        type_keys(&["-l", "clear"]);
+        type_keys(&["Enter"]);
+        eventually("an empty screen", || !screen().contains("Passphrase:"));
+        type_keys(&["-l", &login]);
         type_keys(&["Enter"]);
         eventually("it asks", || screen().contains("Passphrase:"));
         type_keys(&["-l", passphrase]);

@@ -7,11 +7,13 @@ use crate::lineage::Link;
 const ENVIRONMENT_BYTES_MAX: usize = 256 * 1024;
 
 /// Variables that agent programs set for what they run, and no person does.
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 9] = [
     ("CLAUDECODE", "Claude Code"),
     ("CODEX_THREAD_ID", "Codex"),
     ("CODEX_SANDBOX", "Codex"),
     ("GEMINI_CLI", "Gemini CLI"),
+    // Of its hooks.
+    ("GEMINI_SESSION_ID", "Gemini CLI"),
     ("OPENCODE", "OpenCode"),
     ("COPILOT_CLI", "Copilot CLI"),
     ("CURSOR_AGENT", "Cursor"),
