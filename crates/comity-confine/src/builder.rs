@@ -6,11 +6,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketType};
-use rustix::process::Pid;
+use rustix::process::{DumpableBehavior, Pid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
+use crate::binds::Above;
 use crate::ids::Ids;
 use crate::keeper::Keeper;
+use crate::spaces::Spaces;
 use crate::sys::{self, Fork};
 use crate::{Confinement, Extent, Network, binds, sealed};
 
@@ -22,13 +24,14 @@ const FAILED: u8 = 4;
 
 /// The other process, which stays at least until this value is dropped.
 pub(crate) struct Builder {
-    pid: u32,
+    spaces: Spaces,
     _line: UnixStream,
 }
 
 impl Builder {
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
+    /// What it has made.
+    pub(crate) fn spaces(&self) -> &Spaces {
+        &self.spaces
     }
 
     /// Starts it, and returns when everything is in place.
@@ -54,10 +57,12 @@ impl Builder {
         let mut pid = [0; 4];
         line.read_exact(&mut pid).map_err(said)?;
         let pid = u32::from_ne_bytes(pid);
+        // Now, for it closes itself to everybody when it goes on.
+        let spaces = Spaces::of(pid, confinement.network).map_err(said)?;
         ids.write_from_outside(pid).map_err(|error| format!("who is who cannot be set: {error}"))?;
         line.write_all(&[MAPPED]).map_err(said)?;
         expect(&mut line, MOUNTED)?;
-        Ok(Builder { pid, _line: line })
+        Ok(Builder { spaces, _line: line })
     }
 }
 
@@ -109,6 +114,9 @@ fn build(
     line.write_all(&std::process::id().to_ne_bytes()).map_err(said)?;
     let mut mapped = [0];
     line.read_exact(&mut mapped).map_err(said)?;
+    // It keeps the right to mount: who is root in here must not get at it by tracing it or by its memory.
+    let closed = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    closed.map_err(|error| said(error.into()))?;
     if confinement.network == Network::None {
         let loopback = socket().and_then(sys::start_loopback);
         loopback.map_err(|error| format!("the loopback cannot be started ({error})"))?;
@@ -124,20 +132,27 @@ fn build(
 /// Holds what exists. The watch begins before, so that nothing that happens meanwhile is missed.
 fn hold(paths: &[PathBuf], confined: Pid) -> Result<Option<Keeper>, String> {
     let held = binds::topmost(paths);
+    // Also those above paths that are not there yet: a process that stands in one of them would not see what is mounted
+    // on it later.
+    let Above { movable, fixed } = Above::of(&held);
     // Watches are counted by the system; without one more, what is there is held all the same.
-    let keeper = Keeper::watch(&held, confined).ok();
-    let there: Vec<&Path> = held.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect();
+    let keeper = Keeper::watch(&held, fixed, confined).ok();
     let cannot = |path: &Path, error: io::Error| format!("{} cannot be held ({error})", path.display());
-    for dir in binds::movable(&there) {
-        binds::pin(&dir).map_err(|error| cannot(&dir, error))?;
+    for dir in movable {
+        gone_or(binds::pin(&dir)).map_err(|error| cannot(&dir, error))?;
     }
-    for path in there {
-        match binds::hold(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            done => done.map_err(|error| cannot(path, error))?,
-        }
+    for path in held.into_iter().filter(|path| path.symlink_metadata().is_ok()) {
+        gone_or(binds::hold(path)).map_err(|error| cannot(path, error))?;
     }
     Ok(keeper)
+}
+
+/// That something went meanwhile is no error.
+fn gone_or(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 fn socket() -> io::Result<OwnedFd> {

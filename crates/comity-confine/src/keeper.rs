@@ -26,6 +26,8 @@ const EVENT_BYTES: usize = 4_096;
 
 pub(crate) struct Keeper {
     held: Vec<PathBuf>,
+    /// Directories above that are left as they are: who stands in one of them would not see what is mounted on it.
+    fixed: BTreeSet<PathBuf>,
     kernel: OwnedFd,
     /// The names that matter in each directory that is watched.
     names: BTreeMap<i32, BTreeSet<OsString>>,
@@ -35,11 +37,11 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Begins to watch these paths; nothing is lost from now on.
-    pub(crate) fn watch(held: &[&Path], confined: Pid) -> io::Result<Keeper> {
+    pub(crate) fn watch(held: &[&Path], fixed: BTreeSet<PathBuf>, confined: Pid) -> io::Result<Keeper> {
         let first = pidfd_open(confined, PidfdFlags::empty())?;
         let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let held = held.iter().map(|path| path.to_path_buf()).collect();
-        let mut keeper = Keeper { held, kernel, names: BTreeMap::new(), first };
+        let mut keeper = Keeper { held, fixed, kernel, names: BTreeMap::new(), first };
         keeper.watch_all()?;
         Ok(keeper)
     }
@@ -119,14 +121,21 @@ impl Keeper {
         is_concerned
     }
 
+    /// Watches and holds what is there now: in this order, so that what comes meanwhile is noticed.
     fn hold_again(&mut self) {
-        for path in &self.held {
-            if path.symlink_metadata().is_ok() && !binds::is_read_only(path) {
-                let _ = binds::hold(path);
-            }
-        }
         self.names.clear();
         let _ = self.watch_all();
+        let there: Vec<&Path> =
+            self.held.iter().map(PathBuf::as_path).filter(|path| path.symlink_metadata().is_ok()).collect();
+        for path in there.iter().filter(|path| !binds::is_read_only(path)) {
+            let _ = binds::hold(path);
+        }
+        // After that: who entered a new directory in the meantime is below what is mounted on it, and finds the held
+        // path there, too.
+        let is_new = |dir: &&PathBuf| !self.fixed.contains(*dir) && !binds::is_mount(dir);
+        for dir in binds::Above::of(&there).movable.iter().filter(is_new) {
+            let _ = binds::pin(dir);
+        }
     }
 }
 

@@ -22,6 +22,8 @@ mod keeper;
 mod links;
 #[cfg(target_os = "linux")]
 mod sealed;
+#[cfg(target_os = "linux")]
+mod spaces;
 mod sys;
 
 use std::fmt;
