@@ -10,23 +10,22 @@ use rustix::thread::{
 };
 
 use crate::builder::Builder;
-use crate::descriptors::{WorkingDir, reopen_directories};
+use crate::descriptors::reopen_all;
+use crate::working_dir::WorkingDir;
 use crate::{Confinement, Extent, Network, Problem};
 
 pub(crate) fn enter(confinement: &Confinement) -> Result<(), Problem> {
     if confinement.is_empty() {
         return Ok(());
     }
-    let before =
-        |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: true };
     let after =
         |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: false };
-    let cwd = WorkingDir::of_process().map_err(|error| before("the working directory is gone", error))?;
+    let cwd = WorkingDir::of_process();
     let builder = Builder::start(confinement).map_err(|what| Problem { what, is_unchanged: true })?;
     builder.spaces().join()?;
     drop(builder);
-    cwd.enter().map_err(|error| after("the working directory cannot be entered again", error))?;
-    reopen_directories().map_err(|error| after("inherited directories", error))?;
+    cwd.enter(&confinement.extent).map_err(|what| Problem { what, is_unchanged: false })?;
+    reopen_all(&confinement.extent).map_err(|error| after("what was open before", error))?;
     give_up_mounting().map_err(|error| after("the right to mount cannot be given up", error))
 }
 

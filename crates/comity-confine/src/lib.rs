@@ -25,6 +25,8 @@ mod sealed;
 #[cfg(target_os = "linux")]
 mod spaces;
 mod sys;
+#[cfg(target_os = "linux")]
+mod working_dir;
 
 use std::fmt;
 use std::path::PathBuf;
