@@ -38,9 +38,12 @@ pub fn confine(words: Vec<OsString>) -> u8 {
             return crate::BLOCKED;
         }
     };
-    if command.kind == Kind::Agents
-        && let Err(why) = confine_this()
-    {
+    let confined = match command.kind {
+        Kind::Agents => confine_this(),
+        Kind::Servers => held::told().and_then(|answer| confine_to(&answer)),
+        Kind::Programs => Ok(()),
+    };
+    if let Err(why) = confined {
         say(&why);
         return CANNOT_RUN;
     }
@@ -69,7 +72,11 @@ fn confine_this() -> Result<(), String> {
         }
         Err(_) => return Ok(()),
     };
-    let Some(confinement) = confinement(&answer) else { return Ok(()) };
+    confine_to(&answer)
+}
+
+fn confine_to(answer: &Answer) -> Result<(), String> {
+    let Some(confinement) = confinement(answer) else { return Ok(()) };
     let Err(problem) = enter(&confinement) else { return Ok(()) };
     match () {
         () if answer.sealed => Err(format!(
@@ -90,6 +97,7 @@ fn confinement(answer: &Answer) -> Option<Confinement> {
     }
     let mut held = answer.paths();
     held.extend(comity_confine::other_names(&answer.roots(), &held));
+    held.extend(answer.own.iter().cloned());
     (!held.is_empty()).then_some(Confinement { extent: Extent::Held(held), network })
 }
 
@@ -101,6 +109,6 @@ fn in_sight(answer: &Answer) -> Vec<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|own| own.parent().map(PathBuf::from));
     let places =
         [std::env::current_dir().ok(), variable("HOME"), state.map(|home| home.path().into()), socket, own];
-    let places = places.into_iter().flatten().chain(answer.roots());
+    let places = places.into_iter().flatten().chain(answer.roots()).chain(answer.own.iter().cloned());
     places.filter_map(|place| place.canonicalize().ok()).collect()
 }
