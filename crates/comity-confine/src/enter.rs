@@ -12,21 +12,20 @@ use rustix::thread::{
 use crate::builder::Builder;
 use crate::descriptors::reopen_all;
 use crate::working_dir::WorkingDir;
-use crate::{Confinement, Extent, Network, Problem};
+use crate::{Confinement, Extent, Network, Problem, ProblemKind};
 
 pub(crate) fn enter(confinement: &Confinement) -> Result<(), Problem> {
     if confinement.is_empty() {
         return Ok(());
     }
-    let after =
-        |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: false };
+    let half_done = |what: String| Problem { what, kind: ProblemKind::HalfDone };
     let cwd = WorkingDir::of_process();
-    let builder = Builder::start(confinement).map_err(|what| Problem { what, is_unchanged: true })?;
+    let builder = Builder::start(confinement)?;
     builder.spaces().join()?;
     drop(builder);
-    cwd.enter(&confinement.extent).map_err(|what| Problem { what, is_unchanged: false })?;
-    reopen_all(&confinement.extent).map_err(|error| after("what was open before", error))?;
-    give_up_mounting().map_err(|error| after("the right to mount cannot be given up", error))
+    cwd.enter(&confinement.extent).map_err(half_done)?;
+    reopen_all(&confinement.extent).map_err(|error| half_done(format!("what was open before: {error}")))?;
+    give_up_mounting().map_err(|error| half_done(format!("the right to mount cannot be given up: {error}")))
 }
 
 impl Confinement {

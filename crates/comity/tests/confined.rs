@@ -4,6 +4,8 @@
 mod clients;
 #[path = "confined/commands.rs"]
 mod commands;
+#[path = "confined/limits.rs"]
+mod limits;
 #[path = "confined/on_behalf.rs"]
 mod on_behalf;
 #[path = "confined/own.rs"]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use comity_core::paths::Component;
 use comity_core::{CaseRule, PathPattern};
+use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs;
@@ -25,13 +26,25 @@ pub(super) struct Answer {
     held: Vec<(Vec<PathBuf>, Vec<String>)>,
 }
 
-pub(super) fn ask() -> Result<Answer, String> {
-    let mut server = Server::find_from_anywhere()?;
-    let reply = server.ask("guard_confine", "{}".into())?;
+/// Why there is no answer.
+pub(super) enum NoAnswer {
+    /// The server does not know who asks, or cannot tell.
+    Refused(Fault),
+    /// It could not be asked.
+    Unreachable(String),
+}
+
+pub(super) fn ask() -> Result<Answer, NoAnswer> {
+    let mut server = Server::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
+    let reply = server.ask("guard_confine", "{}".into()).map_err(NoAnswer::Unreachable)?;
+    let unclear = |problem: &dyn std::fmt::Display| {
+        NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
+    };
     if let Some(error) = reply.error {
-        return Err(error.get().to_owned());
+        return Err(serde_json::from_str(error.get()).map_or_else(|error| unclear(&error), NoAnswer::Refused));
     }
-    Answer::read(reply.ok.ok_or("an answer without output")?.get())
+    let said = reply.ok.ok_or_else(|| unclear(&"an answer without output"))?;
+    Answer::read(said.get()).map_err(|error| unclear(&error))
 }
 
 /// The answer that stands on standard input before what the command reads there: how long it is, and itself.
@@ -98,6 +111,8 @@ fn held_below(root: &Path, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut V
         let at: PathBuf = std::iter::once(root).chain(alternative.prefix().map(Path::new)).collect();
         match alternative.rest() {
             [] => paths.extend(dirs.resolved(at).filter(|(_, is_dir)| !is_dir).map(|(path, _)| path)),
+            // Everything but git's own, which other worktrees need, too.
+            [Component::AnyDepth] if at == root => paths.extend(globs::top_level(root)),
             [Component::AnyDepth] => paths.extend(dirs.resolved(at).map(|(path, _)| path)),
             _ => globs::expand(root, &at, pattern, paths),
         }

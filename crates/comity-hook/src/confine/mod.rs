@@ -9,9 +9,10 @@ mod probe;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use comity_confine::{Confinement, Extent, Network, enter};
+use comity_confine::{Confinement, Extent, Network, ProblemKind, enter};
+use comity_wire::Fault;
 use command::{Kind, Started};
-use held::Answer;
+use held::{Answer, NoAnswer};
 
 use crate::{failing, say};
 
@@ -64,13 +65,18 @@ pub(crate) fn is_set_up() -> bool {
 fn confine_this() -> Result<(), String> {
     let answer = match held::ask() {
         Ok(answer) => answer,
+        Err(_) if failing::confine_is("off") => return Ok(()),
+        // As its hook does: an agent that has left, say, must not be freer than one that is here.
+        Err(NoAnswer::Refused(Fault { message, hint, .. })) => {
+            return Err(format!("Comity: this did not run: {message}\n  {hint}"));
+        }
         // Where nobody can be asked the hook has said no already, unless the user wants it so.
-        Err(problem) if failing::confine_is_required() => {
+        Err(NoAnswer::Unreachable(problem)) if failing::confine_is("required") => {
             return Err(format!(
                 "Comity: this did not run: guard.confine is \"required\", and the server could not be asked: {problem}\n  see what is wrong with: comity doctor"
             ));
         }
-        Err(_) => return Ok(()),
+        Err(NoAnswer::Unreachable(_)) => return Ok(()),
     };
     confine_to(&answer)
 }
@@ -85,8 +91,14 @@ fn confine_to(answer: &Answer) -> Result<(), String> {
         () if answer.policy == "required" => Err(format!(
             "Comity: this did not run: guard.confine is \"required\", and commands cannot be confined here: {problem}\n  see what is wrong with: comity doctor"
         )),
-        () if !problem.is_unchanged => Err(format!("Comity: this did not run: {problem}")),
-        () => Ok(()),
+        () => match problem.kind {
+            ProblemKind::Forbidden => Ok(()),
+            // Else who uses something up would be freed by it.
+            ProblemKind::Exhausted => Err(format!(
+                "Comity: this did not run, for it could not be confined: {problem}\n  end what runs in the background, and try again"
+            )),
+            ProblemKind::HalfDone => Err(format!("Comity: this did not run: {problem}")),
+        },
     }
 }
 
