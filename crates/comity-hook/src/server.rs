@@ -64,6 +64,8 @@ fn start(why: &io::Error) -> Result<(), String> {
     let program = if beside.is_file() { beside } else { "comity".into() };
     let started = Command::new(program)
         .arg("up")
+        // Who asks is for the server to say, once it runs.
+        .env_remove("COMITY_TOKEN")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -51,7 +51,8 @@ fn an_agent_that_has_left_runs_nothing() {
         assert!(ran.err.starts_with("Comity: this did not run: "), "{ran:?}");
         assert!(ways::is_untouched(&place.repo) && !place.repo.join("ran").exists(), "{mode}: {ran:?}");
     }
-    // As whoever an unknown token stands for.
+    // As whoever an unknown token stands for, also if the server has to be started first.
+    place.kill_server();
     let mut stranger = place.comity_as_whoever(&["confine", "-c", "echo x >src/a.rs"]);
     let ran = Ran::of(stranger.env("COMITY_TOKEN", "cmty_unknown").output().expect("it runs"));
     assert_eq!(ran.code, 126, "{ran:?}");
