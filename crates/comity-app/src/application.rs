@@ -4,6 +4,7 @@ mod finishing;
 mod long;
 mod telling;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -67,6 +68,10 @@ pub struct ServerFacts {
     pub url: String,
     /// Its version.
     pub version: String,
+    /// The file of the person's settings, which need not be there.
+    pub settings: Option<PathBuf>,
+    /// The program and the arguments after which a command comes that is to run confined; nothing, if it has none.
+    pub confine: Vec<OsString>,
 }
 
 /// One call of an operation.

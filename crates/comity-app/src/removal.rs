@@ -6,11 +6,12 @@ use std::time::SystemTime;
 
 use comity_core::worktrees::Worktree;
 use comity_core::{Ask, Principal, Refusal, World};
-use comity_git::worktree::{Driver, InnerPath, Kept, Rules, TRASH_KEPT_FOR, Why};
+use comity_git::worktree::{Driver, Hook, InnerPath, Kept, Rules, TRASH_KEPT_FOR, Why};
 
 use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::Failure;
+use crate::operations::guard::confiner;
 use crate::trees;
 
 /// What became of a worktree that was to go.
@@ -35,7 +36,8 @@ pub(crate) fn settle(app: &Application, by: Principal, worktree: &Worktree) -> R
         return Err(Refusal::NotFound { problem, hint: "back with: comity worktree restore".into() }.into());
     }
     let build_dirs = build_dirs(app, common_dir, worktree)?;
-    let (id, rescue) = match remove(app, by, worktree, &driver, &build_dirs) {
+    let hook = hook(app, by, worktree)?;
+    let (id, rescue) = match remove(app, by, worktree, &driver, &build_dirs, hook.as_ref()) {
         Ok(gone) => gone,
         Err(kept) => match driver.trashed_from(Path::new(&*worktree.tree.path)) {
             // It went before, and the server did not live to write it down.
@@ -91,14 +93,23 @@ fn remove(
     worktree: &Worktree,
     driver: &Driver,
     build_dirs: &[InnerPath],
+    hook: Option<&Hook>,
 ) -> Result<(Option<String>, String), Vec<Kept>> {
     let in_use = |path: &Path| is_in_use(&app.engine().world(), by, worktree, path);
     let proof =
         driver.prove_removable(Path::new(&*worktree.tree.path), Rules { build_dirs, in_use: &in_use })?;
-    match trees::hook(&app.config().worktree.remove_hook) {
-        Some(hook) => driver.remove_by_hook(&hook, &proof).map(|_| (None, String::new())),
+    match hook {
+        Some(hook) => driver.remove_by_hook(hook, &proof).map(|_| (None, String::new())),
         None => driver.remove(proof).map(|gone| (Some(gone.id), gone.saved_as.unwrap_or_default())),
     }
+}
+
+/// The program of the user's that removes it, if there is one.
+fn hook(app: &Application, by: Principal, worktree: &Worktree) -> Result<Option<Hook>, Failure> {
+    let program = &app.config().worktree.remove_hook;
+    let removed = Path::new(&*worktree.tree.path);
+    let confiner = if program.is_empty() { None } else { confiner(app, by, Some(removed))? };
+    Ok(trees::hook(program, confiner))
 }
 
 fn is_there_still(world: &World, worktree: &Worktree) -> bool {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use comity_git::Confiner;
 use comity_git::worktree::{Driver, Hook, Places};
 
 use crate::config::Config;
@@ -77,9 +78,10 @@ pub(crate) fn home(config: &Config, common_dir: &Path) -> PathBuf {
     }
 }
 
-/// A program of the user's, if one is set.
-pub fn hook(argv: &[String]) -> Option<Hook> {
-    (!argv.is_empty()).then(|| Hook { argv: argv.iter().map(Into::into).collect(), patience: PATIENCE })
+/// A program of the user's, if one is set, and what runs it.
+pub fn hook(argv: &[String], confiner: Option<Confiner>) -> Option<Hook> {
+    let argv: Vec<_> = argv.iter().map(Into::into).collect();
+    (!argv.is_empty()).then_some(Hook { argv, patience: PATIENCE, confiner })
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, StatVfsMountFlags, accessat, statvfs};
+use rustix::fs::{
+    Access, AtFlags, CWD, StatVfsMountFlags, StatxAttributes, StatxFlags, accessat, statvfs, statx,
+};
 use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 
 use crate::sys;
@@ -23,15 +25,25 @@ pub(crate) fn topmost(paths: &[PathBuf]) -> Vec<&Path> {
     kept
 }
 
-/// The directories above held paths that could be moved away by who may write to where they are, the highest first.
-pub(crate) fn movable(held: &[&Path]) -> Vec<PathBuf> {
-    let above = held.iter().flat_map(|path| path.ancestors().skip(1));
-    let all: BTreeSet<&Path> = above.filter(|dir| dir.parent().is_some()).collect();
-    let may_be_moved = |dir: &&Path| {
-        let parent = dir.parent().unwrap_or(Path::new("/"));
-        accessat(CWD, parent, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
-    };
-    all.into_iter().filter(may_be_moved).map(Path::to_owned).collect()
+/// The directories above held paths, the highest first.
+pub(crate) struct Above {
+    /// Those that could be moved away by who may write to where they are.
+    pub(crate) movable: Vec<PathBuf>,
+    pub(crate) fixed: BTreeSet<PathBuf>,
+}
+
+impl Above {
+    /// Those that are there.
+    pub(crate) fn of(held: &[&Path]) -> Above {
+        let above = held.iter().flat_map(|path| path.ancestors().skip(1));
+        let all: BTreeSet<&Path> = above.filter(|dir| dir.parent().is_some()).collect();
+        let there = all.into_iter().filter(|dir| dir.symlink_metadata().is_ok()).map(Path::to_owned);
+        let (movable, fixed): (Vec<PathBuf>, Vec<PathBuf>) = there.partition(|dir| {
+            let parent = dir.parent().unwrap_or(Path::new("/"));
+            accessat(CWD, parent, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+        });
+        Above { movable, fixed: fixed.into_iter().collect() }
+    }
 }
 
 /// Makes a directory a mount of itself: nobody here can rename or remove it then.
@@ -50,6 +62,12 @@ pub(crate) fn hold(path: &Path) -> io::Result<()> {
 /// Whether a path is on a read-only mount.
 pub(crate) fn is_read_only(path: &Path) -> bool {
     statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// Whether a path is a mount.
+pub(crate) fn is_mount(path: &Path) -> bool {
+    let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// A copy of the mount at a path, with all below it, that is nowhere yet.

@@ -6,39 +6,43 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketType};
-use rustix::process::Pid;
+use rustix::process::{DumpableBehavior, Pid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
+use crate::binds::Above;
 use crate::ids::Ids;
 use crate::keeper::Keeper;
+use crate::spaces::Spaces;
 use crate::sys::{self, Fork};
-use crate::{Confinement, Extent, Network, binds, sealed};
+use crate::{Confinement, Extent, Network, Problem, ProblemKind, binds, sealed};
 
-/// Between the two processes: how far they are. A text after the first is why it went wrong.
+/// Between the two processes: how far they are. After the last two comes why.
 const MADE: u8 = 1;
 const MAPPED: u8 = 2;
 const MOUNTED: u8 = 3;
-const FAILED: u8 = 4;
+const FORBIDDEN: u8 = 4;
+const EXHAUSTED: u8 = 5;
 
 /// The other process, which stays at least until this value is dropped.
 pub(crate) struct Builder {
-    pid: u32,
+    spaces: Spaces,
     _line: UnixStream,
 }
 
 impl Builder {
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
+    /// What it has made.
+    pub(crate) fn spaces(&self) -> &Spaces {
+        &self.spaces
     }
 
     /// Starts it, and returns when everything is in place.
-    pub(crate) fn start(confinement: &Confinement) -> Result<Builder, String> {
-        let said = |error: io::Error| error.to_string();
-        let ids = Ids::of_process().map_err(said)?;
+    pub(crate) fn start(confinement: &Confinement) -> Result<Builder, Problem> {
+        let cannot = |error: io::Error| Problem::before("namespaces cannot be made", &error);
+        let ids = Ids::of_process().map_err(cannot)?;
         let confined = rustix::process::getpid();
-        let (mut line, theirs) = UnixStream::pair().map_err(said)?;
+        let (mut line, theirs) = UnixStream::pair().map_err(cannot)?;
         // A child of a child: whatever this process becomes never hears of it.
-        match sys::fork().map_err(said)? {
+        match sys::fork().map_err(cannot)? {
             Fork::Child => match sys::fork() {
                 Ok(Fork::Child) => {
                     drop(line);
@@ -52,24 +56,34 @@ impl Builder {
         drop(theirs);
         expect(&mut line, MADE)?;
         let mut pid = [0; 4];
-        line.read_exact(&mut pid).map_err(said)?;
+        line.read_exact(&mut pid).map_err(|_| ended())?;
         let pid = u32::from_ne_bytes(pid);
-        ids.write_from_outside(pid).map_err(|error| format!("who is who cannot be set: {error}"))?;
-        line.write_all(&[MAPPED]).map_err(said)?;
+        // Now, for it closes itself to everybody when it goes on.
+        let spaces = Spaces::of(pid, confinement.network).map_err(cannot)?;
+        let who_is_who = |error: io::Error| Problem::before("who is who cannot be set", &error);
+        ids.write_from_outside(pid).map_err(who_is_who)?;
+        line.write_all(&[MAPPED]).map_err(|_| ended())?;
         expect(&mut line, MOUNTED)?;
-        Ok(Builder { pid, _line: line })
+        Ok(Builder { spaces, _line: line })
     }
 }
 
-fn expect(line: &mut UnixStream, wanted: u8) -> Result<(), String> {
+/// It could not be started, or was killed: by whoever wants to be free, perhaps.
+fn ended() -> Problem {
+    let what = "the process that makes the namespaces could not start, or ended".into();
+    Problem { what, kind: ProblemKind::Exhausted }
+}
+
+fn expect(line: &mut UnixStream, wanted: u8) -> Result<(), Problem> {
     let mut step = [0];
-    line.read_exact(&mut step).map_err(|_| "the process that makes the namespaces ended".to_owned())?;
+    line.read_exact(&mut step).map_err(|_| ended())?;
     if step[0] == wanted {
         return Ok(());
     }
-    let mut why = String::new();
-    let _ = line.read_to_string(&mut why);
-    Err(why)
+    let mut what = String::new();
+    line.read_to_string(&mut what).map_err(|_| ended())?;
+    let kind = if step[0] == FORBIDDEN { ProblemKind::Forbidden } else { ProblemKind::Exhausted };
+    Err(Problem { what, kind })
 }
 
 /// What the other process does; it never returns.
@@ -77,8 +91,9 @@ fn run(confinement: &Confinement, ids: &Ids, confined: Pid, mut line: UnixStream
     let built = build(confinement, ids, confined, &mut line);
     let keeper = match built {
         Ok(keeper) => keeper,
-        Err(why) => {
-            let _ = line.write_all(&[FAILED]).and_then(|()| line.write_all(why.as_bytes()));
+        Err(Problem { what, kind }) => {
+            let step = if kind == ProblemKind::Forbidden { FORBIDDEN } else { EXHAUSTED };
+            let _ = line.write_all(&[step]).and_then(|()| line.write_all(what.as_bytes()));
             sys::exit(1);
         }
     };
@@ -97,47 +112,57 @@ fn build(
     ids: &Ids,
     confined: Pid,
     line: &mut UnixStream,
-) -> Result<Option<Keeper>, String> {
+) -> Result<Option<Keeper>, Problem> {
     let mut spaces = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
     if confinement.network == Network::None {
         spaces |= UnshareFlags::NEWNET;
     }
-    unshare(spaces).map_err(|error| format!("user namespaces are not allowed here ({error})"))?;
-    ids.write_from_inside().map_err(|error| format!("user namespaces are restricted here ({error})"))?;
-    let said = |error: io::Error| error.to_string();
-    line.write_all(&[MADE]).map_err(said)?;
-    line.write_all(&std::process::id().to_ne_bytes()).map_err(said)?;
-    let mut mapped = [0];
-    line.read_exact(&mut mapped).map_err(said)?;
+    let cannot = |what: &'static str| move |error: io::Error| Problem::before(what, &error);
+    unshare(spaces).map_err(cannot("user namespaces are not allowed here"))?;
+    ids.write_from_inside().map_err(cannot("user namespaces are restricted here"))?;
+    line.write_all(&[MADE]).map_err(|_| ended())?;
+    line.write_all(&std::process::id().to_ne_bytes()).map_err(|_| ended())?;
+    line.read_exact(&mut [0]).map_err(|_| ended())?;
+    // It keeps the right to mount: who is root in here must not get at it by tracing it or by its memory.
+    let closed = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    closed.map_err(io::Error::from).map_err(cannot("the keeper of the mounts cannot be closed to others"))?;
     if confinement.network == Network::None {
-        let loopback = socket().and_then(sys::start_loopback);
-        loopback.map_err(|error| format!("the loopback cannot be started ({error})"))?;
+        socket().and_then(sys::start_loopback).map_err(cannot("the loopback cannot be started"))?;
     }
     match &confinement.extent {
-        Extent::Held(paths) => hold(paths, confined),
-        Extent::Everything { shown } => sealed::seal(shown)
-            .map(|()| None)
-            .map_err(|error| format!("everything cannot be made read-only ({error})")),
+        Extent::Held(paths) => hold(paths, confined).map(Some),
+        Extent::Everything { shown } => {
+            sealed::seal(shown).map(|()| None).map_err(cannot("everything cannot be made read-only"))
+        }
     }
 }
 
 /// Holds what exists. The watch begins before, so that nothing that happens meanwhile is missed.
-fn hold(paths: &[PathBuf], confined: Pid) -> Result<Option<Keeper>, String> {
+fn hold(paths: &[PathBuf], confined: Pid) -> Result<Keeper, Problem> {
     let held = binds::topmost(paths);
-    // Watches are counted by the system; without one more, what is there is held all the same.
-    let keeper = Keeper::watch(&held, confined).ok();
-    let there: Vec<&Path> = held.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect();
-    let cannot = |path: &Path, error: io::Error| format!("{} cannot be held ({error})", path.display());
-    for dir in binds::movable(&there) {
-        binds::pin(&dir).map_err(|error| cannot(&dir, error))?;
+    // Also those above paths that are not there yet: a process that stands in one of them would not see what is mounted
+    // on it later.
+    let Above { movable, fixed } = Above::of(&held);
+    let keeper = Keeper::watch(&held, fixed, confined);
+    let keeper = keeper.map_err(|error| Problem::before("the command cannot be watched", &error))?;
+    let cannot = |path: &Path, error: io::Error| {
+        Problem::before(&format!("{} cannot be held", path.display()), &error)
+    };
+    for dir in movable {
+        gone_or(binds::pin(&dir)).map_err(|error| cannot(&dir, error))?;
     }
-    for path in there {
-        match binds::hold(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            done => done.map_err(|error| cannot(path, error))?,
-        }
+    for path in held.into_iter().filter(|path| path.symlink_metadata().is_ok()) {
+        gone_or(binds::hold(path)).map_err(|error| cannot(path, error))?;
     }
     Ok(keeper)
+}
+
+/// That something went meanwhile is no error.
+fn gone_or(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 fn socket() -> io::Result<OwnedFd> {

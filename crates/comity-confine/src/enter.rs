@@ -4,42 +4,28 @@
 //! done, this process is as it was and can go on without.
 
 use std::io;
-use std::os::fd::AsFd;
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, ThreadNameSpaceType, capabilities, move_into_thread_name_spaces,
-    remove_capability_from_bounding_set, set_capabilities,
+    CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
 };
 
 use crate::builder::Builder;
-use crate::descriptors::{WorkingDir, reopen_directories};
-use crate::{Confinement, Extent, Network, Problem};
+use crate::descriptors::reopen_all;
+use crate::working_dir::WorkingDir;
+use crate::{Confinement, Extent, Network, Problem, ProblemKind};
 
 pub(crate) fn enter(confinement: &Confinement) -> Result<(), Problem> {
     if confinement.is_empty() {
         return Ok(());
     }
-    let before =
-        |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: true };
-    let after =
-        |what: &str, error: io::Error| Problem { what: format!("{what}: {error}"), is_unchanged: false };
-    let cwd = WorkingDir::of_process().map_err(|error| before("the working directory is gone", error))?;
-    let builder = Builder::start(confinement).map_err(|what| Problem { what, is_unchanged: true })?;
-    let pid = Pid::from_raw(builder.pid() as i32);
-    let pidfd = pid.ok_or(rustix::io::Errno::SRCH).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
-    let pidfd = pidfd.map_err(|error| before("the namespaces cannot be found", error.into()))?;
-    let mut spaces = ThreadNameSpaceType::USER | ThreadNameSpaceType::MOUNT;
-    if confinement.network == Network::None {
-        spaces |= ThreadNameSpaceType::NETWORK;
-    }
-    move_into_thread_name_spaces(pidfd.as_fd(), spaces)
-        .map_err(|error| before("the namespaces cannot be entered", error.into()))?;
+    let half_done = |what: String| Problem { what, kind: ProblemKind::HalfDone };
+    let cwd = WorkingDir::of_process();
+    let builder = Builder::start(confinement)?;
+    builder.spaces().join()?;
     drop(builder);
-    drop(pidfd);
-    cwd.enter().map_err(|error| after("the working directory cannot be entered again", error))?;
-    reopen_directories().map_err(|error| after("inherited directories", error))?;
-    give_up_mounting().map_err(|error| after("the right to mount cannot be given up", error))
+    cwd.enter(&confinement.extent).map_err(half_done)?;
+    reopen_all(&confinement.extent).map_err(|error| half_done(format!("what was open before: {error}")))?;
+    give_up_mounting().map_err(|error| half_done(format!("the right to mount cannot be given up: {error}")))
 }
 
 impl Confinement {

@@ -9,24 +9,30 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::{binds, sys};
 
 /// Processes that are waited for at a time.
 const PROCESSES_MAX: usize = 512;
+/// How often is looked where the kernel tells nothing.
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// Bytes of events that are read at a time.
 const EVENT_BYTES: usize = 4_096;
 
 pub(crate) struct Keeper {
     held: Vec<PathBuf>,
-    kernel: OwnedFd,
+    /// Directories above that are left as they are: who stands in one of them would not see what is mounted on it.
+    fixed: BTreeSet<PathBuf>,
+    /// What tells of changes. Without it, for what is watched is counted by the system, the keeper looks by itself.
+    kernel: Option<OwnedFd>,
     /// The names that matter in each directory that is watched.
     names: BTreeMap<i32, BTreeSet<OsString>>,
     /// The process that is confined.
@@ -35,66 +41,47 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Begins to watch these paths; nothing is lost from now on.
-    pub(crate) fn watch(held: &[&Path], confined: Pid) -> io::Result<Keeper> {
+    pub(crate) fn watch(held: &[&Path], fixed: BTreeSet<PathBuf>, confined: Pid) -> io::Result<Keeper> {
         let first = pidfd_open(confined, PidfdFlags::empty())?;
-        let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
         let held = held.iter().map(|path| path.to_path_buf()).collect();
-        let mut keeper = Keeper { held, kernel, names: BTreeMap::new(), first };
-        keeper.watch_all()?;
+        let mut keeper = Keeper { held, fixed, kernel, names: BTreeMap::new(), first };
+        keeper.watch_all();
         Ok(keeper)
     }
 
-    /// Watches the directories that the paths are in, and those above that could be replaced by others.
-    fn watch_all(&mut self) -> io::Result<()> {
-        let Keeper { held, kernel, names, .. } = self;
-        let mut watched: BTreeMap<&Path, i32> = BTreeMap::new();
-        for path in held.iter() {
-            for below in path.ancestors() {
-                let (Some(dir), Some(name)) = (below.parent(), below.file_name()) else { break };
-                let watch = match watched.get(dir) {
-                    Some(watch) => *watch,
-                    None => match inotify::add_watch(kernel.as_fd(), dir, kinds()) {
-                        Ok(watch) => *watched.entry(dir).or_insert(watch),
-                        // It is not there, or nobody's business: what is above it is watched.
-                        Err(
-                            rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS,
-                        ) => continue,
-                        Err(error) => return Err(error.into()),
-                    },
-                };
-                let is_known = !names.entry(watch).or_default().insert(name.to_owned());
-                if is_known {
-                    break;
-                }
-            }
+    /// Watches all that matters; what could not be is looked at from time to time.
+    fn watch_all(&mut self) {
+        let watched = self.kernel.as_ref().map(|kernel| watch(&self.held, kernel.as_fd()));
+        match watched {
+            Some(Ok(names)) => self.names = names,
+            Some(Err(_)) | None => self.kernel = None,
         }
-        Ok(())
     }
 
     /// Keeps the paths held until nothing runs here any more, and ends this process.
     pub(crate) fn keep(mut self) -> ! {
         let _ = leave_the_caller();
-        let mut kept = [self.kernel.as_fd(), self.first.as_fd()];
+        let mut kept: Vec<BorrowedFd<'_>> = self.kernel.iter().map(AsFd::as_fd).collect();
+        kept.push(self.first.as_fd());
         kept.sort_by_key(std::os::fd::AsRawFd::as_raw_fd);
         sys::close_all_but(&kept);
         let Ok(first) = self.first.try_clone() else { sys::exit(1) };
         let mut processes = vec![first];
         while !processes.is_empty() {
-            let events = PollFd::new(&self.kernel, PollFlags::IN);
             let ends = processes.iter().map(|process| PollFd::new(process, PollFlags::IN));
-            let mut watched: Vec<PollFd<'_>> = std::iter::once(events).chain(ends).collect();
-            match poll(&mut watched, None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            let events = self.kernel.iter().map(|kernel| PollFd::new(kernel, PollFlags::IN));
+            let mut watched: Vec<PollFd<'_>> = ends.chain(events).collect();
+            let pause = self.kernel.is_none().then_some(&LOOK_EVERY);
+            match poll(&mut watched, pause) {
+                Ok(_) | Err(Errno::INTR) => {}
                 Err(_) => sys::exit(1),
             }
-            let has_events = !watched[0].revents().is_empty();
-            let mut has_ended = watched[1..]
-                .iter()
-                .map(|process| !process.revents().is_empty())
-                .collect::<Vec<bool>>()
-                .into_iter();
-            processes.retain(|_| !has_ended.next().unwrap_or_default());
-            if has_events && self.is_concerned() {
+            let happened: Vec<bool> = watched.iter().map(|fd| !fd.revents().is_empty()).collect();
+            let mut has_ended = happened.iter();
+            processes.retain(|_| !has_ended.next().copied().unwrap_or_default());
+            let has_events = has_ended.next().copied().unwrap_or_default();
+            if self.kernel.is_none() || (has_events && self.is_concerned()) {
                 self.hold_again();
             }
             if processes.is_empty() {
@@ -107,7 +94,8 @@ impl Keeper {
     /// Reads all that has happened; whether it is about a name that matters.
     fn is_concerned(&self) -> bool {
         let mut buffer = [MaybeUninit::uninit(); EVENT_BYTES];
-        let mut reader = inotify::Reader::new(&self.kernel, &mut buffer);
+        let Some(kernel) = &self.kernel else { return true };
+        let mut reader = inotify::Reader::new(kernel, &mut buffer);
         let mut is_concerned = false;
         while let Ok(event) = reader.next() {
             let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
@@ -119,15 +107,47 @@ impl Keeper {
         is_concerned
     }
 
+    /// Watches and holds what is there now: in this order, so that what comes meanwhile is noticed.
     fn hold_again(&mut self) {
-        for path in &self.held {
-            if path.symlink_metadata().is_ok() && !binds::is_read_only(path) {
-                let _ = binds::hold(path);
+        self.watch_all();
+        let there: Vec<&Path> =
+            self.held.iter().map(PathBuf::as_path).filter(|path| path.symlink_metadata().is_ok()).collect();
+        for path in there.iter().filter(|path| !binds::is_read_only(path)) {
+            let _ = binds::hold(path);
+        }
+        // After that: who entered a new directory in the meantime is below what is mounted on it, and finds the held
+        // path there, too.
+        let is_new = |dir: &&PathBuf| !self.fixed.contains(*dir) && !binds::is_mount(dir);
+        for dir in binds::Above::of(&there).movable.iter().filter(is_new) {
+            let _ = binds::pin(dir);
+        }
+    }
+}
+
+/// Watches the directories that the paths are in, and those above that could be replaced by others; says which names
+/// matter in each.
+fn watch(held: &[PathBuf], kernel: BorrowedFd<'_>) -> io::Result<BTreeMap<i32, BTreeSet<OsString>>> {
+    let mut names: BTreeMap<i32, BTreeSet<OsString>> = BTreeMap::new();
+    let mut watched: BTreeMap<&Path, i32> = BTreeMap::new();
+    for path in held {
+        for below in path.ancestors() {
+            let (Some(dir), Some(name)) = (below.parent(), below.file_name()) else { break };
+            let watch = match watched.get(dir) {
+                Some(watch) => *watch,
+                None => match inotify::add_watch(kernel, dir, kinds()) {
+                    Ok(watch) => *watched.entry(dir).or_insert(watch),
+                    // It is not there, or nobody's business: what is above it is watched.
+                    Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => continue,
+                    Err(error) => return Err(error.into()),
+                },
+            };
+            let is_known = !names.entry(watch).or_default().insert(name.to_owned());
+            if is_known {
+                break;
             }
         }
-        self.names.clear();
-        let _ = self.watch_all();
     }
+    Ok(names)
 }
 
 fn kinds() -> WatchFlags {

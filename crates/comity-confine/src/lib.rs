@@ -22,7 +22,11 @@ mod keeper;
 mod links;
 #[cfg(target_os = "linux")]
 mod sealed;
+#[cfg(target_os = "linux")]
+mod spaces;
 mod sys;
+#[cfg(target_os = "linux")]
+mod working_dir;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -66,8 +70,43 @@ pub enum Network {
 pub struct Problem {
     /// What could not be done.
     pub what: String,
-    /// Whether the process is as it was, so that it can go on without.
-    pub is_unchanged: bool,
+    /// What that means.
+    pub kind: ProblemKind,
+}
+
+/// What it means that a process is not confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// The system does not allow it. The process is as it was and can go on without.
+    Forbidden,
+    /// Something has run out that may be there again: processes, memory, namespaces. The process is as it was.
+    Exhausted,
+    /// The process is no longer as it was.
+    HalfDone,
+}
+
+impl Problem {
+    /// One in which the process is as it was.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn before(what: &str, error: &std::io::Error) -> Problem {
+        let kind = match error.raw_os_error() {
+            // That no namespaces are left means both, depending on how many there may be.
+            Some(libc::ENOSPC | libc::EUSERS) if may_have_namespaces() => ProblemKind::Exhausted,
+            Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE | libc::ENOBUFS) => {
+                ProblemKind::Exhausted
+            }
+            _ => ProblemKind::Forbidden,
+        };
+        Problem { what: format!("{what} ({error})"), kind }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn may_have_namespaces() -> bool {
+    ["user", "mnt", "net"].iter().all(|kind| {
+        let file = format!("/proc/sys/user/max_{kind}_namespaces");
+        std::fs::read_to_string(file).map_or(true, |most| most.trim() != "0")
+    })
 }
 
 impl fmt::Display for Problem {
@@ -87,7 +126,7 @@ pub fn enter(confinement: &Confinement) -> Result<(), Problem> {
 /// Confines this process, and so everything that it starts or becomes. It must have a single thread.
 #[cfg(not(target_os = "linux"))]
 pub fn enter(_: &Confinement) -> Result<(), Problem> {
-    Err(Problem { what: "confinement needs Linux".into(), is_unchanged: true })
+    Err(Problem { what: "confinement needs Linux".into(), kind: ProblemKind::Forbidden })
 }
 
 /// Takes back that the Rust runtime ignores a broken pipe, for who becomes another program.

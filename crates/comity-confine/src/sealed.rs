@@ -2,25 +2,26 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, FileType, fstat};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen,
 };
 
-use crate::{binds, sys};
+use crate::{binds, descriptors, sys};
 
 /// Where programs put what they need for a while, without asking.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/// Seals everything; `shown` stays in sight where a temporary directory covers it.
+/// Seals everything; `shown` stays in sight where a temporary directory covers it, and so does what is open for reading.
 pub(crate) fn seal(shown: &[PathBuf]) -> io::Result<()> {
     let covers = temporary_dirs();
     let covered = |path: &Path| covers.iter().any(|dir| path != dir && path.starts_with(dir));
+    let shown: Vec<PathBuf> = shown.iter().cloned().chain(descriptors::open_for_reading()).collect();
     let mut saved: Vec<(&Path, OwnedFd)> = Vec::new();
-    for path in binds::topmost(shown).into_iter().filter(|path| covered(path) && path.is_dir()) {
+    for path in binds::topmost(&shown).into_iter().filter(|path| covered(path) && path.exists()) {
         let tree = binds::clone(path)?;
         sys::make_read_only(tree.as_fd(), c"", true)?;
         saved.push((path, tree));
@@ -30,10 +31,19 @@ pub(crate) fn seal(shown: &[PathBuf]) -> io::Result<()> {
         binds::attach(temporary()?, dir)?;
     }
     for (path, tree) in saved {
-        fs::create_dir_all(path)?;
+        make_place(path, tree.as_fd())?;
         binds::attach(tree, path)?;
     }
     Ok(())
+}
+
+/// Makes what something of the same kind can be put on.
+fn make_place(path: &Path, kind: BorrowedFd<'_>) -> io::Result<()> {
+    if FileType::from_raw_mode(fstat(kind)?.st_mode) == FileType::Directory {
+        return fs::create_dir_all(path);
+    }
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    fs::File::create(path).map(drop)
 }
 
 /// Those that are there, symlinks resolved, each once.
@@ -44,7 +54,8 @@ fn temporary_dirs() -> Vec<PathBuf> {
     binds::topmost(&all).into_iter().map(Path::to_owned).collect()
 }
 
-fn temporary() -> io::Result<OwnedFd> {
+/// An empty file system in memory, which is nowhere yet.
+pub(crate) fn temporary() -> io::Result<OwnedFd> {
     let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(context.as_fd(), "mode", "1777")?;
     fsconfig_create(context.as_fd())?;

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::call::Call;
+use crate::confiner::Confiner;
 use crate::process::{self, Input, Said};
 use crate::worktrees::Worktree;
 
@@ -65,6 +66,7 @@ pub(crate) struct Git<'a> {
     keys: Vec<u8>,
     environment: Vec<(&'static str, OsString)>,
     deadline: Instant,
+    confiner: Option<&'a Confiner>,
 }
 
 impl<'a> Git<'a> {
@@ -98,9 +100,9 @@ impl<'a> Git<'a> {
         git
     }
 
-    /// The same, but hooks of the repository run: only for calls that are made in order to run one.
-    pub(crate) fn with_hooks(&self) -> Git<'a> {
-        let mut git = self.clone();
+    /// The same, but hooks of the repository run, confined if need be: only for calls that are made in order to run one.
+    pub(crate) fn with_hooks(&self, confiner: Option<&'a Confiner>) -> Git<'a> {
+        let mut git = Git { confiner, ..self.clone() };
         git.settings.retain(|(key, _)| key != "core.hooksPath");
         git
     }
@@ -118,7 +120,7 @@ impl<'a> Git<'a> {
     /// Git for what needs no contents of files: refs, commits and names. Filters are not looked for.
     pub(crate) fn on_refs(worktree: &'a Worktree, deadline: Instant) -> Git<'a> {
         let settings = SETTINGS.iter().map(|(key, value)| (OsString::from(key), *value)).collect();
-        Git { worktree, settings, keys: Vec::new(), environment: Vec::new(), deadline }
+        Git { worktree, settings, keys: Vec::new(), environment: Vec::new(), deadline, confiner: None }
     }
 
     /// The same with further settings that win over those of the repository.
@@ -166,7 +168,8 @@ impl<'a> Git<'a> {
 
     /// A call that may have input, an index of its own, or more environment.
     pub(crate) fn call(&self, verb: &'static str) -> Call<'a> {
-        Call::new(self.command(), verb, self.worktree, self.deadline)
+        let call = Call::new(self.command(), verb, self.worktree, self.deadline);
+        if self.confiner.is_some() { call.input(Confiner::input(self.confiner, Vec::new())) } else { call }
     }
 
     /// Runs git on some input and gives back what it said and how it ended, whatever that was.
@@ -192,7 +195,7 @@ impl<'a> Git<'a> {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Confiner::command(self.confiner, "git");
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
                 command.env_remove(name);

@@ -7,6 +7,7 @@ mod call;
 mod case;
 mod checkout;
 pub mod commit;
+mod confiner;
 mod git;
 mod hidden;
 mod main_worktree;
@@ -24,6 +25,7 @@ pub mod worktree;
 mod worktrees;
 
 pub use checkout::{Changed, Checkout};
+pub use confiner::Confiner;
 pub use git::UnknownState;
 pub use refs::{NewCommit, Tips};
 pub use repository::Repository;

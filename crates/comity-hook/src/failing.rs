@@ -15,16 +15,14 @@ pub(crate) fn is_open() -> bool {
     }
 }
 
-/// Whether `guard.confine` is "required" in the user's settings.
-pub(crate) fn confine_is_required() -> bool {
-    let is_required = |value: &str| matches!(value.trim_matches(['"', '\'']), "required");
+/// Whether `guard.confine` is this in the user's settings.
+pub(crate) fn confine_is(word: &str) -> bool {
+    let is_it = |value: &str| value.trim_matches(['"', '\'']) == word;
     match std::env::var("COMITY_GUARD_CONFINE").ok().filter(|policy| !policy.is_empty()) {
-        Some(policy) => is_required(&policy),
-        None => settings()
-            .unwrap_or_default()
-            .iter()
-            .find_map(|text| says(text, "confine"))
-            .is_some_and(is_required),
+        Some(policy) => is_it(&policy),
+        None => {
+            settings().unwrap_or_default().iter().find_map(|text| says(text, "confine")).is_some_and(is_it)
+        }
     }
 }
 

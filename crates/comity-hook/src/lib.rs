@@ -10,6 +10,7 @@ mod failing;
 mod server;
 mod tool;
 
+pub use comity_confine::is_read_only;
 pub use confine::confine;
 
 use std::ffi::OsString;

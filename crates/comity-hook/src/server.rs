@@ -14,11 +14,17 @@ const ANSWER_MAX: Duration = Duration::from_secs(8);
 pub(crate) struct Server {
     client: Client,
     token: Option<String>,
-    cwd: String,
+    cwd: Option<String>,
 }
 
 impl Server {
+    /// For questions about a place, which is where this process is.
     pub(crate) fn find() -> Result<Server, String> {
+        let cwd = std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
+        Ok(Server { cwd: Some(cwd.to_string_lossy().into_owned()), ..Server::find_from_anywhere()? })
+    }
+
+    pub(crate) fn find_from_anywhere() -> Result<Server, String> {
         let home = Home::from_env().map_err(|error| error.to_string())?;
         let mut client = match Client::connect(&home) {
             Ok(client) => client,
@@ -31,8 +37,7 @@ impl Server {
         };
         client.set_timeout(Some(ANSWER_MAX)).map_err(|error| error.to_string())?;
         let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-        let cwd = std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
-        Ok(Server { client, token, cwd: cwd.to_string_lossy().into_owned() })
+        Ok(Server { client, token, cwd: None })
     }
 
     /// Asks an operation with an input that is JSON already.
@@ -41,7 +46,7 @@ impl Server {
         let request = Request {
             op: Cow::Borrowed(op),
             input: Some(&input),
-            cwd: Some(Cow::Borrowed(&self.cwd)),
+            cwd: self.cwd.as_deref().map(Cow::Borrowed),
             token: self.token.as_deref().map(Cow::Borrowed),
             ..Request::empty()
         };
@@ -59,6 +64,8 @@ fn start(why: &io::Error) -> Result<(), String> {
     let program = if beside.is_file() { beside } else { "comity".into() };
     let started = Command::new(program)
         .arg("up")
+        // Who asks is for the server to say, once it runs.
+        .env_remove("COMITY_TOKEN")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

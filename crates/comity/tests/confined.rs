@@ -4,6 +4,12 @@
 mod clients;
 #[path = "confined/commands.rs"]
 mod commands;
+#[path = "confined/limits.rs"]
+mod limits;
+#[path = "confined/on_behalf.rs"]
+mod on_behalf;
+#[path = "confined/own.rs"]
+mod own;
 #[path = "confined/plan.rs"]
 mod plan;
 #[expect(dead_code, reason = "each test uses a part of it")]

@@ -118,7 +118,7 @@ impl Builder<'_> {
         let git = self.git;
         let mut tree = index.tree(git)?;
         let mut message = Cow::Borrowed(self.request.message);
-        if self.request.hooks == Hooks::Run {
+        if let Hooks::Run(confiner) = self.request.hooks {
             // They see nothing but what is committed.
             let changes = self.changes(&tree)?;
             if changes.iter().any(|change| !self.is_ours(change)) {
@@ -127,8 +127,8 @@ impl Builder<'_> {
             if changes.is_empty() {
                 return Ok(Tried::Clean(None));
             }
-            pre_commit(git, index.path())?;
-            message = commit_msg(git, self.desk, index.path(), &message)?.into();
+            pre_commit(git, confiner, index.path())?;
+            message = commit_msg(git, confiner, self.desk, index.path(), &message)?.into();
             tree = index.tree(git)?;
         }
         let (changes, commit) = both(|| self.changes(&tree), || self.commit(&tree, &message));
@@ -137,7 +137,7 @@ impl Builder<'_> {
             let foreign = self.foreign(changes);
             return match self.request.hooks {
                 Hooks::Skip => Ok(Tried::Foreign(foreign)),
-                Hooks::Run => Err(beyond_scope(foreign)),
+                Hooks::Run(_) => Err(beyond_scope(foreign)),
             };
         }
         let built = (!changes.is_empty()).then_some(Built { commit, changes, next: None });

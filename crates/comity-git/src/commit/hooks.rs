@@ -7,17 +7,23 @@ use super::desk::Desk;
 use super::not_committed::NotCommitted;
 use super::request::MESSAGE_BYTES_MAX;
 use crate::call::Call;
+use crate::confiner::Confiner;
 use crate::git::Git;
 use crate::marker::open_plain;
 
 /// Lets `pre-commit` look at the index that is to be committed, and change contents in it.
-pub(super) fn pre_commit(git: &Git<'_>, index: &Path) -> Result<(), NotCommitted> {
-    run("pre-commit", hook(git, index).arg("pre-commit"))
+pub(super) fn pre_commit<'a>(
+    git: &Git<'a>,
+    confiner: Option<&'a Confiner>,
+    index: &Path,
+) -> Result<(), NotCommitted> {
+    run("pre-commit", hook(git, confiner, index).arg("pre-commit"))
 }
 
 /// Lets `commit-msg` look at the message, and gives what it has made of it.
-pub(super) fn commit_msg(
-    git: &Git<'_>,
+pub(super) fn commit_msg<'a>(
+    git: &Git<'a>,
+    confiner: Option<&'a Confiner>,
     desk: &Desk,
     index: &Path,
     message: &str,
@@ -25,7 +31,7 @@ pub(super) fn commit_msg(
     let file = desk.passing("message")?;
     let fault = |error: io::Error| desk.fault("message", &error);
     (&file.file).write_all(message.as_bytes()).map_err(fault)?;
-    run("commit-msg", hook(git, index).args(["commit-msg", "--"]).arg(file.path()))?;
+    run("commit-msg", hook(git, confiner, index).args(["commit-msg", "--"]).arg(file.path()))?;
     let mut left = String::new();
     if let Some(open) = open_plain(file.path()).map_err(fault)? {
         open.take(MESSAGE_BYTES_MAX as u64).read_to_string(&mut left).map_err(fault)?;
@@ -37,10 +43,11 @@ pub(super) fn commit_msg(
     Ok(left)
 }
 
-fn hook<'a>(git: &Git<'a>, index: &Path) -> Call<'a> {
+fn hook<'a>(git: &Git<'a>, confiner: Option<&'a Confiner>, index: &Path) -> Call<'a> {
     // What git itself gives its hooks; the language is the user's again.
     let language = std::env::var_os("LC_ALL").unwrap_or_default();
-    let call = git.with_hooks().call("hook").index(index).env("GIT_EDITOR", ":").env("LC_ALL", language);
+    let git = git.with_hooks(confiner);
+    let call = git.call("hook").index(index).env("GIT_EDITOR", ":").env("LC_ALL", language);
     call.args(["run", "--ignore-missing"])
 }
 

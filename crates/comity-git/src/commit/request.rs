@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::not_committed::NotCommitted;
 use super::scope::Scope;
+use crate::confiner::Confiner;
 
 /// Bytes of a message; a longer text belongs into a file.
 pub const MESSAGE_BYTES_MAX: usize = 65_536;
@@ -23,7 +24,7 @@ pub struct Request<'a> {
     /// Paths that should be in it; the answer names those that are not.
     pub expected: &'a [PathBuf],
     /// Whether the repository's hooks are asked.
-    pub hooks: Hooks,
+    pub hooks: Hooks<'a>,
     /// How long it may take until it is published, waiting for others included.
     pub patience: Duration,
 }
@@ -39,7 +40,7 @@ pub struct Author<'a> {
 
 /// Whether the hooks of the repository run. They are programs of whoever wrote the repository's settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Hooks {
+pub enum Hooks<'a> {
     /// None does.
     #[default]
     Skip,
@@ -48,7 +49,9 @@ pub enum Hooks {
     /// `pre-commit` sees the index that is committed, as `GIT_INDEX_FILE`, and may change contents in it, but not
     /// add paths. `commit-msg` may change the message. Both may run again if somebody else commits meanwhile.
     /// Other hooks (`prepare-commit-msg`, `post-commit`, …) do not run.
-    Run,
+    ///
+    /// What runs them decides what they can write to; without, it is whatever this process can.
+    Run(Option<&'a Confiner>),
 }
 
 impl Request<'_> {

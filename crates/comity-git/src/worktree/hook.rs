@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
@@ -16,6 +15,7 @@ use super::record::{Maker, Ready, Record};
 use super::save::SAVED;
 use super::setup::SetupDone;
 use super::{Driver, seconds};
+use crate::confiner::Confiner;
 use crate::git::Git;
 use crate::process::{self, Input, Said};
 
@@ -26,6 +26,8 @@ pub struct Hook {
     pub argv: Vec<OsString>,
     /// How long it may take.
     pub patience: Duration,
+    /// What runs it, if it must not write to everything.
+    pub confiner: Option<Confiner>,
 }
 
 /// What the program is told on its input, and by the environment.
@@ -110,7 +112,7 @@ impl Driver {
             Failure::new(FailureKind::Hook, format!("{}: {problem}", program.display()), "")
         };
         let (program, arguments) = hook.argv.split_first().ok_or_else(|| no("no program is given".into()))?;
-        let mut command = Command::new(program);
+        let mut command = Confiner::command(hook.confiner.as_ref(), program);
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
                 command.env_remove(name);
@@ -122,6 +124,7 @@ impl Driver {
         command.env("COMITY_WORKTREE_EVENT", told.event).env("COMITY_WORKTREE_SLUG", told.slug);
         command.env("COMITY_WORKTREE_PATH", told.path).env("COMITY_WORKTREE_BASE", told.base);
         let input = serde_json::to_vec(told).map_err(|error| no(error.to_string()))?;
+        let input = Confiner::input(hook.confiner.as_ref(), input);
         let said = process::run(&mut command, Input::Bytes(input), Instant::now() + hook.patience)
             .map_err(|error| no(error.to_string()))?;
         if !said.status.success() {

@@ -21,14 +21,14 @@ fn with_hook(name: &str, script: &str) -> Sandbox {
 
 fn ask_with_hooks(sandbox: &Sandbox) -> Result<Outcome, NotCommitted> {
     let scope = below(&["src"]);
-    ask(sandbox, "main", &Request { hooks: Hooks::Run, ..request(&scope) })
+    ask(sandbox, "main", &Request { hooks: Hooks::Run(None), ..request(&scope) })
 }
 
 #[test]
 fn a_hook_sees_what_is_committed_and_nothing_else() {
     let sandbox = with_hook("pre-commit", "git diff --cached --name-only > seen; pwd >> seen");
     let scope = below(&["src"]);
-    let committed = ask_for(&sandbox, "main", &Request { hooks: Hooks::Run, ..request(&scope) });
+    let committed = ask_for(&sandbox, "main", &Request { hooks: Hooks::Run(None), ..request(&scope) });
     assert_eq!(shown(&committed.changes), ["M src/a.rs"]);
     let seen = fs::read_to_string(sandbox.path("main/seen")).expect("the hook ran");
     assert_eq!(seen, format!("src/a.rs\n{}\n", sandbox.main().display()));

@@ -30,6 +30,8 @@ pub(super) enum Kind {
     Agents,
     /// The agent program's own: a hook or an MCP server, which its user has set up.
     Programs,
+    /// A program that the server runs on behalf of an agent; what it is confined to stands on its input.
+    Servers,
 }
 
 pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
@@ -40,6 +42,10 @@ pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
     let (file, args) = match (first.as_bytes(), &rest[..]) {
         (b"--probe", []) => return Some(Started::Probe),
         (b"--", [program, ..]) => (PathBuf::from(program), rest),
+        (b"--told", [dashes, _, ..]) if dashes == "--" => {
+            kind = Kind::Servers;
+            (PathBuf::from(&rest[1]), rest[1..].to_vec())
+        }
         // bash started itself again: which one it is, and all that it was given.
         (b"--again", [shell, _, ..]) => (PathBuf::from(shell), rest[1..].to_vec()),
         (flag, _) if flag.starts_with(b"-") && !flag.starts_with(b"--") => {

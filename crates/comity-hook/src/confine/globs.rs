@@ -33,6 +33,12 @@ pub(super) fn expand(root: &Path, from: &Path, pattern: &PathPattern, paths: &mu
     }
 }
 
+/// What is at the top of a worktree, except for git's own.
+pub(super) fn top_level(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name() != ".git").take(ENTRIES_MAX).map(|entry| entry.path())
+}
+
 /// What a directory has to match so that all below it is held.
 fn trees(pattern: &PathPattern) -> Vec<PathPattern> {
     let tree = |alternative: &Alternative| {

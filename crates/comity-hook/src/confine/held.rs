@@ -1,47 +1,91 @@
 //! What the server says that others hold, as paths.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use comity_core::paths::Component;
 use comity_core::{CaseRule, PathPattern};
+use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs;
 use crate::server::Server;
+
+/// Digits of the length of an answer.
+const TOLD_DIGITS_MAX: usize = 7;
 
 /// What a command of this agent is confined to.
 pub(super) struct Answer {
     pub(super) policy: String,
     pub(super) sealed: bool,
     pub(super) network: bool,
+    /// What is Comity's own.
+    pub(super) own: Vec<PathBuf>,
     held: Vec<(Vec<PathBuf>, Vec<String>)>,
 }
 
-pub(super) fn ask() -> Result<Answer, String> {
-    let mut server = Server::find()?;
-    let reply = server.ask("guard_confine", "{}".into())?;
+/// Why there is no answer.
+pub(super) enum NoAnswer {
+    /// The server does not know who asks, or cannot tell.
+    Refused(Fault),
+    /// It could not be asked.
+    Unreachable(String),
+}
+
+pub(super) fn ask() -> Result<Answer, NoAnswer> {
+    let mut server = Server::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
+    let reply = server.ask("guard_confine", "{}".into()).map_err(NoAnswer::Unreachable)?;
+    let unclear = |problem: &dyn std::fmt::Display| {
+        NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
+    };
     if let Some(error) = reply.error {
-        return Err(error.get().to_owned());
+        return Err(serde_json::from_str(error.get()).map_or_else(|error| unclear(&error), NoAnswer::Refused));
     }
-    let said = reply.ok.ok_or("an answer without output")?;
-    let said: Value = serde_json::from_str(said.get()).map_err(|error| error.to_string())?;
-    let texts = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(|text| Some(text.as_str()?.to_owned())).collect()
-    };
-    let project = |project: &Value| {
-        let roots = texts(&project["roots"]).into_iter().map(PathBuf::from).collect();
-        (roots, texts(&project["patterns"]))
-    };
-    Ok(Answer {
-        policy: said["policy"].as_str().unwrap_or_default().to_owned(),
-        sealed: said["sealed"].as_bool().ok_or("an answer that is not understood")?,
-        network: said["network"].as_bool().ok_or("an answer that is not understood")?,
-        held: said["held"].as_array().into_iter().flatten().map(project).collect(),
-    })
+    let said = reply.ok.ok_or_else(|| unclear(&"an answer without output"))?;
+    Answer::read(said.get()).map_err(|error| unclear(&error))
+}
+
+/// The answer that stands on standard input before what the command reads there: how long it is, and itself.
+pub(super) fn told() -> Result<Answer, String> {
+    let said = |error: io::Error| format!("what it is confined to was not told: {error}");
+    // Without a buffer, which would take away what comes after it.
+    let mut input = File::open("/dev/stdin").map_err(said)?;
+    let mut length = String::new();
+    loop {
+        let mut byte = [0];
+        input.read_exact(&mut byte).map_err(said)?;
+        match byte[0] {
+            b'\n' => break,
+            digit if length.len() < TOLD_DIGITS_MAX => length.push(digit.into()),
+            _ => return Err(said(io::ErrorKind::InvalidData.into())),
+        }
+    }
+    let length = length.parse().map_err(|_| said(io::ErrorKind::InvalidData.into()))?;
+    let mut answer = vec![0; length];
+    input.read_exact(&mut answer).map_err(said)?;
+    Answer::read(&String::from_utf8_lossy(&answer))
 }
 
 impl Answer {
+    fn read(said: &str) -> Result<Answer, String> {
+        let said: Value = serde_json::from_str(said).map_err(|error| error.to_string())?;
+        let texts = |value: &Value| -> Vec<String> {
+            let all = value.as_array().into_iter().flatten();
+            all.filter_map(|text| Some(text.as_str()?.to_owned())).collect()
+        };
+        let paths = |value: &Value| texts(value).into_iter().map(PathBuf::from).collect();
+        let held = said["held"].as_array().into_iter().flatten();
+        Ok(Answer {
+            policy: said["policy"].as_str().unwrap_or_default().to_owned(),
+            sealed: said["sealed"].as_bool().ok_or("an answer that is not understood")?,
+            network: said["network"].as_bool().ok_or("an answer that is not understood")?,
+            held: held.map(|project| (paths(&project["roots"]), texts(&project["patterns"]))).collect(),
+            own: paths(&said["own"]),
+        })
+    }
+
     /// The worktrees of all projects in which somebody holds something.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         self.held.iter().flat_map(|(roots, _)| roots.iter().cloned()).collect()
@@ -67,6 +111,8 @@ fn held_below(root: &Path, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut V
         let at: PathBuf = std::iter::once(root).chain(alternative.prefix().map(Path::new)).collect();
         match alternative.rest() {
             [] => paths.extend(dirs.resolved(at).filter(|(_, is_dir)| !is_dir).map(|(path, _)| path)),
+            // Everything but git's own, which other worktrees need, too.
+            [Component::AnyDepth] if at == root => paths.extend(globs::top_level(root)),
             [Component::AnyDepth] => paths.extend(dirs.resolved(at).map(|(path, _)| path)),
             _ => globs::expand(root, &at, pattern, paths),
         }

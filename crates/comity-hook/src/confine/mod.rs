@@ -9,9 +9,10 @@ mod probe;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use comity_confine::{Confinement, Extent, Network, enter};
+use comity_confine::{Confinement, Extent, Network, ProblemKind, enter};
+use comity_wire::Fault;
 use command::{Kind, Started};
-use held::Answer;
+use held::{Answer, NoAnswer};
 
 use crate::{failing, say};
 
@@ -38,9 +39,12 @@ pub fn confine(words: Vec<OsString>) -> u8 {
             return crate::BLOCKED;
         }
     };
-    if command.kind == Kind::Agents
-        && let Err(why) = confine_this()
-    {
+    let confined = match command.kind {
+        Kind::Agents => confine_this(),
+        Kind::Servers => held::told().and_then(|answer| confine_to(&answer)),
+        Kind::Programs => Ok(()),
+    };
+    if let Err(why) = confined {
         say(&why);
         return CANNOT_RUN;
     }
@@ -61,15 +65,24 @@ pub(crate) fn is_set_up() -> bool {
 fn confine_this() -> Result<(), String> {
     let answer = match held::ask() {
         Ok(answer) => answer,
+        Err(_) if failing::confine_is("off") => return Ok(()),
+        // As its hook does: an agent that has left, say, must not be freer than one that is here.
+        Err(NoAnswer::Refused(Fault { message, hint, .. })) => {
+            return Err(format!("Comity: this did not run: {message}\n  {hint}"));
+        }
         // Where nobody can be asked the hook has said no already, unless the user wants it so.
-        Err(problem) if failing::confine_is_required() => {
+        Err(NoAnswer::Unreachable(problem)) if failing::confine_is("required") => {
             return Err(format!(
                 "Comity: this did not run: guard.confine is \"required\", and the server could not be asked: {problem}\n  see what is wrong with: comity doctor"
             ));
         }
-        Err(_) => return Ok(()),
+        Err(NoAnswer::Unreachable(_)) => return Ok(()),
     };
-    let Some(confinement) = confinement(&answer) else { return Ok(()) };
+    confine_to(&answer)
+}
+
+fn confine_to(answer: &Answer) -> Result<(), String> {
+    let Some(confinement) = confinement(answer) else { return Ok(()) };
     let Err(problem) = enter(&confinement) else { return Ok(()) };
     match () {
         () if answer.sealed => Err(format!(
@@ -78,8 +91,14 @@ fn confine_this() -> Result<(), String> {
         () if answer.policy == "required" => Err(format!(
             "Comity: this did not run: guard.confine is \"required\", and commands cannot be confined here: {problem}\n  see what is wrong with: comity doctor"
         )),
-        () if !problem.is_unchanged => Err(format!("Comity: this did not run: {problem}")),
-        () => Ok(()),
+        () => match problem.kind {
+            ProblemKind::Forbidden => Ok(()),
+            // Else who uses something up would be freed by it.
+            ProblemKind::Exhausted => Err(format!(
+                "Comity: this did not run, for it could not be confined: {problem}\n  end what runs in the background, and try again"
+            )),
+            ProblemKind::HalfDone => Err(format!("Comity: this did not run: {problem}")),
+        },
     }
 }
 
@@ -90,6 +109,7 @@ fn confinement(answer: &Answer) -> Option<Confinement> {
     }
     let mut held = answer.paths();
     held.extend(comity_confine::other_names(&answer.roots(), &held));
+    held.extend(answer.own.iter().cloned());
     (!held.is_empty()).then_some(Confinement { extent: Extent::Held(held), network })
 }
 
@@ -101,6 +121,6 @@ fn in_sight(answer: &Answer) -> Vec<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|own| own.parent().map(PathBuf::from));
     let places =
         [std::env::current_dir().ok(), variable("HOME"), state.map(|home| home.path().into()), socket, own];
-    let places = places.into_iter().flatten().chain(answer.roots());
+    let places = places.into_iter().flatten().chain(answer.roots()).chain(answer.own.iter().cloned());
     places.filter_map(|place| place.canonicalize().ok()).collect()
 }

@@ -11,6 +11,7 @@ mod socket;
 pub(crate) mod state_dir;
 mod surroundings;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -74,6 +75,8 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     })?;
     surroundings::settle(home)?;
     let config = read_config(home)?;
+    // What is not there cannot be kept from being made by commands of agents. That it cannot be made is their problem.
+    let _ = comity_wire::user_settings().and_then(|file| file.parent().map(std::fs::create_dir_all));
     let StartPoint { log, mut world } = SqliteLog::open(home.path(), config.patience())?;
     world.agents_configured = Some(config.agents_max());
     world.roles = Arc::new(config.roles());
@@ -102,6 +105,8 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         socket: home.socket(),
         url,
         version: version.into(),
+        settings: comity_wire::user_settings(),
+        confine: confine(),
     };
     let idle_exit = config.server.idle_exit.map(|span| std::time::Duration::from_millis(span.0.0));
     let app = Application::new(engine.clone(), Some(reader.clone()), config, facts);
@@ -130,6 +135,14 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let _ = browser.join();
     let _ = std::fs::remove_file(home.socket());
     Ok(())
+}
+
+/// How this very program runs others confined, even if its file was replaced meanwhile.
+fn confine() -> Vec<OsString> {
+    match cfg!(target_os = "linux") {
+        true => ["/proc/self/exe", "confine", "--told", "--"].map(OsString::from).into(),
+        false => Vec::new(),
+    }
 }
 
 /// Gives the world the pools of the settings; those that are there no more are closed.

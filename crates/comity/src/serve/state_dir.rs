@@ -42,6 +42,12 @@ pub(crate) fn taken(home: &Home) -> String {
 
 /// Makes the directory if need be and checks that it is this user's alone.
 pub(crate) fn prepare(home: &Home) -> Result<(), String> {
+    if comity_hook::is_read_only(home.path()) {
+        return Err(format!(
+            "a confined command starts no server: {} is read-only here; start it in a terminal of your own with: comity up",
+            home.path().display()
+        ));
+    }
     private_dir(home.path())?;
     if let Some(parent) = home.socket().parent() {
         private_dir(parent)?;

@@ -12,7 +12,7 @@ use crate::support::model::{Call, Model};
 use crate::support::{Place, Ran};
 
 /// A write that no reader of the command sees, one that the user's own rule forbids, and one that is free.
-const HIDDEN: &str = "python3 -c 'open(\"src/a.rs\", \"w\").write(\"more\")'";
+const HIDDEN: &str = "python3 -c 'open(bytes([115, 114, 99, 47, 97, 46, 114, 115]), \"w\").write(\"more\")'";
 const FORBIDDEN: &str = "touch forbidden.txt";
 const FREE: &str = "echo free >free.txt && cat free.txt && exit 5";
 

@@ -245,16 +245,3 @@ fn a_variable_that_an_agent_sets_lets_nothing_out() {
         assert!(ways::is_untouched(&place.repo), "{words:?}");
     }
 }
-
-#[test]
-fn a_file_is_held_where_nothing_can_be_watched() {
-    let (place, _bob) = place();
-    let ann = place.join(&["ann"]);
-    let mut unshare = place.program("unshare");
-    let line = "echo 0 >/proc/sys/user/max_inotify_instances; exec \"$COMITY\" confine -c 'echo x >src/a.rs'";
-    unshare.args(["--user", "--map-root-user", "bash", "-c", line]);
-    unshare.env("COMITY", BINARY).env("COMITY_TOKEN", &ann.token);
-    let ran = Ran::of(unshare.output().expect("it runs"));
-    assert!(ran.err.contains("Read-only file system"), "{ran:?}");
-    assert!(ways::is_untouched(&place.repo));
-}

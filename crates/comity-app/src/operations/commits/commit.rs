@@ -17,6 +17,7 @@ use super::held::Held;
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::operations::guard::AUTO_REASON;
+use crate::operations::guard::confiner;
 use crate::projects::Place;
 
 /// How long a commit may take, other commits of the same repository included.
@@ -93,13 +94,14 @@ impl Operation for Commit {
             let problem = "you have locked nothing here, so there is nothing that you may commit";
             return Err(Refusal::bad_input(problem, "lock what you change with: comity lock PATH").into());
         }
+        let confiner = if self.hooks { confiner(app, caller.who, None)? } else { None };
         let message = signed(&self.message, name.as_deref());
         let request = Request {
             message: &message,
             author: None,
             scope: &held,
             expected: &[],
-            hooks: if self.hooks { Hooks::Run } else { Hooks::Skip },
+            hooks: if self.hooks { Hooks::Run(confiner.as_ref()) } else { Hooks::Skip },
             patience: PATIENCE,
         };
         let mut prove = |changes: &[Change]| held.prove(app, caller.who, changes);

@@ -1,7 +1,7 @@
 //! Says what a command of the caller is to be confined to: what others hold is read-only for it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comity_core::locks::{Lock, LockMode, conflicts};
@@ -11,6 +11,7 @@ use comity_core::{CaseRule, PathPattern, Principal, ProjectId, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::own;
 use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
@@ -35,6 +36,8 @@ pub struct Confines {
     pub network: bool,
     /// What others hold, project by project.
     pub held: Vec<HeldPaths>,
+    /// What is Comity's own: its state and the person's settings.
+    pub own: Vec<String>,
 }
 
 /// What others hold of a project.
@@ -55,42 +58,57 @@ impl Operation for GuardConfine {
     type Output = Confines;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
-        let guard = &app.config().guard;
-        let mut confines = Confines { policy: guard.confine, sealed: false, network: true, held: Vec::new() };
-        let is_free = match caller.who {
-            Principal::Human | Principal::System => true,
-            // Whoever is nobody holds nothing: all that is held is others'.
-            Principal::Agent(_) | Principal::Nobody => guard.confine == ConfinePolicy::Off,
-        };
-        if is_free {
-            return Ok(Plan::Answer(confines));
-        }
-        let projects: Vec<(String, Vec<String>)> = {
-            let world = app.engine().world();
-            confines.sealed = caller.who.agent().is_some_and(|agent| mode_of(&world, agent) == Mode::Plan);
-            let now = app.engine().now();
-            let held = |project: &ProjectId| {
-                let locks = locks_of_others(&world, caller.who, *project);
-                let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
-                locks.map(|lock| lock.wanted.pattern.as_str().to_owned()).collect::<Vec<String>>()
-            };
-            let projects = world.projects.iter();
-            projects.map(|(id, project)| (project.common_dir.to_string(), held(id))).collect()
-        };
-        confines.network = !confines.sealed || guard.plan_network;
-        for (common_dir, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
-            let roots = comity_git::worktrees(Path::new(&common_dir)).map_err(Failure::fault)?;
-            let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
-            confines.held.push(HeldPaths { roots, patterns });
-        }
-        Ok(Plan::Answer(confines))
+        confines(app, caller.who).map(Plan::Answer)
     }
+}
+
+/// What commands of somebody are confined to.
+pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Failure> {
+    let guard = &app.config().guard;
+    let mut confines =
+        Confines { policy: guard.confine, sealed: false, network: true, held: Vec::new(), own: Vec::new() };
+    let is_free = match who {
+        Principal::Human | Principal::System => true,
+        // Whoever is nobody holds nothing: all that is held is others'.
+        Principal::Agent(_) | Principal::Nobody => guard.confine == ConfinePolicy::Off,
+    };
+    if is_free {
+        return Ok(confines);
+    }
+    let projects: Vec<(String, Vec<String>)> = {
+        let world = app.engine().world();
+        confines.sealed = who.agent().is_some_and(|agent| mode_of(&world, agent) == Mode::Plan);
+        let now = app.engine().now();
+        let held = |project: &ProjectId| {
+            let locks = locks_of_others(&world, who, *project);
+            let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
+            locks.map(|lock| lock.wanted.pattern.as_str().to_owned()).collect::<Vec<String>>()
+        };
+        let projects = world.projects.iter();
+        projects.map(|(id, project)| (project.common_dir.to_string(), held(id))).collect()
+    };
+    confines.network = !confines.sealed || guard.plan_network;
+    let worked_in = projects.iter().map(|(common_dir, _)| PathBuf::from(common_dir));
+    confines.own = own::paths(app, &worked_in.collect::<Vec<PathBuf>>());
+    for (common_dir, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
+        let roots = comity_git::worktrees(Path::new(&common_dir)).map_err(Failure::fault)?;
+        let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+        confines.held.push(HeldPaths { roots, patterns });
+    }
+    Ok(confines)
 }
 
 /// The locks in a project that keep somebody from writing.
 pub(super) fn locks_of_others(world: &World, who: Principal, project: ProjectId) -> Vec<&Lock> {
     let Ok(everything) = PathPattern::parse("**", CaseRule::Exact) else { return Vec::new() };
     conflicts(world, who, project, &everything, LockMode::Exclusive, LOCKS_MAX)
+}
+
+impl Confines {
+    /// Whether a command may write to everything.
+    pub(super) fn is_nothing(&self) -> bool {
+        !self.sealed && self.network && self.held.is_empty() && self.own.is_empty()
+    }
 }
 
 impl fmt::Display for Confines {

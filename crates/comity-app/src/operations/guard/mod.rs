@@ -1,6 +1,7 @@
 //! Guards: a tool call or a commit is judged before it happens.
 
 mod aliases;
+mod behalf;
 mod caller;
 mod commit;
 mod confine;
@@ -8,6 +9,7 @@ mod doubts;
 mod held_up;
 mod knowledge;
 mod mail;
+mod own;
 mod payload;
 mod permission;
 mod planning;
@@ -16,6 +18,7 @@ mod targets;
 mod told;
 mod tool;
 
+pub(crate) use behalf::confiner;
 pub use commit::GuardCommit;
 pub use confine::GuardConfine;
 pub(crate) use targets::{By, Touch, touches};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{ask, failure};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operations::guard::confiner;
 use crate::projects::Place;
 use crate::removal::settle;
 use crate::trees;
@@ -81,7 +82,9 @@ impl Operation for WorktreeAdd {
         let setup = setup(&place)?;
         let base = self.base.as_deref().unwrap_or("HEAD");
         let new = NewWorktree { slug: &slug, branch: branch.as_ref(), base, setup: &setup };
-        let made = match trees::hook(&app.config().worktree.create_hook) {
+        let program = &app.config().worktree.create_hook;
+        let confiner = if program.is_empty() { None } else { confiner(app, caller.who, None)? };
+        let made = match trees::hook(program, confiner) {
             Some(hook) => driver.create_by_hook(&hook, &new),
             None => driver.claim_or_create(&new),
         };

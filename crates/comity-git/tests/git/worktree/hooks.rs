@@ -12,7 +12,11 @@ use super::yard::Yard;
 fn program(yard: &Yard, name: &str, script: &str) -> Hook {
     yard.sandbox.write(name, &format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(yard.path(name), fs::Permissions::from_mode(0o755)).expect("executable");
-    Hook { argv: vec![yard.path(name).into(), "$HOME; echo".into()], patience: Duration::from_secs(60) }
+    Hook {
+        argv: vec![yard.path(name).into(), "$HOME; echo".into()],
+        patience: Duration::from_secs(60),
+        confiner: None,
+    }
 }
 
 fn create(yard: &Yard, hook: &Hook) -> Result<Made, FailureKind> {
@@ -57,9 +61,10 @@ fn what_it_says_is_not_believed_blindly() {
     check(&format!("echo '{}'", yard.path("main").display()));
     check(&format!("echo '{}'", yard.path("").display()));
     check("echo /etc/passwd");
-    let nothing = Hook { argv: vec![], patience: Duration::from_secs(60) };
+    let nothing = Hook { argv: vec![], patience: Duration::from_secs(60), confiner: None };
     assert_eq!(create(&yard, &nothing), Err(FailureKind::Hook));
-    let missing = Hook { argv: vec!["/no/such/program".into()], patience: Duration::from_secs(60) };
+    let missing =
+        Hook { argv: vec!["/no/such/program".into()], patience: Duration::from_secs(60), confiner: None };
     assert_eq!(create(&yard, &missing), Err(FailureKind::Hook));
     let slow = Hook { patience: Duration::from_millis(50), ..program(&yard, "create", "sleep 600") };
     assert_eq!(create(&yard, &slow), Err(FailureKind::Hook));

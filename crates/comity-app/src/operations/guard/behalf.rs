@@ -1,0 +1,45 @@
+//! Programs that run here on behalf of somebody else: git hooks, and what makes and removes worktrees. Whoever can write to
+//! them could have them do what its own commands cannot, so they are confined as those are.
+
+use std::path::Path;
+
+use comity_core::{Principal, Refusal};
+use comity_git::Confiner;
+
+use super::confine::confines;
+use crate::application::Application;
+use crate::config::ConfinePolicy;
+use crate::operation::Failure;
+
+/// What a program of this kind is run by; nothing, if it may write to everything.
+///
+/// Of a worktree that it is there to remove nothing is held.
+pub(crate) fn confiner(
+    app: &Application,
+    who: Principal,
+    removed: Option<&Path>,
+) -> Result<Option<Confiner>, Failure> {
+    // What an agent has left behind may have been written by it.
+    let who = if who == Principal::System { Principal::Nobody } else { who };
+    let mut confines = confines(app, who)?;
+    if let Some(removed) = removed {
+        confines.held.iter_mut().for_each(|project| project.roots.retain(|root| Path::new(root) != removed));
+    }
+    if confines.is_nothing() {
+        return Ok(None);
+    }
+    let argv = app.server().confine.clone();
+    if argv.is_empty() {
+        return match confines.policy {
+            ConfinePolicy::Auto if !confines.sealed => Ok(None),
+            ConfinePolicy::Auto | ConfinePolicy::Required | ConfinePolicy::Off => Err(Refusal::bad_input(
+                "this runs a program that cannot be confined here",
+                "see what is wrong with: comity doctor",
+            )
+            .into()),
+        };
+    }
+    let answer = serde_json::to_vec(&confines).map_err(Failure::fault)?;
+    let told = [format!("{}\n", answer.len()).as_bytes(), &answer].concat();
+    Ok(Some(Confiner { argv, told }))
+}

@@ -1,0 +1,79 @@
+//! What an agent cannot free its commands by: using something up, leaving, or a lock on everything.
+
+use super::{confined, place, ways};
+use crate::support::{BINARY, Ran};
+
+#[test]
+fn a_file_is_held_where_nothing_can_be_watched() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    // The holder saves by renaming, and the command tries once that is held, too.
+    let command = "read go <go; while [ -w src/a.rs ] && [ $SECONDS -lt 20 ]; do :; done; echo x >src/a.rs";
+    let line = format!(
+        "echo 0 >/proc/sys/user/max_inotify_instances; mkfifo go; cp src/a.rs new; \
+        \"$COMITY\" confine -c 'echo x >src/a.rs; {command}' & \
+        sleep 1; mv new src/a.rs; echo go >go; wait $!"
+    );
+    let mut unshare = place.program("unshare");
+    unshare.args(["--user", "--map-root-user", "bash", "-c", &line]);
+    unshare.env("COMITY", BINARY).env("COMITY_TOKEN", &ann.token);
+    let ran = Ran::of(unshare.output().expect("it runs"));
+    assert_eq!(ran.err.matches("Read-only file system").count(), 2, "{ran:?}");
+    assert!(ways::is_untouched(&place.repo), "{ran:?}");
+}
+
+#[test]
+fn a_command_does_not_run_free_for_want_of_something() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    for files in 4..12 {
+        let line = format!("ulimit -n {files}; exec '{BINARY}' confine -c 'echo x >src/a.rs'");
+        let mut bash = place.program("bash");
+        bash.args(["-c", &line]).env("COMITY_TOKEN", &ann.token);
+        let ran = Ran::of(bash.output().expect("it runs"));
+        assert_ne!(ran.code, 0, "{files}: {ran:?}");
+        assert!(ways::is_untouched(&place.repo), "{files}: {ran:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_has_left_runs_nothing() {
+    let (place, _bob) = place();
+    for mode in ["build", "plan"] {
+        let ann = place.join(&["ann"]);
+        if mode == "plan" {
+            place.json(&["mode", "ann", "plan"]);
+        }
+        let line = format!("'{BINARY}' agent bye");
+        assert_eq!(Ran::of(confined(&place, &ann, &line).output().expect("it runs")).code, 0);
+        let ran = Ran::of(confined(&place, &ann, "touch ran; echo x >src/a.rs").output().expect("it runs"));
+        assert_eq!(ran.code, 126, "{ran:?}");
+        assert!(ran.err.starts_with("Comity: this did not run: "), "{ran:?}");
+        assert!(ways::is_untouched(&place.repo) && !place.repo.join("ran").exists(), "{mode}: {ran:?}");
+    }
+    // As whoever an unknown token stands for, also if the server has to be started first.
+    place.kill_server();
+    let mut stranger = place.comity_as_whoever(&["confine", "-c", "echo x >src/a.rs"]);
+    let ran = Ran::of(stranger.env("COMITY_TOKEN", "cmty_unknown").output().expect("it runs"));
+    assert_eq!(ran.code, 126, "{ran:?}");
+    assert!(ways::is_untouched(&place.repo));
+}
+
+#[test]
+fn a_lock_on_everything_leaves_git_alone() {
+    let (place, bob) = place();
+    place.json_as(&bob, &["lock", "."]);
+    place.git(&["worktree", "add", "--quiet", "../other"]);
+    let ann = place.join(&["ann"]);
+    let run = |line: &str| Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    for line in
+        ["echo x >src/a.rs", "echo x >src/new", "rm -rf src", "mv src other", "echo x >../other/src/b.rs"]
+    {
+        let ran = run(line);
+        assert_ne!(ran.code, 0, "{line}: {ran:?}");
+    }
+    let ran = run(
+        "git commit --quiet --allow-empty -m x && cd ../other && git commit --quiet --allow-empty -m y && git branch z",
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
