@@ -181,6 +181,9 @@ impl Application {
         if self.has_given_passphrase(lineage) {
             return Identity::human(Proof::Terminal, lineage);
         }
+        if let Some(ended) = self.ended_in(lineage) {
+            return Identity::unregistered(&ended);
+        }
         if let Some(lost) = self.astray(lineage) {
             let mut nobody = Identity::nobody(&format!(
                 "{} (process {}) lost its parent, and an agent may have started it",
@@ -227,10 +230,12 @@ impl Application {
             }
             if processes::is_marked(link.process.pid) {
                 let whose = format!("{} (process {})", link.name, link.process.pid);
+                // It may have joined a moment ago.
+                if let Some(agent) = registered(&self.engine().world(), lineage) {
+                    return Some(Identity::agent(agent));
+                }
                 return Some(match self.ended_in(lineage) {
-                    Some(name) => {
-                        Identity::unregistered(&format!("{whose} belongs to {name}, which has ended"))
-                    }
+                    Some(ended) => Identity::unregistered(&ended),
                     None => Identity::nobody(&format!("{whose} was started by an agent")),
                 });
             }
@@ -247,13 +252,16 @@ impl Application {
         None
     }
 
-    /// The name of an agent that has ended, and whose very program is in the lineage: it may begin again.
+    /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.
     fn ended_in(&self, lineage: &Lineage) -> Option<String> {
         let world = self.engine().world();
         let ended = world.agents.iter().filter(|agent| !agent.is_live());
-        let is_above = |process: Option<Process>| process.is_some_and(|process| lineage.has(process));
-        let mut ended = ended.filter(|agent| is_above(agent.profile.process));
-        ended.next().map(|agent| agent.profile.name.to_string())
+        let mut programs = ended.filter_map(|agent| {
+            let program = lineage.links.iter().find(|link| agent.profile.process == Some(link.process))?;
+            Some((program, &agent.profile.name))
+        });
+        let (program, name) = programs.next()?;
+        Some(format!("{} (process {}) was {name}, which has ended", program.name, program.process.pid))
     }
 
     /// The process of the lineage that may have lost an agent for a parent, if there is one.
@@ -342,6 +350,13 @@ pub fn is_below_an_agent_program() -> bool {
         marks.token.is_some() || marks.client.is_some() || processes::is_marked(link.process.pid)
     };
     lineage.links.iter().any(is_marked)
+}
+
+/// Whether a process above the caller is known to be an agent program: by its name, or by what it sets for the caller. Of
+/// others a hook may be run by hand, and what is marked stays so.
+pub(crate) fn is_agent_program(lineage: &Lineage, program: Process) -> bool {
+    let at = lineage.links.iter().position(|link| link.process == program);
+    at.is_some_and(|at| lineage.links[..=at].iter().any(|link| marks::of(link).client.is_some()))
 }
 
 /// Marks the processes that use an agent's token: the caller, and those above that were started with it.

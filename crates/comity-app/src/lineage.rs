@@ -263,7 +263,11 @@ mod tests {
         assert_eq!(names("30 comity 1 s30 g30 t0 f0"), [30]);
         assert_eq!(names("30 comity 20 s30 g30 t0 f0\n20 systemd 1 s20 g20 t0 f0"), [30, 20]);
         assert_eq!(names("30 comity 0 s30 g30 t0 f0"), [0_u32; 0], "from outside of the namespace");
-        assert_eq!(names("30 comity 20 s30 g30 t0 f0\n20 initdb 0 s20 g20 t0 f0"), [0_u32; 0], "a name that begins so");
+        assert_eq!(
+            names("30 comity 20 s30 g30 t0 f0\n20 initdb 0 s20 g20 t0 f0"),
+            [0_u32; 0],
+            "a name that begins so"
+        );
     }
 
     #[test]

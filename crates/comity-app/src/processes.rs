@@ -9,7 +9,7 @@ pub const FIRST_SESSION: &str = "1:";
 
 /// The limit on file locks that marks a process as an agent's.
 #[cfg(target_os = "linux")]
-const MARK: u64 = u32::MAX as u64;
+const MARK: u64 = 0x434f_4d49;
 /// How often new processes are looked for below one that is marked.
 #[cfg(target_os = "linux")]
 const MARK_ROUNDS: usize = 3;
@@ -101,7 +101,7 @@ pub fn mark_one(pid: u32) {
 pub fn is_marked(pid: u32) -> bool {
     let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
     let hard = limits.lines().find_map(|line| line.strip_prefix("Max file locks")?.split_whitespace().nth(1));
-    hard.is_some_and(|hard| hard != "unlimited")
+    hard.and_then(|hard| hard.parse::<u64>().ok()).is_some_and(|hard| hard <= MARK)
 }
 
 #[cfg(target_os = "linux")]

@@ -58,7 +58,7 @@ impl Application {
         if super::registered(&self.engine().world(), lineage).is_some() || lineage.end != End::Top {
             return false;
         }
-        self.marked(lineage).is_none() && self.astray(lineage).is_none()
+        self.marked(lineage).is_none() && self.ended_in(lineage).is_none() && self.astray(lineage).is_none()
     }
 
     /// Whether it is a terminal multiplexer that a person is attached to, from a terminal that no agent is above.

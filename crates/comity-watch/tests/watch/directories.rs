@@ -77,7 +77,9 @@ fn rules_that_change_count_at_once() {
     stand.write(".gitignore", "noise\n");
     stand.until_state(|state| state.directories == 5);
     stand.write("out/deep/file", "x");
-    assert_eq!(stand.seen().changed(), [".gitignore", "out/deep/file"]);
+    // The rules may have settled, and been told of, before.
+    let seen = stand.seen();
+    assert!(seen.changed().contains(&"out/deep/file"), "{:?}", seen.changed());
     // A directory with a tracked file is watched, whatever the rules say; once it is untracked it is not.
     stand.git(&["rm", "--quiet", "-r", "--cached", "noise"]);
     stand.write(".gitignore", "noise\n# again\n");

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::identity::WayIn;
+use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::processes::{mark, since};
 
@@ -90,24 +90,23 @@ impl Operation for Attach {
             }
         };
         drop(world);
-        asks.iter().for_each(mark_process);
+        let program = asks.iter().find_map(|ask| agent_program(caller, ask));
         app.identities().attached(agent);
         let new = agent == new_agent;
-        let finish = Box::new(move |_: &[_], _: &_, _| Attached {
-            new,
-            agent: agent.to_string(),
-            name,
-            token: token.reveal().to_owned(),
+        let finish = Box::new(move |_: &[_], _: &_, _| {
+            // Only now: whoever is marked and has not joined is nobody.
+            program.into_iter().for_each(mark);
+            Attached { new, agent: agent.to_string(), name, token: token.reveal().to_owned() }
         });
         Ok(Plan::Change { asks, finish })
     }
 }
 
-/// Whoever asks to be an agent is one.
-fn mark_process(ask: &Ask) {
-    if let Ask::Attach { profile, .. } | Ask::AttachBeside { profile, .. } = ask {
-        profile.process.into_iter().for_each(mark);
-    }
+/// The process that becomes an agent's, if it is known to be an agent program.
+fn agent_program(caller: &Caller, ask: &Ask) -> Option<Process> {
+    let (Ask::Attach { profile, .. } | Ask::AttachBeside { profile, .. }) = ask else { return None };
+    let lineage = caller.lineage.as_ref()?;
+    profile.process.filter(|process| is_agent_program(lineage, *process))
 }
 
 /// Which agent is meant by a process that attaches below a known one.

@@ -65,7 +65,6 @@ impl Operation for Join {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {
         let process = self.pid.map(|pid| own_process(app, caller, pid)).transpose()?;
-        process.into_iter().for_each(mark);
         let (agent, token) = app.new_identity(caller)?;
         let boxed = |text: &Option<String>| text.as_deref().map(Into::into);
         let profile = Box::new(Profile {
@@ -82,10 +81,10 @@ impl Operation for Join {
         });
         let asks = vec![Ask::Join { agent, token: token.hash(), profile }];
         let name = self.name;
-        let finish = Box::new(move |_: &[_], _: &_, _| Joined {
-            agent: agent.to_string(),
-            name,
-            token: token.reveal().to_owned(),
+        let finish = Box::new(move |_: &[_], _: &_, _| {
+            // Only now: whoever is marked and has not joined is nobody.
+            process.into_iter().for_each(mark);
+            Joined { agent: agent.to_string(), name, token: token.reveal().to_owned() }
         });
         Ok(Plan::Change { asks, finish })
     }

@@ -5,7 +5,7 @@ use comity_core::{Ask, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::engine::Failed;
-use crate::identity::WayIn;
+use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Caller, Failure};
 use crate::operations::agents::free_name;
 use crate::processes::{mark, since};
@@ -27,8 +27,8 @@ pub(super) fn agent(
         return Err(caller.unproven().into());
     }
     // A hook that a person runs by hand belongs to no program: there is nothing to register.
-    let Some(process) = caller.lineage.as_ref().and_then(|line| line.program()).map(|link| link.process)
-    else {
+    let above = caller.lineage.as_ref().and_then(|line| Some((line, line.program()?.process)));
+    let Some((lineage, process)) = above else {
         let hint = "agent programs run hooks; to try one by hand, set COMITY_TOKEN to an agent's token";
         return Err(Refusal::NotAllowed {
             problem: "no agent program runs this hook".into(),
@@ -36,7 +36,6 @@ pub(super) fn agent(
         }
         .into());
     };
-    mark(process);
     let (agent, token) = app.new_identity(caller)?;
     let profile = Box::new(Profile {
         name: free_name(&app.engine().world(), program).into(),
@@ -48,7 +47,13 @@ pub(super) fn agent(
     });
     let joined = app.engine().ask(caller.asker(), Ask::Attach { agent, token: token.hash(), profile });
     match joined {
-        Ok(_) => Ok(Principal::Agent(agent)),
+        Ok(_) => {
+            // Only now: whoever is marked and has not joined is nobody.
+            if is_agent_program(lineage, process) {
+                mark(process);
+            }
+            Ok(Principal::Agent(agent))
+        }
         Err(Failed::Refused(refusal)) => Err(refusal.into()),
         Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),
     }
