@@ -177,7 +177,6 @@ pub(crate) fn command() -> Command {
         .subcommand(docs::command())
 }
 
-/// Adds one operation below the commands that its words name.
 /// Which tools `comity mcp` offers.
 fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
     match (flags.get_flag("all-tools"), flags.get_flag("browser")) {
@@ -187,6 +186,7 @@ fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
     }
 }
 
+/// Adds one operation below the commands that its words name.
 fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -> Command {
     let [first, rest @ ..] = words else { return parent };
     let hidden = entry.audience == Audience::Internal;
@@ -200,11 +200,15 @@ fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -
                 rest,
             ),
         };
-        return parent.subcommand(child.hide(hidden && rest.is_empty()));
+        return parent.subcommand(child.hide(hidden));
     }
     parent.mut_subcommand(*first, |child| match rest {
         [] => leaf(child, entry),
-        _ => add(child.args_conflicts_with_subcommands(true), entry, rest),
+        _ => {
+            // A group is shown for the sake of any command in it.
+            let hidden = hidden && child.is_hide_set();
+            add(child.args_conflicts_with_subcommands(true).hide(hidden), entry, rest)
+        }
     })
 }
 
@@ -236,6 +240,7 @@ fn group_about(word: &str) -> &'static str {
         "permissions" => "Who asks for what: list, allow, deny, and the rules",
         "rule" => "Make and remove rules",
         "plan" => "Plans of agents that may only read: submit, approve, reject",
+        "tab" => "Tabs of the shared browser: open, read, click, type, hand over, and more",
         _ => "",
     }
 }
@@ -277,4 +282,21 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
         acknowledge(&mut session, receipt);
     }
     code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_that_is_shown_says_what_it_does() {
+        let mut left = vec![command()];
+        while let Some(command) = left.pop() {
+            for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+                let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+                assert!(!about.is_empty(), "{} {}", command.get_name(), below.get_name());
+                left.push(below.clone());
+            }
+        }
+    }
 }
