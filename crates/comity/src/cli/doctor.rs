@@ -5,17 +5,35 @@ use std::process::{Command, ExitCode};
 use comity_wire::{Home, Request};
 use serde_json::json;
 
-use super::confinement;
 use super::output::{self, Form};
+use super::{agent_programs, confinement};
 use crate::serve::state_dir;
 use crate::start;
 
 /// One thing that was looked at.
-struct Finding {
+pub(super) struct Finding {
     what: &'static str,
-    is_good: bool,
+    level: Level,
     found: String,
     next: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Good,
+    /// It works, and something is missing that one may want.
+    Short,
+    Bad,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Level::Good => "ok",
+            Level::Short => "warn",
+            Level::Bad => "BAD",
+        }
+    }
 }
 
 /// Looks at everything and shows what it found; the exit code says whether all is well.
@@ -25,25 +43,31 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
         server(home),
         ledger(home),
         watcher(home),
+        agent_programs::look(home),
         confinement(home),
         settings(home),
         git(),
         terminal(),
     ];
-    let all_good = findings.iter().all(|finding| finding.is_good);
+    let all_good = findings.iter().all(|finding| finding.level != Level::Bad);
     match form {
         Form::Json => {
             let findings: Vec<_> = findings
                 .iter()
-                .map(|f| json!({"what": f.what, "ok": f.is_good, "found": f.found, "next": f.next}))
+                .map(|f| {
+                    let level = f.level.word().to_lowercase();
+                    json!({
+                        "what": f.what, "ok": f.level != Level::Bad, "level": level, "found": f.found, "next": f.next,
+                    })
+                })
                 .collect();
             output::print(&json!({"ok": all_good, "findings": findings}).to_string());
         }
         Form::Text => {
-            for Finding { what, is_good, found, next } in &findings {
-                output::print(&format!("{} {what:<16} {found}", if *is_good { "ok " } else { "BAD" }));
-                if !is_good && !next.is_empty() {
-                    output::print(&format!("    {next}"));
+            for Finding { what, level, found, next } in &findings {
+                output::print(&format!("{:<4} {what:<16} {found}", level.word()));
+                if !next.is_empty() {
+                    output::print(&format!("     {next}"));
                 }
             }
         }
@@ -51,12 +75,16 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
     if all_good { ExitCode::SUCCESS } else { ExitCode::from(output::FAULT) }
 }
 
-fn good(what: &'static str, found: impl Into<String>) -> Finding {
-    Finding { what, is_good: true, found: found.into(), next: String::new() }
+pub(super) fn good(what: &'static str, found: impl Into<String>) -> Finding {
+    Finding { what, level: Level::Good, found: found.into(), next: String::new() }
 }
 
-fn bad(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
-    Finding { what, is_good: false, found: found.into(), next: next.into() }
+pub(super) fn short(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
+    Finding { what, level: Level::Short, found: found.into(), next: next.into() }
+}
+
+pub(super) fn bad(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
+    Finding { what, level: Level::Bad, found: found.into(), next: next.into() }
 }
 
 fn directory(home: &Home) -> Finding {
@@ -151,10 +179,7 @@ fn watcher(home: &Home) -> Finding {
 fn confinement(home: &Home) -> Finding {
     // Settings that cannot be read are a finding of their own.
     let policy = crate::serve::read_config(home).unwrap_or_default().guard.confine;
-    match confinement::look(policy) {
-        Ok(found) => good("confinement", found),
-        Err((found, next)) => bad("confinement", found, next),
-    }
+    confinement::look(home, policy)
 }
 
 fn git() -> Finding {

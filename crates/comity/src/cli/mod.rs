@@ -1,5 +1,6 @@
 //! The command line: every operation of the catalog, and what concerns the server itself.
 
+mod agent_programs;
 mod confinement;
 mod docs;
 mod doctor;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use comity_app::catalog::{CATALOG, Entry};
 use comity_app::operation::Audience;
+use comity_guard::Dialect;
 use comity_wire::Home;
 
 use crate::session::{Session, Trouble};
@@ -79,7 +81,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "init" => {
             let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
-                (true, _) => init::What::Undo,
+                (true, false) => init::What::Undo,
+                (true, true) => init::What::ShowUndo,
                 (false, true) => init::What::Show,
                 (false, false) => init::What::Do,
             };
@@ -140,14 +143,15 @@ pub(crate) fn command() -> Command {
                 .about(
                     "Connects the agent programs found on this machine, and guards this repository's commits",
                 )
-                .arg(flag("undo", "Take everything back").conflicts_with("dry-run"))
+                .arg(flag("undo", "Take everything back"))
                 .arg(flag("dry-run", "Only show what would be changed"))
                 .arg(
                     Arg::new("client")
                         .long("client")
                         .value_name("NAME")
                         .action(ArgAction::Append)
-                        .help("Only this one: claude, codex, gemini, copilot, cursor or opencode"),
+                        .value_parser(Dialect::ALL.map(Dialect::name))
+                        .help("Only this one; may be repeated"),
                 ),
         )
         .subcommand(
