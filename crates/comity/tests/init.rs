@@ -151,6 +151,8 @@ fn a_repository_keeps_its_own_hook() {
     };
     let stopped = commit("src/a.rs");
     assert!(stopped.code != 0 && stopped.err.contains("locked by bob"), "{stopped:?}");
+    assert!(stopped.err.contains("Comity stopped this commit: "), "who says so: {stopped:?}");
+    assert!(stopped.err.contains("comity release") && !stopped.err.contains("--wait"), "{stopped:?}");
     fs::write(user.place.repo.join("src/b.rs"), "changed\n").expect("written");
     let made = commit("src/b.rs");
     assert!(made.code == 0 && made.err.contains("own hook"), "both run: {made:?}");
