@@ -1,5 +1,7 @@
 //! Settings: the user's file, the project's file, then the environment.
 
+mod sources;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -196,29 +198,7 @@ pub struct ServerConfig {
 impl Config {
     /// Reads the settings in `files`, later ones over earlier ones, and what the environment says over all.
     pub fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
-        let mut merged = toml::Table::new();
-        for file in files {
-            match std::fs::read_to_string(file) {
-                Ok(text) => {
-                    let table: toml::Table =
-                        toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-                    merge(&mut merged, table);
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(format!("{}: {error}", file.display())),
-            }
-        }
-        for (name, section, key) in ENVIRONMENT {
-            let Some(text) = env(name).filter(|text| !text.is_empty()) else { continue };
-            let value = text.as_str();
-            let section = merged.entry(*section).or_insert_with(|| toml::Table::new().into());
-            let number = || value.parse().map(toml::Value::Integer);
-            let value = value.parse().map(toml::Value::Boolean).or_else(|_| number());
-            let value = value.unwrap_or(toml::Value::String(text));
-            section.as_table_mut().map(|table| table.insert((*key).into(), value));
-        }
-        let config: Config =
-            merged.try_into().map_err(|error: toml::de::Error| format!("settings: {}", error.message()))?;
+        let config = sources::read(files, env)?;
         crate::pools::check(&config.pools)?;
         crate::browser::check(&config.browser)?;
         match config.agent.max {
@@ -292,17 +272,6 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
 ];
 
-fn merge(into: &mut toml::Table, from: toml::Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => merge(old, new),
-            (_, value) => {
-                into.insert(key, value);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,7 +306,17 @@ mod tests {
         assert!(roles.get("lead").is_some_and(|lead| lead.rights.len() == 7), "the others stay");
         std::fs::write(&project, "[lock]\ntll = 60\n").expect("written");
         let problem = Config::read(&[&project], |_| None).expect_err("a misspelled setting");
-        assert!(problem.contains("tll"), "{problem}");
+        assert!(problem.contains("comity.toml:2: ") && problem.contains("tll"), "{problem}");
+        std::fs::write(&project, "\n[lock\n").expect("written");
+        let problem = Config::read(&[&user, &project], |_| None).expect_err("no TOML");
+        assert!(problem.contains("comity.toml:2: ") && !problem.contains('\n'), "{problem}");
+        for (name, value) in
+            [("COMITY_GUARD_POLICY", "maybe"), ("COMITY_HTTP_PORT", "99999"), ("MAX_AGENTS", "abc")]
+        {
+            let env = |asked: &str| (asked == name).then(|| value.to_owned());
+            let problem = Config::read(&[&user], env).expect_err(name);
+            assert!(problem.starts_with(&format!("{name} is \"{value}\": ")), "{problem}");
+        }
         let pools = |text: &str| {
             std::fs::write(&project, text).expect("written");
             Config::read(&[&project], |_| None).map(|config| config.pools.len())
@@ -356,7 +335,8 @@ mod tests {
             ("[pools.tabs]\ncapacity = 1\n", "tabs"),
         ] {
             let found = pools(text).expect_err(text);
-            assert!(found.contains(problem) && found.starts_with("settings: "), "{text}: {found}");
+            assert!(found.contains(problem), "{text}: {found}");
+            assert!(found.starts_with("settings: ") || found.contains("comity.toml:"), "{text}: {found}");
         }
     }
 }

@@ -234,9 +234,15 @@ impl Application {
                 if let Some(agent) = registered(&self.engine().world(), lineage) {
                     return Some(Identity::agent(agent));
                 }
-                return Some(match self.ended_in(lineage) {
-                    Some(ended) => Identity::unregistered(&ended),
-                    None => Identity::nobody(&format!("{whose} was started by an agent")),
+                let top = lineage.links.iter().rfind(|link| processes::is_marked(link.process.pid));
+                let client = top.and_then(|top| marks::client(&top.name));
+                return Some(match (self.ended_in(lineage), client) {
+                    (Some(ended), _) => Identity::unregistered(&ended),
+                    // It is an agent of another server, or was one.
+                    (None, Some(client)) => Identity::unregistered(&format!(
+                        "{whose} belongs to {client}, which has not joined here"
+                    )),
+                    (None, None) => Identity::nobody(&format!("{whose} was started by an agent")),
                 });
             }
             if let Some(client) = marks.client {

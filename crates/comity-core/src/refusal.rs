@@ -234,23 +234,26 @@ impl Refusal {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Refusal::Locked { holders, .. } | Refusal::WaitTimedOut { holders, .. } => next_step(holders),
+            Refusal::Locked { holders, .. } => next_step(holders, "wait with --wait"),
+            Refusal::WaitTimedOut { holders, .. } => next_step(holders, "wait longer"),
             Refusal::WaitCancelled => "ask again when you need it".into(),
             Refusal::Deadlock { .. } => "release what the others wait for, then ask again".into(),
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
                 "see what is held with: comity locks".into()
             }
-            Refusal::NotHeld { .. } => "only its holder, a leader or the human may release it".into(),
+            Refusal::NotHeld { path, .. } => {
+                format!("unlock gives back what is yours; the human and who leads its holder take it with: comity release {path}")
+            }
             Refusal::StaleFence { .. } => "lock it again and look at what changed before you go on".into(),
             Refusal::OutsideRepository { .. } => "give a path inside the repository you are in".into(),
             Refusal::NotARepository { .. } => "go to a git repository, or make one with: git init".into(),
-            Refusal::NameTaken { .. } => {
-                "choose another name, or end that agent with: comity agent bye".into()
+            Refusal::NameTaken { name, .. } => {
+                format!("choose another name, or end that agent with: comity agent bye {name}")
             }
             Refusal::UnknownAgent { live, .. } if live.is_empty() => {
                 "no agent is here; see: comity agent join".into()
             }
-            Refusal::UnknownAgent { live, .. } => format!("here are: {}", live.join(", ")),
+            Refusal::UnknownAgent { live, .. } => format!("the agents here: {}", live.join(", ")),
             Refusal::AgentEnded { .. } => "join again with: comity agent join NAME".into(),
             Refusal::StaleRead { .. } => "read the file again, and write with that change in it".into(),
             Refusal::StaleAttempt { task, .. } => format!("see whose it is with: comity task get {task}"),
@@ -299,7 +302,7 @@ impl Refusal {
     }
 }
 
-fn next_step(holders: &[HolderView]) -> String {
+fn next_step(holders: &[HolderView], wait: &str) -> String {
     match holders.first() {
         Some(first) if first.state == "orphaned" => {
             format!(
@@ -307,8 +310,8 @@ fn next_step(holders: &[HolderView]) -> String {
                 first.holder
             )
         }
-        Some(first) => format!("wait with --wait, work on something else, or write to {}", first.holder),
-        None => "try again, or wait with --wait".into(),
+        Some(first) => format!("{wait}, work on something else, or write to {}", first.holder),
+        None => format!("try again, or {wait}"),
     }
 }
 

@@ -11,7 +11,14 @@ pub(crate) fn judge() -> ExitCode {
     match verdict() {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(refusal)) => {
-            say(&format!("{}\n  {}", refusal.message, refusal.hint));
+            // It hints at options that git does not have.
+            let hint = match refusal.code.as_str() {
+                "locked" => {
+                    "leave it out of the commit or write to its holder; to take the lock yourself: comity release PATH"
+                }
+                _ => &refusal.hint,
+            };
+            say(&format!("Comity stopped this commit: {}\n  {hint}", refusal.message));
             ExitCode::from(FAULT)
         }
         Err(problem) if failing::is_open() => {

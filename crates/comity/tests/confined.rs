@@ -17,12 +17,9 @@ mod support;
 #[path = "support/ways.rs"]
 mod ways;
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::process::Command;
 
-use support::{Agent, BINARY, Place};
+use support::{Agent, Place};
 
 /// A place where bob has locked the file that the ways write to.
 fn place() -> (Place, Agent) {
@@ -31,19 +28,6 @@ fn place() -> (Place, Agent) {
     let bob = place.join(&["bob"]);
     place.json_as(&bob, &["lock", ways::FILE, "--reason", "fixing login", "--ttl", "30m"]);
     (place, bob)
-}
-
-/// The programs side by side, as they are installed; where they are.
-fn install(place: &Place) -> PathBuf {
-    let bin = place.dir().join("bin");
-    fs::create_dir_all(&bin).expect("made");
-    place.copy_program(BINARY, &bin.join("comity"));
-    for (name, word) in [("comity-hook", "hook"), ("comity-confine", "confine")] {
-        let script = bin.join(name);
-        fs::write(&script, format!("#!/bin/sh\nexec '{BINARY}' {word} \"$@\"\n")).expect("written");
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
-    }
-    bin
 }
 
 /// A command line that an agent runs confined.

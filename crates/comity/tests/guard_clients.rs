@@ -222,7 +222,9 @@ fn opencode_cannot_write_a_locked_file() {
     let hook = place.dir().join("comity-hook");
     clients::write(&hook, &format!("#!/bin/sh\nexec '{BINARY}' hook \"$@\"\n"));
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
-    let connection = Connection { hook: hook.to_str().expect("a text").into(), comity: BINARY.into() };
+    let text = |path: &std::path::Path| path.to_str().expect("a text").to_owned();
+    let bash_env = text(&place.home.join("comity-confine.sh"));
+    let connection = Connection { hook: text(&hook), comity: BINARY.into(), bash_env };
     let plugin = connect(Dialect::OpenCode, Kind::Plugin, None, &connection).expect("a plugin");
     let test = "opencode_cannot_write_a_locked_file";
     let Some(opencode) = clients::opencode(test, &place, &model, &plugin) else { return };

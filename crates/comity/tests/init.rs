@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,7 +53,20 @@ impl User {
     }
 
     fn init(&self, arguments: &[&str]) -> Ran {
-        self.run(self.place.program(&self.comity).arg("init").args(arguments))
+        self.run(self.place.program(&self.comity).arg("init").args(arguments).env("COMITY_TOKEN", HUMAN))
+    }
+
+    fn doctor(&self) -> Ran {
+        self.run(self.place.program(&self.comity).arg("doctor"))
+    }
+
+    fn mode(&self, path: &str) -> u32 {
+        fs::metadata(self.file(path)).expect(path).permissions().mode() & 0o7777
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::create_dir_all(self.file(path).parent().expect("a directory")).expect("made");
+        fs::write(self.file(path), text).expect("written");
     }
 
     fn pre_commit(&self) -> PathBuf {
@@ -60,10 +74,13 @@ impl User {
     }
 }
 
-fn changes(report: &Value, client: &str) -> Vec<String> {
+fn client<'a>(report: &'a Value, name: &str) -> &'a Value {
     let clients = report["clients"].as_array().expect("clients");
-    let client = clients.iter().find(|found| found["client"] == client).expect("the program");
-    let files = client["files"].as_array().expect("files").iter();
+    clients.iter().find(|found| found["client"] == name).expect("the program")
+}
+
+fn changes(report: &Value, name: &str) -> Vec<String> {
+    let files = client(report, name)["files"].as_array().expect("files").iter();
     files.map(|file| file["change"].as_str().expect("a word").to_owned()).collect()
 }
 
@@ -87,7 +104,7 @@ fn programs_are_connected_proven_and_let_go() {
     for client in done["clients"].as_array().expect("clients") {
         assert_eq!(client["proven"], true, "{client}");
     }
-    assert_eq!(done["repository"]["change"], "created");
+    assert_eq!(done["repositories"][0]["change"], "created");
     assert!(user.text(".claude/settings.json").contains("onFailure"));
     assert!(user.text(".codex/config.toml").starts_with(CODEX), "comments stay");
     assert_eq!(user.text(".claude/settings.json.before-comity"), CLAUDE, "there is a backup");
@@ -117,6 +134,12 @@ fn a_repository_keeps_its_own_hook() {
     let own = "#!/bin/sh\necho own hook >&2\n";
     fs::create_dir_all(user.pre_commit().with_file_name("")).expect("made");
     fs::write(user.pre_commit(), own).expect("written");
+    let off = user.init(&["--json"]).document();
+    assert_eq!(
+        off["repositories"][0]["change"], "failed",
+        "git does not run it: with ours in it, it would: {off}"
+    );
+    fs::set_permissions(user.pre_commit(), fs::Permissions::from_mode(0o755)).expect("executable");
     assert_eq!(user.init(&[]).code, 0);
     let bob = user.place.join(&["bob"]);
     user.place.json_as(&bob, &["lock", "src/a.rs"]);
@@ -128,6 +151,8 @@ fn a_repository_keeps_its_own_hook() {
     };
     let stopped = commit("src/a.rs");
     assert!(stopped.code != 0 && stopped.err.contains("locked by bob"), "{stopped:?}");
+    assert!(stopped.err.contains("Comity stopped this commit: "), "who says so: {stopped:?}");
+    assert!(stopped.err.contains("comity release") && !stopped.err.contains("--wait"), "{stopped:?}");
     fs::write(user.place.repo.join("src/b.rs"), "changed\n").expect("written");
     let made = commit("src/b.rs");
     assert!(made.code == 0 && made.err.contains("own hook"), "both run: {made:?}");
@@ -147,7 +172,193 @@ fn what_cannot_be_edited_is_left_alone_and_said() {
     assert_eq!(user.text(".claude/settings.json"), odd);
     assert_eq!(changes(&report, "codex"), ["created", "changed"], "the others go on");
     let unknown = user.init(&["--client", "nobody"]);
-    assert_eq!(unknown.code, 1, "{unknown:?}");
-    assert!(unknown.err.contains("is no agent program"), "{unknown:?}");
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+    assert!(unknown.err.contains("[possible values: claude, codex, gemini"), "{unknown:?}");
     assert!(Path::new(&user.comity).is_file());
+}
+
+#[test]
+fn nothing_is_written_beside_the_programs() {
+    let user = User::new();
+    let programs = || {
+        let found = fs::read_dir(user.file("bin")).expect("programs");
+        let mut names: Vec<_> = found.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = programs();
+    let done = user.init(&["--json"]).json();
+    assert_eq!(programs(), before, "only root may write where they are installed");
+    let script = user.place.home.join("comity-confine.sh");
+    assert!(script.is_file(), "it lies among the user's own: {done}");
+    assert!(user.text(".codex/config.toml").contains(script.to_str().expect("a text")));
+    if done["can_confine"] == true {
+        for name in ["claude", "codex"] {
+            assert_eq!(client(&done, name)["confined"], true, "{done}");
+        }
+        let doctor = user.doctor();
+        assert!(doctor.out.contains("works here, for claude, codex"), "{doctor:?}");
+
+        // What the settings name is missing: nobody says that it works.
+        fs::remove_file(&script).expect("removed");
+        let doctor = user.doctor();
+        let missing = format!("names {}, which is missing", script.display());
+        let found = doctor.out.lines().find(|line| line.contains("confinement")).expect("a finding");
+        assert!(found.starts_with("warn") && found.contains(&missing), "{doctor:?}");
+        assert!(found.contains("works here, for claude, but not for codex"), "{doctor:?}");
+        assert_eq!(client(&user.init(&["--json"]).json(), "codex")["confined"], true, "it is made again");
+    }
+    assert_eq!(user.init(&["--undo", "--client", "claude"]).code, 0);
+    assert!(script.is_file(), "the settings of codex still name it");
+    assert_eq!(user.init(&["--undo"]).code, 0);
+    assert!(!script.exists(), "it goes with them");
+}
+
+#[test]
+fn what_is_not_connected_is_not_called_proven() {
+    let user = User::new();
+    user.write(".gemini/settings.json", "// mine\n{ \"theme\": \"dark\" }\n");
+    user.write(".claude/settings.json", "{ \"disableAllHooks\": true }\n");
+    let ran = user.init(&[]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let of = |name: &str| {
+        let lines = ran.out.lines().skip_while(|line| *line != name).skip(1);
+        lines.take_while(|line| line.starts_with(' ')).collect::<Vec<&str>>().join("\n")
+    };
+    assert!(of("codex").contains("\n  proven "), "{ran:?}");
+    for name in ["gemini", "claude"] {
+        assert!(!of(name).contains("  proven") && of(name).contains("  NOT CONNECTED"), "{name}: {ran:?}");
+    }
+    let report = user.init(&["--json"]).document();
+    for (name, why) in [("gemini", "doesn't call Comity's hook"), ("claude", "disableAllHooks")] {
+        let found = client(&report, name);
+        assert!(found["proven"] == false && found["connected"] == false, "{found}");
+        assert!(found["problem"].as_str().is_some_and(|problem| problem.contains(why)), "{found}");
+    }
+    assert!(client(&report, "codex")["proven"] == true && client(&report, "codex")["connected"] == true);
+    let doctor = user.doctor();
+    let found = doctor.out.lines().find(|line| line.contains("agent programs")).expect("a finding");
+    assert!(found.starts_with("BAD") && found.contains("connected: codex"), "{doctor:?}");
+    assert!(found.contains("gemini") && found.contains("claude (disableAllHooks in"), "{doctor:?}");
+}
+
+#[test]
+fn what_the_settings_run_is_what_is_proven() {
+    let user = User::new();
+    assert_eq!(user.init(&[]).code, 0);
+    // The program is there and lets everything pass: the settings are as they should be.
+    fs::write(user.file("bin/comity-hook"), "#!/bin/sh\nexit 0\n").expect("written");
+    let report = user.init(&["--json"]).document();
+    assert_eq!(client(&report, "codex")["proven"], false, "{report}");
+    assert_eq!(client(&report, "codex")["connected"], true, "{report}");
+}
+
+#[test]
+fn copies_of_private_settings_are_private() {
+    let user = User::new();
+    user.write(".gemini/.env", "GEMINI_API_KEY=secret\n");
+    let files = [".gemini/.env", ".claude/settings.json", ".codex/config.toml"];
+    let set = |path: &str, mode| fs::set_permissions(user.file(path), fs::Permissions::from_mode(mode));
+    for (file, mode) in files.into_iter().zip([0o600, 0o640, 0o400]) {
+        set(file, mode).expect("changed");
+    }
+    fs::create_dir_all(user.pre_commit().with_file_name("")).expect("made");
+    fs::write(user.pre_commit(), "#!/bin/sh\n# secret\n").expect("written");
+    set("repo/.git/hooks/pre-commit", 0o700).expect("changed");
+    let is_private = || {
+        let all = files.into_iter().chain(["repo/.git/hooks/pre-commit"]);
+        for (file, mode) in all.zip([0o600, 0o640, 0o400, 0o700]) {
+            assert_eq!(user.mode(file), mode, "{file}");
+            assert_eq!(user.mode(&format!("{file}.before-comity")), mode, "the backup of {file}");
+        }
+    };
+    assert_eq!(user.init(&[]).code, 0);
+    is_private();
+    // A backup of an older version was open to all.
+    set(".gemini/.env.before-comity", 0o644).expect("changed");
+    assert_eq!(user.init(&["--undo"]).code, 0);
+    is_private();
+}
+
+#[test]
+fn a_setting_of_ones_own_is_left_alone_and_said() {
+    let user = User::new();
+    user.write(".claude/settings.json", "{\"env\":{\"CLAUDE_CODE_SHELL_PREFIX\":\"/usr/bin/env\"}}\n");
+    user.write(".codex/config.toml", "[shell_environment_policy]\nset = { FOO = \"1\" }\n");
+    let shown = user.init(&["--dry-run"]);
+    assert!(shown.out.contains("by hand  CLAUDE_CODE_SHELL_PREFIX in"), "{shown:?}");
+    let done = user.init(&["--json"]).json();
+    let by_hand = client(&done, "claude")["by_hand"].as_str().expect("something to do");
+    assert!(by_hand.contains("is your own (/usr/bin/env)"), "{by_hand}");
+    assert_eq!(client(&done, "claude")["confined"], false, "{done}");
+    assert_eq!(client(&done, "codex")["by_hand"], Value::Null, "{done}");
+    let policy = user.text(".codex/config.toml");
+    assert!(policy.contains("set = { FOO = \"1\", BASH_ENV = "), "{policy}");
+    if done["can_confine"] == true {
+        assert_eq!(client(&done, "codex")["confined"], true, "{done}");
+        let doctor = user.doctor();
+        let found = doctor.out.lines().find(|line| line.contains("confinement")).expect("a finding");
+        assert!(found.starts_with("warn") && found.contains("for codex, but not for claude"), "{doctor:?}");
+    }
+    // A form that cannot be added to.
+    user.write(".codex/config.toml", "[shell_environment_policy]\nset.FOO = \"1\"\n");
+    let done = user.init(&["--json"]).json();
+    let by_hand = client(&done, "codex")["by_hand"].as_str().expect("something to do");
+    assert!(by_hand.contains("set BASH_ENV to"), "{by_hand}");
+    assert_eq!(client(&done, "codex")["confined"], false, "{done}");
+}
+
+#[test]
+fn hooks_that_are_checked_in_are_left_to_their_owner() {
+    let user = User::new();
+    user.place.git(&["config", "core.hooksPath", ".husky"]);
+    let done = user.init(&["--json"]).json();
+    assert_eq!(done["repositories"][0]["change"], "by_hand", "{done}");
+    let line = done["repositories"][0]["problem"].as_str().expect("what to do");
+    assert!(line.contains("command -v comity-hook"), "{line}");
+    assert!(!user.place.repo.join(".husky").exists(), "nothing with a path of this machine in it");
+    user.write("repo/.gitignore", "/.husky\n");
+    let done = user.init(&["--json"]).json();
+    assert_eq!(done["repositories"][0]["change"], "created", "nobody else gets it: {done}");
+}
+
+#[test]
+fn all_repositories_are_let_go() {
+    let user = User::new();
+    assert_eq!(user.init(&[]).code, 0);
+    let other = user.file("other");
+    user.place.git(&["init", "--quiet", other.to_str().expect("a text")]);
+    let in_other = |program: &Path, words: &[&str]| {
+        let mut command = user.place.program(program);
+        user.run(command.args(words).current_dir(&other).env("COMITY_TOKEN", HUMAN))
+    };
+    assert_eq!(in_other(&user.comity, &["init"]).code, 0);
+
+    // The programs are gone, and the hook is not: it says so, and is in nobody's way.
+    let programs = user.file("bin");
+    fs::rename(&programs, user.file("elsewhere")).expect("moved");
+    let git = Path::new("git");
+    let committed = in_other(git, &["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    assert!(committed.code == 0 && committed.err.contains("Comity: "), "{committed:?}");
+    assert!(committed.err.contains("did not check this commit"), "{committed:?}");
+    fs::rename(user.file("elsewhere"), &programs).expect("moved");
+
+    let shown = in_other(&user.comity, &["init", "--undo", "--dry-run"]);
+    assert!(shown.code == 0 && shown.out.contains("  remove   "), "{shown:?}");
+    assert!(user.pre_commit().is_file(), "nothing was changed");
+    let undone = in_other(&user.comity, &["init", "--undo", "--json"]).json();
+    assert_eq!(undone["repositories"].as_array().map(Vec::len), Some(2), "{undone}");
+    assert!(!user.pre_commit().exists() && !other.join(".git/hooks/pre-commit").exists(), "{undone}");
+}
+
+#[test]
+fn an_undo_knows_what_is_ours_without_the_record() {
+    let user = User::new();
+    user.write(".gemini/.env", "");
+    assert_eq!(user.init(&[]).code, 0);
+    fs::remove_file(user.place.home.join("init.json")).expect("removed");
+    assert_eq!(user.init(&["--undo"]).code, 0);
+    assert!(!user.pre_commit().exists(), "{:?}", fs::read_to_string(user.pre_commit()));
+    assert!(!user.file(".codex/hooks.json").exists());
+    assert_eq!(user.text(".gemini/.env"), "");
 }

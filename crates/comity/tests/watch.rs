@@ -241,5 +241,5 @@ fn it_can_be_switched_off() {
     assert!(doctor.out.contains("off by guard.watch"), "{doctor:?}");
     let (watched, _) = Watched::by(&["ann"]);
     let doctor = watched.place.run(&["doctor"]);
-    assert!(doctor.out.contains("1 worktrees, 2 directories"), "{doctor:?}");
+    assert!(doctor.out.contains("1 worktree, 2 directories"), "{doctor:?}");
 }

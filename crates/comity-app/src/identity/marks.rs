@@ -44,10 +44,7 @@ pub(super) struct Marks {
 
 /// Reads the marks of a process, as it was started: what it unset later still shows.
 pub(super) fn of(link: &Link) -> Marks {
-    let mut marks = Marks {
-        client: PROGRAMS.iter().find(|(name, _)| *name == link.name).map(|(_, client)| *client),
-        ..Marks::default()
-    };
+    let mut marks = Marks { client: client(&link.name), ..Marks::default() };
     let Some(environment) = environment(link.process.pid) else { return marks };
     for variable in environment.split(|byte| *byte == 0) {
         let Some(at) = variable.iter().position(|byte| *byte == b'=') else { continue };
@@ -62,6 +59,11 @@ pub(super) fn of(link: &Link) -> Marks {
         }
     }
     marks
+}
+
+/// The agent program of this name.
+pub(super) fn client(name: &str) -> Option<&'static str> {
+    PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, client)| *client)
 }
 
 #[cfg(target_os = "linux")]

@@ -86,7 +86,7 @@ fn others<'a>(
     let live: Vec<&str> = world.agents.live().take(20).map(|agent| &*agent.profile.name).collect();
     let hint = match live.is_empty() {
         true => "no agent is here".into(),
-        false => format!("here are: {}", live.join(", ")),
+        false => format!("the agents here: {}", live.join(", ")),
     };
     Err(Refusal::NotFound { problem: format!("nobody else {}", what()), hint })
 }

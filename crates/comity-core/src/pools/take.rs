@@ -49,8 +49,11 @@ pub(super) fn find<'a>(world: &'a World, name: &str) -> Result<&'a Pool, Refusal
         Refusal::NotFound {
             problem: format!("there is no pool {name:?}"),
             hint: match names.is_empty() {
-                true => "no pool is configured; see: comity lease --help".into(),
-                false => format!("there are: {}", names.join(", ")),
+                true => {
+                    "no pool is configured; see: comity lease --help (new settings count after: comity down)"
+                        .into()
+                }
+                false => format!("there are: {} (new settings count after: comity down)", names.join(", ")),
             },
         }
     })

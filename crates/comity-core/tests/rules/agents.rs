@@ -21,7 +21,7 @@ fn names() {
         bob joins as lead/dev",
         expect![[r#"
             ann joined
-            ann: refused (name_taken): ann is here already (agent_000000000001); choose another name, or end that agent with: comity agent bye
+            ann: refused (name_taken): ann is here already (agent_000000000001); choose another name, or end that agent with: comity agent bye ann
             human: refused (bad_input): "human" is a reserved name; choose another name
             Human: refused (bad_input): "Human" is a reserved name; choose another name
             everyone: refused (bad_input): "everyone" is a reserved name; choose another name

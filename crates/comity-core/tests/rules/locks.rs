@@ -71,7 +71,7 @@ fn a_refusal_counts_up_to_the_moment_of_the_ask() {
             bob joined
             ann got src/a.rs (fence 1)
             bob: refused (locked): src/a.rs is locked by ann for 3m more (2m so far); wait with --wait, work on something else, or write to ann
-            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann for 3m more (2m so far); only its holder, a leader or the human may release it
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann for 3m more (2m so far); unlock gives back what is yours; the human and who leads its holder take it with: comity release src/a.rs
             bob: refused (not_allowed): src/a.rs is locked by ann for 3m more (2m so far), and you may not decide about it; its holder, an agent above it, its team's lead or the human may"#]],
     );
 }
@@ -239,7 +239,7 @@ fn giving_back_what_somebody_else_holds_names_the_holder() {
         bob unlocks src/b.rs",
         expect![[r#"
             ann got src/a.rs (fence 1)
-            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); only its holder, a leader or the human may release it
+            bob: refused (not_held): you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for 5m more (0ms so far); unlock gives back what is yours; the human and who leads its holder take it with: comity release src/a.rs
             bob: refused (not_held): you hold no lock on src/b.rs, and nobody else does; see what is held with: comity locks"#]],
     );
 }
@@ -255,7 +255,7 @@ fn projects_are_apart() {
         expect![[r#"
             ann got a.rs (fence 1)
             bob got a.rs (fence 2)
-            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); only its holder, a leader or the human may release it
+            bob: refused (not_held): you hold no lock on a.rs: a.rs is locked by ann for 5m more (0ms so far); unlock gives back what is yours; the human and who leads its holder take it with: comity release a.rs
             fence 1: a.rs is locked by ann for 5m more (0ms so far)
             fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
     );

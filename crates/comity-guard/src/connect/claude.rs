@@ -4,8 +4,11 @@ use super::hooks::Hook;
 use super::piece::Piece;
 use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
 
-const WRITING: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
-const TOUCHING: &str = "Write|Edit|MultiEdit|NotebookEdit|Read|Bash";
+/// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
+/// have rules of their own: nobody waits for the hook there.
+const WRITING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__(?!comity__).*)$";
+const TOUCHING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Read|Bash|mcp__(?!comity__).*)$";
+const FAILING: &str = "^(Bash|mcp__(?!comity__).*)$";
 
 pub(super) fn hooks(line: &str) -> Vec<Hook> {
     let handler = |gate: Option<(&'static str, Piece)>| {
@@ -22,7 +25,7 @@ pub(super) fn hooks(line: &str) -> Vec<Hook> {
         Hook::group("PreToolUse", Some(WRITING), handler(Some(("onFailure", Piece::text("block"))))),
         Hook::group("PostToolUse", Some(TOUCHING), handler(None)),
         // A command that the kernel held up has failed: its agent is told who holds the file.
-        Hook::group("PostToolUseFailure", Some("Bash"), handler(None)),
+        Hook::group("PostToolUseFailure", Some(FAILING), handler(None)),
         Hook::group("SessionStart", None, handler(None)),
         Hook::group("UserPromptSubmit", None, handler(None)),
     ]

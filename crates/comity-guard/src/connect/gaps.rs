@@ -24,6 +24,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
         Dialect::GeminiCli => &[
             "A hook that fails or takes too long lets the call pass.",
             "Commands are not confined in a project with a .env file of its own: Gemini CLI reads only that one.",
+            "Versions of Gemini CLI that do not name the tools of MCP servers mcp_… do not ask about them.",
             SHELL,
             MCP,
         ],
@@ -36,7 +37,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
         Dialect::Cursor => &[
             "Versions of Cursor that do not know \"failClosed\" let the call pass when a hook is missing, \
              fails or takes too long.",
-            "What Cursor does was read in its documentation, not tried.",
+            "What Cursor does was read in its documentation, not tried; so was that it asks about the tools of MCP servers.",
             "Commands are not confined.",
             SHELL,
             MCP,
@@ -53,4 +54,5 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
 
 const SHELL: &str = "Shell commands are judged as far as they can be read; where they are not confined, a program that \
                      a command starts may write what no reader of the command sees.";
-const MCP: &str = "Tools of other MCP servers that write files are not asked about.";
+const MCP: &str =
+    "Tools of other MCP servers are judged by their names and arguments; what else they write is not seen.";

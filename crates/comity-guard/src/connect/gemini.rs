@@ -4,8 +4,10 @@ use super::HOOK_SECONDS_MAX;
 use super::hooks::Hook;
 use super::piece::Piece;
 
-const WRITING: &str = "write_file|replace|run_shell_command";
-const TOUCHING: &str = "write_file|replace|run_shell_command|read_file|read_many_files";
+/// An expression matches anywhere in a name unless it says where it begins and ends. Our own tools are asked about, too:
+/// `mcp_comity_x_y` may as well be of a server that is called `comity_x`.
+const WRITING: &str = "^(write_file|replace|run_shell_command|mcp_.*)$";
+const TOUCHING: &str = "^(write_file|replace|run_shell_command|read_file|read_many_files|mcp_.*)$";
 
 pub(super) fn hooks(line: &str) -> Vec<Hook> {
     let handler = Piece::Members(vec![

@@ -7,7 +7,12 @@ pub(super) const HOOK_PROGRAM: &str = "comity-hook";
 
 /// The line for a shell; `exec` spares it a process.
 pub(super) fn hook_line(hook: &str, dialect: Dialect) -> String {
-    format!("exec '{}' {}", hook.replace('\'', r"'\''"), dialect.name())
+    format!("exec {} {}", shell_word(hook), dialect.name())
+}
+
+/// A text as one word of a shell's line.
+pub(super) fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Whether a line runs our hook.

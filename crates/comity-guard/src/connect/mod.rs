@@ -3,8 +3,10 @@
 //! Text goes in and text comes out; whoever calls reads and writes the files. What is not ours stays as it
 //! was, byte for byte, and a text that cannot be edited like that is refused.
 
+mod braces;
 mod claude;
 mod codex;
+mod configured;
 mod copilot;
 mod cursor;
 mod gaps;
@@ -22,10 +24,11 @@ mod servers;
 mod shell;
 mod toml;
 
+pub use configured::{ShellStart, hook_command, shell_start};
 pub use gaps::gaps;
 pub use places::{Base, Kind, Place, places};
 pub use problem::Problem;
-pub use shell::BASH_ENV_SCRIPT;
+pub use shell::{BASH_ENV_FILE, is_bash_env_script};
 
 use crate::dialect::Dialect;
 use hooks::Hook;
@@ -48,6 +51,8 @@ pub struct Connection {
     pub hook: String,
     /// `comity`.
     pub comity: String,
+    /// The file that `BASH_ENV` names, which lies among the user's own: where the programs are, only root may write.
+    pub bash_env: String,
 }
 
 /// Whether a file has what it should have of ours.
@@ -145,7 +150,7 @@ impl Kind {
 
 impl Connection {
     fn check(&self) -> Result<(), Problem> {
-        for path in [&self.hook, &self.comity] {
+        for path in [&self.hook, &self.comity, &self.bash_env] {
             if !path.starts_with('/') {
                 return Err(Problem::new(
                     format!("{path:?} is no absolute path"),
@@ -163,6 +168,12 @@ impl Connection {
             return Err(Problem::new(
                 format!("{:?} is not called {}", self.hook, line::HOOK_PROGRAM),
                 "give the hook program its own name: by that it is found again when it is removed",
+            ));
+        }
+        if !shell::is_our_bash_env(&self.bash_env) {
+            return Err(Problem::new(
+                format!("{:?} is not called {}", self.bash_env, shell::BASH_ENV_FILE),
+                "give the file its own name: by that it is found again when it is removed",
             ));
         }
         Ok(())

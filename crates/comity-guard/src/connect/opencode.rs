@@ -1,5 +1,6 @@
 //! OpenCode: servers in `opencode.json`; in place of hooks it has plugins, so ours runs the hook program.
 
+use super::line::shell_word;
 use super::piece::{Piece, quoted};
 use super::{Connection, HOOK_SECONDS_MAX, Problem, SERVER_ARGUMENTS};
 use crate::dialect::Dialect;
@@ -26,7 +27,7 @@ pub(super) fn connect_plugin(existing: Option<&str>, connection: &Connection) ->
             "give that plugin another name",
         ));
     }
-    let (hook, bash_env) = (quoted(&connection.hook), quoted(&connection.bash_env()));
+    let (hook, bash_env) = (quoted(&connection.hook), quoted(&connection.bash_env));
     let dialect = quoted(Dialect::OpenCode.name());
     let milliseconds = HOOK_SECONDS_MAX * 1_000;
     Ok(format!(
@@ -37,4 +38,21 @@ pub(super) fn connect_plugin(existing: Option<&str>, connection: &Connection) ->
 
 pub(super) fn is_our_plugin(text: &str) -> bool {
     text.lines().next() == Some(FIRST_LINE)
+}
+
+/// The line that our plugin runs before a tool call, as it is in a plugin's text.
+pub(super) fn hook_command(text: &str) -> Option<String> {
+    let dialect = constant(text, "DIALECT")?;
+    Some(format!("exec {} {dialect}", shell_word(&constant(text, "HOOK")?)))
+}
+
+/// The file that our plugin lets bash read first.
+pub(super) fn bash_env(text: &str) -> Option<String> {
+    constant(text, "BASH_ENV")
+}
+
+fn constant(text: &str, name: &str) -> Option<String> {
+    let lines = text.lines().filter(|_| is_our_plugin(text));
+    let value = lines.filter_map(|line| line.strip_prefix(&format!("const {name} = "))).next()?;
+    serde_json::from_str(value.strip_suffix(';')?).ok()
 }

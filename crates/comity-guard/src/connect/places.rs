@@ -44,6 +44,13 @@ pub enum Kind {
     Variables,
 }
 
+impl Kind {
+    /// Whether by this file a program asks before a tool call.
+    pub fn calls_hooks(self) -> bool {
+        matches!(self, Kind::Hooks | Kind::HooksAndMcp | Kind::Plugin)
+    }
+}
+
 impl Place {
     /// The file, for a user with this home and this environment. A variable that is empty is like none.
     pub fn file(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {

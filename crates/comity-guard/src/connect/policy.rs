@@ -1,36 +1,88 @@
-//! The variables that Codex gives its shell, in its TOML. Only lines of ours come and go.
+//! The variables that Codex gives its shell, in its TOML. Only what is ours comes and goes.
 
-use toml_edit::{Document, Item, Value};
+use std::ops::Range;
+
+use toml_edit::{Document, InlineTable, Item, Value};
 
 use super::Connection;
+use super::braces::{self, Gone};
+use super::configured::{ShellStart, bash_env};
 use super::shell::{BASH_ENV, is_our_bash_env};
 use super::toml::{line_end, newline, without_newline};
 
 const POLICY: &str = "shell_environment_policy";
 const SET: &str = "set";
+/// The list of the only variables that commands are given.
+const INCLUDE_ONLY: &str = "include_only";
 
 /// The text with our variable in it, if that can be done without touching what is there.
 ///
-/// A variable of the user's own stays, and so does a form that cannot be added to: Codex works then, unconfined.
+/// A variable of the user's own stays, and so does a form that cannot be added to: Codex works then, unconfined, and
+/// [`shell_start`] tells.
 pub(super) fn connect(text: &str, connection: &Connection) -> String {
-    let wanted = Value::from(connection.bash_env());
+    let wanted = Value::from(connection.bash_env.as_str());
     let edited = match found(text) {
-        Found::Ours(span) => replaced(text, span, wanted.to_string().trim()),
-        Found::Users => return text.to_owned(),
+        Found::Ours(span, _) => Some(replaced(text, span, wanted.to_string().trim())),
+        Found::Users => None,
         Found::Table(end) => {
             let (before, newline) = (&text[..end], newline(text));
             let gap = if before.ends_with('\n') { "" } else { newline };
             let rest = if gap.is_empty() { newline } else { "" };
-            format!("{before}{gap}{BASH_ENV} = {wanted}{rest}{}", &text[end..])
+            Some(format!("{before}{gap}{BASH_ENV} = {wanted}{rest}{}", &text[end..]))
         }
-        Found::Nothing => appended(text, &wanted),
+        Found::Braces(set) => braces::with(text, &set, &format!("{BASH_ENV} = {wanted}")),
+        Found::OuterBraces(policy) => {
+            braces::with(text, &policy, &format!("{SET} = {{{BASH_ENV} = {wanted}}}"))
+        }
+        Found::Nothing => Some(appended(text, &wanted)),
     };
-    if Document::parse(edited.as_str()).is_ok() { edited } else { text.to_owned() }
+    edited.filter(|edited| Document::parse(edited.as_str()).is_ok()).unwrap_or_else(|| text.to_owned())
 }
 
 /// The text without our variable, and without the table if there is nothing else in it.
 pub(super) fn disconnect(text: &str) -> String {
-    let Found::Ours(span) = found(text) else { return text.to_owned() };
+    match found(text) {
+        Found::Ours(span, Form::Line) => without_line(text, span),
+        Found::Ours(_, Form::Braces { set, policy }) => {
+            let gone = match braces::without(text, &set, BASH_ENV) {
+                Some(Gone::Table) => policy.and_then(|policy| braces::without(text, &policy, SET)),
+                gone => gone,
+            };
+            match gone {
+                Some(Gone::Part(part)) => replaced(text, part, ""),
+                Some(Gone::Table) | None => text.to_owned(),
+            }
+        }
+        Found::Users | Found::Table(_) | Found::Braces(_) | Found::OuterBraces(_) | Found::Nothing => {
+            text.to_owned()
+        }
+    }
+}
+
+/// What Codex's shell commands start through, in whichever form it is written.
+pub(super) fn shell_start(text: &str) -> ShellStart {
+    let document = Document::parse(text).ok();
+    let policy = document.as_ref().and_then(|document| document.get(POLICY)?.as_table_like());
+    let Some(policy) = policy else { return ShellStart::Plain };
+    if let Some(only) = policy.get(INCLUDE_ONLY).filter(|only| !keeps(only)) {
+        return ShellStart::Users { setting: INCLUDE_ONLY, value: only.to_string().trim().to_owned() };
+    }
+    let set = policy.get(SET).and_then(Item::as_table_like).and_then(|set| set.get(BASH_ENV));
+    bash_env(set.and_then(Item::as_str).map(str::to_owned))
+}
+
+/// Whether commands that are given only these variables are given ours.
+fn keeps(only: &Item) -> bool {
+    let names = only.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut names = names.map(str::to_uppercase).peekable();
+    names.peek().is_none()
+        || names.any(|name| match name.split_once('*') {
+            Some((start, end)) => BASH_ENV.starts_with(start) && BASH_ENV.ends_with(end),
+            None => name == BASH_ENV,
+        })
+}
+
+fn without_line(text: &str, span: Range<usize>) -> String {
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let end = line_end(text, span.end);
     let header = format!("[{POLICY}.{SET}]");
@@ -57,35 +109,59 @@ pub(super) fn disconnect(text: &str) -> String {
 
 enum Found {
     /// Our variable, by where its value is.
-    Ours(std::ops::Range<usize>),
+    Ours(Range<usize>, Form),
     /// The user's own, or a form that cannot be added to.
     Users,
     /// The table, by where a line can be added.
     Table(usize),
+    /// The table, in braces.
+    Braces(Box<InlineTable>),
+    /// What the table belongs into, in braces.
+    OuterBraces(Box<InlineTable>),
     Nothing,
+}
+
+enum Form {
+    /// A line of its own.
+    Line,
+    /// In braces, which may be in braces themselves.
+    Braces { set: Box<InlineTable>, policy: Option<Box<InlineTable>> },
 }
 
 fn found(text: &str) -> Found {
     let Ok(document) = Document::parse(text) else { return Found::Users };
     let Some(policy) = document.get(POLICY) else { return Found::Nothing };
-    let Item::Table(policy) = policy else { return Found::Users };
-    match policy.get(SET) {
-        None if policy.is_dotted() => Found::Users,
-        None => Found::Nothing,
-        Some(Item::Table(set)) if !set.is_dotted() && !set.is_implicit() => match set.get(BASH_ENV) {
+    let outer = policy.as_inline_table().cloned().map(Box::new);
+    let Some(policy) = policy.as_table_like() else { return Found::Users };
+    let set = match (policy.get(SET), outer.clone()) {
+        (Some(set), _) => set,
+        (None, Some(outer)) => return Found::OuterBraces(outer),
+        (None, None) if policy.is_dotted() => return Found::Users,
+        (None, None) => return Found::Nothing,
+    };
+    let ours = |item: &Item, form: Form| {
+        let span = item.as_value().and_then(Value::span);
+        match (item.as_str().is_some_and(is_our_bash_env), span) {
+            (true, Some(span)) => Found::Ours(span, form),
+            (true, None) | (false, _) => Found::Users,
+        }
+    };
+    match set {
+        Item::Table(set) if !set.is_dotted() && !set.is_implicit() => match set.get(BASH_ENV) {
             None => set.span().map_or(Found::Users, |span| Found::Table(line_end(text, span.end))),
-            Some(item) => {
-                match (item.as_str().is_some_and(is_our_bash_env), item.as_value().and_then(Value::span)) {
-                    (true, Some(span)) => Found::Ours(span),
-                    _ => Found::Users,
-                }
-            }
+            Some(item) => ours(item, Form::Line),
         },
-        Some(_) => Found::Users,
+        Item::Value(Value::InlineTable(set)) if !set.is_dotted() => {
+            match policy.get(SET).and_then(Item::as_table_like).and_then(|set| set.get(BASH_ENV)) {
+                None => Found::Braces(Box::new(set.clone())),
+                Some(item) => ours(item, Form::Braces { set: Box::new(set.clone()), policy: outer }),
+            }
+        }
+        Item::None | Item::Value(_) | Item::Table(_) | Item::ArrayOfTables(_) => Found::Users,
     }
 }
 
-fn replaced(text: &str, span: std::ops::Range<usize>, by: &str) -> String {
+fn replaced(text: &str, span: Range<usize>, by: &str) -> String {
     let mut text = text.to_owned();
     text.replace_range(span, by);
     text

@@ -2,22 +2,24 @@
 //! what the model wrote.
 
 use super::json::Document;
+use super::line::{hook_line, shell_word};
 use super::piece::Piece;
 use super::scan::Type;
 use super::{Connection, Problem};
+use crate::dialect::Dialect;
 
 /// The program that a shell is started through, by whose name our settings are known.
 const CONFINE_PROGRAM: &str = "comity-confine";
-/// The file that bash reads first where a variable names it.
-const BASH_ENV_FILE: &str = "comity-confine.sh";
+/// The name of the file that bash reads first where a variable names it.
+pub const BASH_ENV_FILE: &str = "comity-confine.sh";
 /// The variable that names it.
 pub(super) const BASH_ENV: &str = "BASH_ENV";
 /// The member of Claude Code's settings that sets variables, and the one that its shell commands begin with.
-const ENV: &str = "env";
-const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
+pub(super) const ENV: &str = "env";
+pub(super) const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
 
-/// What is in the file that `BASH_ENV` names; it lies beside the programs.
-pub const BASH_ENV_SCRIPT: &str = include_str!("comity-confine.sh");
+/// What is in the file that `BASH_ENV` names, but for the paths of the programs.
+const SCRIPT: &str = include_str!("comity-confine.sh");
 
 impl Connection {
     /// `comity-confine`, beside the hook.
@@ -25,10 +27,18 @@ impl Connection {
         beside(&self.hook, CONFINE_PROGRAM)
     }
 
-    /// The file that `BASH_ENV` names, beside the hook.
-    pub fn bash_env(&self) -> String {
-        beside(&self.hook, BASH_ENV_FILE)
+    /// What is in the file that `BASH_ENV` names.
+    pub fn bash_env_script(&self) -> String {
+        let hook_line = hook_line(&self.hook, Dialect::CopilotCli);
+        SCRIPT
+            .replace("@HOOK_LINE@", &shell_word(&hook_line))
+            .replace("@CONFINE@", &shell_word(&self.confine()))
     }
+}
+
+/// Whether a text is what we write into the file that `BASH_ENV` names, for whichever programs.
+pub fn is_bash_env_script(text: &str) -> bool {
+    text.lines().next() == SCRIPT.lines().next()
 }
 
 fn beside(program: &str, name: &str) -> String {
@@ -79,13 +89,13 @@ pub(super) fn disconnect_claude(document: &mut Document) -> Result<(), Problem> 
     Ok(())
 }
 
-fn is_our_prefix(raw: &str) -> bool {
+pub(super) fn is_our_prefix(raw: &str) -> bool {
     raw.trim_end_matches('"').rsplit('/').next() == Some(CONFINE_PROGRAM)
 }
 
 /// A file of variables, such as Gemini CLI's `.env`, with ours in it. One of the user's own stays.
 pub(super) fn connect_variables(text: &str, connection: &Connection) -> String {
-    let wanted = format!("{BASH_ENV}={}", connection.bash_env());
+    let wanted = format!("{BASH_ENV}={}", variable_word(&connection.bash_env));
     if let Some(line) = text.lines().find(|line| value_of(line).is_some()) {
         return match value_of(line).is_some_and(is_our_bash_env) {
             true => text.replacen(line, &wanted, 1),
@@ -110,8 +120,16 @@ pub(super) fn disconnect_variables(text: &str) -> Option<String> {
     (!left.is_empty()).then_some(left)
 }
 
+/// A value as files of variables take it: what is behind a `#` would be a comment.
+fn variable_word(value: &str) -> String {
+    match value.contains(['#', ' ']) {
+        true => format!("\"{value}\""),
+        false => value.to_owned(),
+    }
+}
+
 /// What a line sets `BASH_ENV` to, if it does.
-fn value_of(line: &str) -> Option<&str> {
+pub(super) fn value_of(line: &str) -> Option<&str> {
     let (name, value) = line.trim().split_once('=')?;
     let name = name.trim().strip_prefix("export ").unwrap_or(name).trim();
     (name == BASH_ENV).then(|| value.trim().trim_matches(['"', '\'']))

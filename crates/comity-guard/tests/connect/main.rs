@@ -14,12 +14,20 @@ use comity_guard::connect::{self, Connected, Connection, Kind, places};
 
 /// The programs that the tests connect.
 fn connection() -> Connection {
-    Connection { hook: "/opt/comity/bin/comity-hook".to_owned(), comity: "/opt/comity/bin/comity".to_owned() }
+    at("/opt/comity/bin", "/opt/comity/state")
 }
 
 /// The same programs in another folder.
 fn moved() -> Connection {
-    Connection { hook: "/srv/new/comity-hook".to_owned(), comity: "/srv/new/comity".to_owned() }
+    at("/srv/new", "/srv/new/state")
+}
+
+fn at(bin: &str, state: &str) -> Connection {
+    Connection {
+        hook: format!("{bin}/comity-hook"),
+        comity: format!("{bin}/comity"),
+        bash_env: format!("{state}/comity-confine.sh"),
+    }
 }
 
 /// Every kind of file of every program whose settings are JSON.

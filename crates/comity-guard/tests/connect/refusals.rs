@@ -198,7 +198,8 @@ fn a_program_has_only_its_own_files() {
 #[test]
 fn paths_that_cannot_be_run_are_refused() {
     let check = |hook: &str, comity: &str, expect: Expect| {
-        let connection = Connection { hook: hook.to_owned(), comity: comity.to_owned() };
+        let connection =
+            Connection { hook: hook.to_owned(), comity: comity.to_owned(), ..crate::connection() };
         let problem = connect(ClaudeCode, Kind::Hooks, None, &connection).expect_err(hook);
         expect.assert_eq(&format!("{}\n{}", problem.message, problem.hint));
     };

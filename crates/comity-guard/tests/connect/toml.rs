@@ -1,7 +1,7 @@
 //! Our server in the TOML of Codex.
 
 use comity_guard::Dialect::Codex;
-use comity_guard::connect::{Connected, Kind, connect, disconnect, is_connected};
+use comity_guard::connect::{Connected, Kind, ShellStart, connect, disconnect, is_connected, shell_start};
 use expect_test::{Expect, expect};
 
 use crate::{connected, connection};
@@ -42,7 +42,7 @@ fn everything_else_stays_byte_for_byte() {
         args = ["mcp"]
 
         [shell_environment_policy.set]
-        BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+        BASH_ENV = "/opt/comity/state/comity-confine.sh"
     "#]]
     .assert_eq(&new);
     for existing in ["", "\n"] {
@@ -56,7 +56,7 @@ fn a_server_with_more_in_it_keeps_that_until_it_goes() {
                 env.A = \"1\"\n\n[mcp_servers.comity.tools.lock]\nmode = \"approve\"\n\n[other]\na = 1\n";
     assert_eq!(is_connected(Codex, Kind::Mcp, text, &connection()), Connected::Otherwise);
     let with = connect(Codex, Kind::Mcp, Some(text), &connection()).expect("connected");
-    let policy = "\n[shell_environment_policy.set]\nBASH_ENV = \"/opt/comity/bin/comity-confine.sh\"\n";
+    let policy = "\n[shell_environment_policy.set]\nBASH_ENV = \"/opt/comity/state/comity-confine.sh\"\n";
     assert_eq!(with, text.replace("'/old/comity'", "\"/opt/comity/bin/comity\"") + policy);
     let without = disconnect(Codex, Kind::Mcp, &with).expect("edited");
     assert_eq!(without.as_deref(), Some("\n[other]\na = 1\n"));
@@ -77,7 +77,7 @@ fn what_our_table_misses_is_put_in() {
             args = ["mcp"]
 
             [shell_environment_policy.set]
-            BASH_ENV = "/opt/comity/bin/comity-confine.sh""#]],
+            BASH_ENV = "/opt/comity/state/comity-confine.sh""#]],
     );
     check(
         "[mcp_servers.comity]\nenabled = true\n[z]\n",
@@ -89,7 +89,7 @@ fn what_our_table_misses_is_put_in() {
             [z]
 
             [shell_environment_policy.set]
-            BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+            BASH_ENV = "/opt/comity/state/comity-confine.sh"
         "#]],
     );
     check(
@@ -100,7 +100,7 @@ fn what_our_table_misses_is_put_in() {
             args = ["mcp"]
 
             [shell_environment_policy.set]
-            BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+            BASH_ENV = "/opt/comity/state/comity-confine.sh"
         "#]],
     );
     check(
@@ -114,7 +114,7 @@ fn what_our_table_misses_is_put_in() {
             args = ["mcp"]
 
             [shell_environment_policy.set]
-            BASH_ENV = "/opt/comity/bin/comity-confine.sh"
+            BASH_ENV = "/opt/comity/state/comity-confine.sh"
         "#]],
     );
 }
@@ -169,8 +169,9 @@ fn variables_of_the_users_own_stay() {
     let server = "[mcp_servers.comity]\ncommand = \"/opt/comity/bin/comity\"\nargs = [\"mcp\"]\n";
     for users in [
         "[shell_environment_policy.set]\nBASH_ENV = \"/srv/ann/env\"\n",
-        "shell_environment_policy = { set = { A = \"1\" } }\n",
-        "[shell_environment_policy]\nset = { A = \"1\" }\n",
+        "[shell_environment_policy]\nset = { A = \"1\", BASH_ENV = \"/srv/ann/env\" }\n",
+        "[shell_environment_policy]\nset.A = \"1\"\n",
+        "shell_environment_policy.inherit = \"all\"\n",
     ] {
         let text = connect(Codex, Kind::Mcp, Some(users), &connection()).expect("connected");
         assert_eq!(text, format!("{users}\n{server}"));
@@ -178,6 +179,73 @@ fn variables_of_the_users_own_stay() {
     }
     let users = "[shell_environment_policy.set]\nA = \"1\"\n\n[z]\n";
     let text = connect(Codex, Kind::Mcp, Some(users), &connection()).expect("connected");
-    assert!(text.contains("BASH_ENV = \"/opt/comity/bin/comity-confine.sh\"\nA = \"1\"\n\n[z]"), "{text}");
+    assert!(text.contains("BASH_ENV = \"/opt/comity/state/comity-confine.sh\"\nA = \"1\"\n\n[z]"), "{text}");
     assert_eq!(disconnect(Codex, Kind::Mcp, &text).expect("edited").as_deref(), Some(users));
+}
+
+#[test]
+fn tables_in_braces_are_added_to() {
+    let check = |users: &str, expected: &str| {
+        let text = connected(Codex, Kind::Mcp, Some(users));
+        let (policy, _server) = text.split_once("\n[mcp_servers").expect("our server is there, too");
+        assert_eq!(policy.trim_end(), expected, "{users}");
+        let start = shell_start(Codex, Kind::Mcp, &text);
+        let ours = connection().bash_env;
+        assert_eq!(start, Some(ShellStart::BashEnv(ours)), "Codex reads it: {text}");
+    };
+    let ours = "BASH_ENV = \"/opt/comity/state/comity-confine.sh\"";
+    check(
+        "[shell_environment_policy]\nset = { A = \"1\" } # mine\ninherit = \"all\"\n",
+        &format!("[shell_environment_policy]\nset = {{ A = \"1\", {ours} }} # mine\ninherit = \"all\""),
+    );
+    check(
+        "shell_environment_policy = { set = {A=\"1\"}, inherit = \"all\" }",
+        &format!("shell_environment_policy = {{ set = {{A=\"1\", {ours}}}, inherit = \"all\" }}"),
+    );
+    check(
+        "shell_environment_policy = { inherit = \"all\" }\n",
+        &format!("shell_environment_policy = {{ inherit = \"all\", set = {{{ours}}} }}"),
+    );
+    for (empty, filled) in [("{}", format!("{{ {ours}}}")), ("{ }", format!("{{ {ours} }}"))] {
+        check(
+            &format!("shell_environment_policy.set = {empty}\n"),
+            &format!("shell_environment_policy.set = {filled}"),
+        );
+        check(
+            &format!("shell_environment_policy = {{ set = {empty} }}\n"),
+            &format!("shell_environment_policy = {{ set = {filled} }}"),
+        );
+        check(
+            &format!("shell_environment_policy = {empty}\n"),
+            &format!("shell_environment_policy = {}", filled.replace(ours, &format!("set = {{{ours}}}"))),
+        );
+    }
+}
+
+#[test]
+fn what_codex_starts_its_shell_through_is_read_in_every_form() {
+    let check = |text: &str, expected: ShellStart| {
+        assert_eq!(shell_start(Codex, Kind::Mcp, text), Some(expected), "{text}");
+    };
+    let users = |setting, value: &str| ShellStart::Users { setting, value: value.to_owned() };
+    check("", ShellStart::Plain);
+    check("not TOML", ShellStart::Plain);
+    check("[shell_environment_policy]\nset.A = \"1\"\n", ShellStart::Plain);
+    check("shell_environment_policy.set.BASH_ENV = \"/srv/ann/env\"\n", users("BASH_ENV", "/srv/ann/env"));
+    let ours = "shell_environment_policy.set.BASH_ENV = \"/any/comity-confine.sh\"\n";
+    check(ours, ShellStart::BashEnv("/any/comity-confine.sh".to_owned()));
+    for (only, is_kept) in [
+        ("\"PATH\"", false),
+        ("\"PATH\", \"bash_*\"", true),
+        ("\"*\"", true),
+        ("\"*_HOME\"", false),
+        ("", true),
+    ] {
+        let text = format!("{ours}shell_environment_policy.include_only = [{only}]\n");
+        let expected = match is_kept {
+            true => ShellStart::BashEnv("/any/comity-confine.sh".to_owned()),
+            false => users("include_only", &format!("[{only}]")),
+        };
+        check(&text, expected);
+    }
 }

@@ -21,7 +21,7 @@ fn claude_code() {
               "hooks": {
                 "PreToolUse": [
                   {
-                    "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash",
+                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__(?!comity__).*)$",
                     "hooks": [
                       {
                         "type": "command",
@@ -34,7 +34,7 @@ fn claude_code() {
                 ],
                 "PostToolUse": [
                   {
-                    "matcher": "Write|Edit|MultiEdit|NotebookEdit|Read|Bash",
+                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Read|Bash|mcp__(?!comity__).*)$",
                     "hooks": [
                       {
                         "type": "command",
@@ -46,7 +46,7 @@ fn claude_code() {
                 ],
                 "PostToolUseFailure": [
                   {
-                    "matcher": "Bash",
+                    "matcher": "^(Bash|mcp__(?!comity__).*)$",
                     "hooks": [
                       {
                         "type": "command",
@@ -113,57 +113,57 @@ fn codex() {
         Kind::Hooks,
         None,
         expect![[r#"
-        {
-          "hooks": {
-            "PreToolUse": [
-              {
-                "matcher": "apply_patch|Bash|shell|local_shell|shell_command|exec_command",
-                "hooks": [
+            {
+              "hooks": {
+                "PreToolUse": [
                   {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' codex",
-                    "timeout": 10
+                    "matcher": "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "PostToolUse": [
+                  {
+                    "matcher": "^(apply_patch|Bash|shell|local_shell|shell_command|exec_command|mcp__([^c]|c[^o]|co[^m]|com[^i]|comi[^t]|comit[^y]|comity[^_]|comity_[^_]).*)$",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "SessionStart": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "UserPromptSubmit": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
                   }
                 ]
               }
-            ],
-            "PostToolUse": [
-              {
-                "matcher": "apply_patch|Bash|shell|local_shell|shell_command|exec_command",
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' codex",
-                    "timeout": 10
-                  }
-                ]
-              }
-            ],
-            "SessionStart": [
-              {
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' codex",
-                    "timeout": 10
-                  }
-                ]
-              }
-            ],
-            "UserPromptSubmit": [
-              {
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' codex",
-                    "timeout": 10
-                  }
-                ]
-              }
-            ]
-          }
-        }
-    "#]],
+            }
+        "#]],
     );
 }
 
@@ -174,43 +174,43 @@ fn gemini() {
         Kind::HooksAndMcp,
         None,
         expect![[r#"
-        {
-          "hooks": {
-            "BeforeTool": [
-              {
-                "matcher": "write_file|replace|run_shell_command",
-                "hooks": [
+            {
+              "hooks": {
+                "BeforeTool": [
                   {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' gemini",
-                    "timeout": 10000
+                    "matcher": "^(write_file|replace|run_shell_command|mcp_.*)$",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' gemini",
+                        "timeout": 10000
+                      }
+                    ]
+                  }
+                ],
+                "AfterTool": [
+                  {
+                    "matcher": "^(write_file|replace|run_shell_command|read_file|read_many_files|mcp_.*)$",
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' gemini",
+                        "timeout": 10000
+                      }
+                    ]
                   }
                 ]
+              },
+              "mcpServers": {
+                "comity": {
+                  "command": "/opt/comity/bin/comity",
+                  "args": [
+                    "mcp"
+                  ]
+                }
               }
-            ],
-            "AfterTool": [
-              {
-                "matcher": "write_file|replace|run_shell_command|read_file|read_many_files",
-                "hooks": [
-                  {
-                    "type": "command",
-                    "command": "exec '/opt/comity/bin/comity-hook' gemini",
-                    "timeout": 10000
-                  }
-                ]
-              }
-            ]
-          },
-          "mcpServers": {
-            "comity": {
-              "command": "/opt/comity/bin/comity",
-              "args": [
-                "mcp"
-              ]
             }
-          }
-        }
-    "#]],
+        "#]],
     );
 }
 

@@ -1,49 +1,78 @@
 //! Looks for what is wrong, and says what to do.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use comity_wire::{Home, Request};
+use comity_wire::{Fault, Home, Request};
 use serde_json::json;
 
-use super::confinement;
 use super::output::{self, Form};
+use super::{agent_programs, confinement};
 use crate::serve::state_dir;
+use crate::session::{Session, Trouble};
 use crate::start;
 
 /// One thing that was looked at.
-struct Finding {
+pub(super) struct Finding {
     what: &'static str,
-    is_good: bool,
+    level: Level,
     found: String,
     next: String,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Good,
+    /// It works, and something is missing that one may want.
+    Short,
+    Bad,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Level::Good => "ok",
+            Level::Short => "warn",
+            Level::Bad => "BAD",
+        }
+    }
+}
+
 /// Looks at everything and shows what it found; the exit code says whether all is well.
 pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
+    let directory = directory(home);
+    let is_usable = directory.level != Level::Bad;
     let findings = [
-        directory(home),
-        server(home),
+        directory,
+        if is_usable { server(home) } else { good("server", "not looked at") },
         ledger(home),
         watcher(home),
+        agent_programs::look(home),
         confinement(home),
         settings(home),
         git(),
-        terminal(),
+        identity(home),
     ];
-    let all_good = findings.iter().all(|finding| finding.is_good);
+    let all_good = findings.iter().all(|finding| finding.level != Level::Bad);
     match form {
         Form::Json => {
             let findings: Vec<_> = findings
                 .iter()
-                .map(|f| json!({"what": f.what, "ok": f.is_good, "found": f.found, "next": f.next}))
+                .map(|f| {
+                    let level = f.level.word().to_lowercase();
+                    json!({
+                        "what": f.what, "ok": f.level != Level::Bad, "level": level, "found": f.found, "next": f.next,
+                    })
+                })
                 .collect();
             output::print(&json!({"ok": all_good, "findings": findings}).to_string());
         }
         Form::Text => {
-            for Finding { what, is_good, found, next } in &findings {
-                output::print(&format!("{} {what:<16} {found}", if *is_good { "ok " } else { "BAD" }));
-                if !is_good && !next.is_empty() {
-                    output::print(&format!("    {next}"));
+            for Finding { what, level, found, next } in &findings {
+                output::print(&format!("{:<4} {what:<16} {found}", level.word()));
+                if !next.is_empty() {
+                    output::print(&format!("     {next}"));
                 }
             }
         }
@@ -51,28 +80,50 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
     if all_good { ExitCode::SUCCESS } else { ExitCode::from(output::FAULT) }
 }
 
-fn good(what: &'static str, found: impl Into<String>) -> Finding {
-    Finding { what, is_good: true, found: found.into(), next: String::new() }
+pub(super) fn good(what: &'static str, found: impl Into<String>) -> Finding {
+    Finding { what, level: Level::Good, found: found.into(), next: String::new() }
 }
 
-fn bad(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
-    Finding { what, is_good: false, found: found.into(), next: next.into() }
+pub(super) fn short(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
+    Finding { what, level: Level::Short, found: found.into(), next: next.into() }
+}
+
+pub(super) fn bad(what: &'static str, found: impl Into<String>, next: impl Into<String>) -> Finding {
+    Finding { what, level: Level::Bad, found: found.into(), next: next.into() }
 }
 
 fn directory(home: &Home) -> Finding {
-    match state_dir::prepare(home) {
-        Ok(()) => good("state directory", home.path().display().to_string()),
-        Err(problem) => {
+    let shown = home.path().display();
+    let before = std::fs::symlink_metadata(home.path()).map(|found| found.permissions().mode() & 0o777);
+    match (state_dir::prepare(home), before) {
+        (Ok(()), Ok(mode)) if mode & 0o077 != 0 => short(
+            "state directory",
+            format!("{shown} was open to others (mode {mode:o}) and is closed now"),
+            "look for what changed it: commands and hooks refuse to use it like that",
+        ),
+        (Ok(()), _) => good("state directory", shown.to_string()),
+        (Err(problem), _) => {
             bad("state directory", problem, "set COMITY_HOME to a directory of your own on a local disk")
         }
     }
 }
 
+/// The server; it is started if none runs, as one that cannot start is what is wrong most often.
 fn server(home: &Home) -> Finding {
-    let mut client = match start::connect_if_running(home) {
-        Ok(Some(client)) => client,
-        Ok(None) => return good("server", "does not run; it starts with the first command"),
-        Err(problem) => return bad("server", problem, "stop it with: comity down"),
+    if crate::serve::read_config(home).is_err() && matches!(start::connect_if_running(home), Ok(None)) {
+        return bad("server", "can't start: the settings are wrong (see below)", "");
+    }
+    let mut client = match start::connect(home) {
+        Ok(client) => client,
+        Err(problem) => {
+            let next = match state_dir::holder(home) {
+                Some(pid) => {
+                    format!("process {pid} has the state directory; if it is stuck, end it with: kill {pid}")
+                }
+                None => format!("see {}", start::log_path(home).display()),
+            };
+            return bad("server", problem, next);
+        }
     };
     let status = client.ask("status", &json!({}));
     let version = status.ok().and_then(|reply| {
@@ -87,7 +138,7 @@ fn server(home: &Home) -> Finding {
             format!("it is {version}, this program is {own}"),
             "restart it with: comity down && comity up",
         ),
-        None => bad("server", "it does not answer", format!("see {}", start::log_path(home).display())),
+        None => bad("server", "it doesn't answer", format!("see {}", start::log_path(home).display())),
     }
 }
 
@@ -100,7 +151,7 @@ fn ledger(home: &Home) -> Finding {
             (None, Some(text)) => good("ledger", text.lines().next().unwrap_or_default()),
             (error, _) => bad(
                 "ledger",
-                error.map(|error| error.get().to_owned()).unwrap_or_default(),
+                error.map(|error| words(error.get())).unwrap_or_default(),
                 "what comes after the named record cannot be trusted; compare with a backup",
             ),
         },
@@ -108,19 +159,40 @@ fn ledger(home: &Home) -> Finding {
     }
 }
 
+/// What an error says, without what only programs need.
+fn words(error: &str) -> String {
+    serde_json::from_str(error).map_or_else(|_| error.to_owned(), |fault: Fault| fault.message)
+}
+
 /// The settings, and the browser that they name: only who uses tabs needs one.
 fn settings(home: &Home) -> Finding {
     let config = match crate::serve::read_config(home) {
         Ok(config) => config,
-        Err(problem) => return bad("settings", problem, "mend the file that it names"),
+        Err(problem) => {
+            return bad("settings", problem, "fix it, and restart the server if one runs: comity down");
+        }
     };
+    if let Some(file) = changed_since_start(home) {
+        return short(
+            "settings",
+            format!("{} changed since the server started, and doesn't count yet", file.display()),
+            "restart the server with: comity down && comity up",
+        );
+    }
     match comity_browser::find_firefox(config.browser.path.as_deref()) {
         Ok(path) => good("settings", format!("in order; tabs are opened with {}", path.display())),
-        Err(error) if config.browser.path.is_some() => {
-            bad("settings", error.to_string(), "mend browser.path")
-        }
-        Err(_) => good("settings", "in order; there is no Firefox, so that tabs cannot be opened"),
+        Err(error) if config.browser.path.is_some() => bad("settings", error.to_string(), "fix browser.path"),
+        Err(_) => good("settings", "in order; no Firefox was found, so tabs can't be opened"),
     }
+}
+
+/// A file of settings that is newer than the server's socket, which is made at its start.
+fn changed_since_start(home: &Home) -> Option<PathBuf> {
+    let started = std::fs::metadata(home.socket()).and_then(|socket| socket.modified()).ok()?;
+    let is_newer = |file: &PathBuf| {
+        std::fs::metadata(file).and_then(|file| file.modified()).is_ok_and(|changed| changed > started)
+    };
+    comity_wire::user_settings().into_iter().chain([home.path().join("comity.toml")]).find(is_newer)
 }
 
 fn watcher(home: &Home) -> Finding {
@@ -134,9 +206,14 @@ fn watcher(home: &Home) -> Finding {
     let Some(watch) = status.as_ref().map(|status| &status["watch"]) else {
         return good("watcher", "not looked at");
     };
-    let (trees, directories) = (&watch["trees"], &watch["directories"]);
+    let count = |name: &str, one: &str, many: &str| match watch[name].as_u64() {
+        Some(1) => format!("1 {one}"),
+        number => format!("{} {many}", number.unwrap_or_default()),
+    };
+    let (trees, directories) =
+        (count("trees", "worktree", "worktrees"), count("directories", "directory", "directories"));
     let found = match watch["state"].as_str() {
-        Some("on") => format!("{trees} worktrees, {directories} directories"),
+        Some("on") => format!("{trees}, {directories}"),
         Some("off") => "off by guard.watch: writes without a lock are not reported".to_owned(),
         _ => "not available: writes without a lock are not reported".to_owned(),
     };
@@ -151,10 +228,7 @@ fn watcher(home: &Home) -> Finding {
 fn confinement(home: &Home) -> Finding {
     // Settings that cannot be read are a finding of their own.
     let policy = crate::serve::read_config(home).unwrap_or_default().guard.confine;
-    match confinement::look(policy) {
-        Ok(found) => good("confinement", found),
-        Err((found, next)) => bad("confinement", found, next),
-    }
+    confinement::look(home, policy)
 }
 
 fn git() -> Finding {
@@ -169,9 +243,13 @@ fn git() -> Finding {
     }
 }
 
-fn terminal() -> Finding {
-    match std::env::var("COMITY_TOKEN") {
-        Ok(token) if !token.is_empty() => good("identity", "COMITY_TOKEN is set: you act as an agent"),
-        _ => good("identity", "you act as yourself, unless an agent's program started this shell"),
+fn identity(home: &Home) -> Finding {
+    if !matches!(start::connect_if_running(home), Ok(Some(_))) {
+        return good("identity", "not looked at");
+    }
+    match Session::from_env(home.clone()).ask("whoami", &json!({})) {
+        Ok(answer) => good("identity", answer.text.lines().next().unwrap_or_default()),
+        Err(Trouble::Refused(_, fault)) => short("identity", fault.message, fault.hint),
+        Err(Trouble::Fault(problem)) => bad("identity", problem, "try again"),
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: every operation of the catalog, and what concerns the server itself.
 
+mod agent_programs;
 mod confinement;
 mod docs;
 mod doctor;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use comity_app::catalog::{CATALOG, Entry};
 use comity_app::operation::Audience;
+use comity_guard::Dialect;
 use comity_wire::Home;
 
 use crate::session::{Session, Trouble};
@@ -79,7 +81,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "init" => {
             let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
-                (true, _) => init::What::Undo,
+                (true, false) => init::What::Undo,
+                (true, true) => init::What::ShowUndo,
                 (false, true) => init::What::Show,
                 (false, false) => init::What::Do,
             };
@@ -140,14 +143,15 @@ pub(crate) fn command() -> Command {
                 .about(
                     "Connects the agent programs found on this machine, and guards this repository's commits",
                 )
-                .arg(flag("undo", "Take everything back").conflicts_with("dry-run"))
+                .arg(flag("undo", "Take everything back"))
                 .arg(flag("dry-run", "Only show what would be changed"))
                 .arg(
                     Arg::new("client")
                         .long("client")
                         .value_name("NAME")
                         .action(ArgAction::Append)
-                        .help("Only this one: claude, codex, gemini, copilot, cursor or opencode"),
+                        .value_parser(Dialect::ALL.map(Dialect::name))
+                        .help("Only this one; may be repeated"),
                 ),
         )
         .subcommand(
@@ -177,7 +181,6 @@ pub(crate) fn command() -> Command {
         .subcommand(docs::command())
 }
 
-/// Adds one operation below the commands that its words name.
 /// Which tools `comity mcp` offers.
 fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
     match (flags.get_flag("all-tools"), flags.get_flag("browser")) {
@@ -187,6 +190,7 @@ fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
     }
 }
 
+/// Adds one operation below the commands that its words name.
 fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -> Command {
     let [first, rest @ ..] = words else { return parent };
     let hidden = entry.audience == Audience::Internal;
@@ -200,11 +204,15 @@ fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -
                 rest,
             ),
         };
-        return parent.subcommand(child.hide(hidden && rest.is_empty()));
+        return parent.subcommand(child.hide(hidden));
     }
     parent.mut_subcommand(*first, |child| match rest {
         [] => leaf(child, entry),
-        _ => add(child.args_conflicts_with_subcommands(true), entry, rest),
+        _ => {
+            // A group is shown for the sake of any command in it.
+            let hidden = hidden && child.is_hide_set();
+            add(child.args_conflicts_with_subcommands(true).hide(hidden), entry, rest)
+        }
     })
 }
 
@@ -236,6 +244,7 @@ fn group_about(word: &str) -> &'static str {
         "permissions" => "Who asks for what: list, allow, deny, and the rules",
         "rule" => "Make and remove rules",
         "plan" => "Plans of agents that may only read: submit, approve, reject",
+        "tab" => "Tabs of the shared browser: open, read, click, type, hand over, and more",
         _ => "",
     }
 }
@@ -277,4 +286,21 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
         acknowledge(&mut session, receipt);
     }
     code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_that_is_shown_says_what_it_does() {
+        let mut left = vec![command()];
+        while let Some(command) = left.pop() {
+            for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+                let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+                assert!(!about.is_empty(), "{} {}", command.get_name(), below.get_name());
+                left.push(below.clone());
+            }
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Changes of the user's files: shown, written whole or not at all, with a backup, and taken back.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use comity_wire::Home;
@@ -16,8 +17,8 @@ pub(super) struct Change {
     pub(super) file: PathBuf,
     before: Option<String>,
     after: Option<String>,
-    /// The mode of a new file, if it is to be executable.
-    pub(super) mode: Option<u32>,
+    /// The mode of the file if it is new.
+    pub(super) new_mode: u32,
     pub(super) outcome: Outcome,
 }
 
@@ -32,14 +33,19 @@ pub(super) enum Outcome {
     Changed,
     /// It goes, because we made it.
     Removed,
-    /// It is left alone.
+    /// It is left alone, because it has to be.
     Failed(String),
+    /// It is left to its user, for this reason.
+    Left(String),
 }
 
 /// What was done to which files, so that it can be taken back.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Record {
     created: Vec<PathBuf>,
+    /// The hooks of git that have our lines in them, whatever the repository.
+    #[serde(default)]
+    pub(super) commit_hooks: Vec<PathBuf>,
 }
 
 impl Change {
@@ -49,7 +55,7 @@ impl Change {
         edit: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
     ) -> Change {
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        let mut change = Change { file, before: None, after: None, mode: None, outcome: Outcome::Same };
+        let mut change = Change { file, before: None, after: None, new_mode: 0o600, outcome: Outcome::Same };
         let before = match fs::read_to_string(&change.file) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -84,27 +90,47 @@ impl Change {
     /// Does it.
     pub(super) fn write(&mut self, record: &mut Record) {
         let done = match self.outcome {
-            Outcome::Same | Outcome::Failed(_) => Ok(()),
+            Outcome::Same | Outcome::Failed(_) | Outcome::Left(_) => Ok(()),
             Outcome::Created => {
+                record.created.retain(|file| *file != self.file);
                 record.created.push(self.file.clone());
                 self.replace(self.after.as_deref().unwrap_or_default())
             }
             Outcome::Changed => {
                 self.back_up().and_then(|()| self.replace(self.after.as_deref().unwrap_or_default()))
             }
-            Outcome::Removed if record.created.contains(&self.file) => {
-                record.created.retain(|file| *file != self.file);
-                fs::remove_file(&self.file)
-            }
-            // It was there before us, with nothing in it that would be left now.
-            Outcome::Removed => {
-                let before = fs::read_to_string(self.backup()).unwrap_or_else(|_| "{}\n".into());
+            Outcome::Removed => self.remove(record),
+        };
+        if let Err(error) = done {
+            self.outcome = Outcome::Failed(self.why_not(&error));
+        }
+    }
+
+    /// The text that the file is to have.
+    pub(super) fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+
+    /// Takes the file away, unless it was there before us: then it is as it was.
+    fn remove(&mut self, record: &mut Record) -> io::Result<()> {
+        let is_ours = record.created.contains(&self.file);
+        record.created.retain(|file| *file != self.file);
+        match fs::read_to_string(self.backup()) {
+            Ok(before) if !is_ours => {
                 self.outcome = Outcome::Changed;
                 self.replace(&before)
             }
-        };
-        if let Err(error) = done {
-            self.outcome = Outcome::Failed(error.to_string());
+            Ok(_) | Err(_) => fs::remove_file(&self.file),
+        }
+    }
+
+    fn why_not(&self, error: &io::Error) -> String {
+        let dir = self.file.parent().unwrap_or(Path::new("/")).display();
+        match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                format!("you can't write to {dir}; make it writable for you, and run this again")
+            }
+            _ => format!("can't write it: {error}"),
         }
     }
 
@@ -114,32 +140,51 @@ impl Change {
         name.into()
     }
 
-    /// Keeps the file as it was the first time.
-    fn back_up(&self) -> std::io::Result<()> {
-        match fs::OpenOptions::new().write(true).create_new(true).open(self.backup()) {
-            Ok(mut backup) => backup.write_all(self.before.as_deref().unwrap_or_default().as_bytes()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+    /// Keeps the file as it was the first time, for nobody's eyes but those that could read it.
+    fn back_up(&self) -> io::Result<()> {
+        let original = fs::metadata(&self.file)?;
+        match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.backup()) {
+            Ok(mut backup) => {
+                backup.write_all(self.before.as_deref().unwrap_or_default().as_bytes())?;
+                make_like(&backup, &original)
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let backup = fs::metadata(self.backup())?.mode();
+                let closed = fs::Permissions::from_mode(backup & original.mode() & 0o7777);
+                fs::set_permissions(self.backup(), closed)
+            }
             Err(error) => Err(error),
         }
     }
 
-    /// Puts a text in the file's place, whole or not at all, with the mode that it had.
-    fn replace(&self, text: &str) -> std::io::Result<()> {
-        use std::os::unix::fs::PermissionsExt;
+    /// Puts a text in the file's place, whole or not at all, with the mode and the owner that it had.
+    fn replace(&self, text: &str) -> io::Result<()> {
         let dir = self.file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(dir)?;
         let mut unfinished = tempfile::NamedTempFile::new_in(dir)?;
         unfinished.write_all(text.as_bytes())?;
+        match fs::metadata(&self.file) {
+            Ok(before) => make_like(unfinished.as_file(), &before)?,
+            Err(_) => unfinished.as_file().set_permissions(fs::Permissions::from_mode(self.new_mode))?,
+        }
         unfinished.as_file().sync_all()?;
-        let mode = match (self.mode, fs::metadata(&self.file)) {
-            (Some(mode), _) => mode,
-            (None, Ok(before)) => before.permissions().mode(),
-            (None, Err(_)) => 0o600,
-        };
-        fs::set_permissions(unfinished.path(), fs::Permissions::from_mode(mode))?;
         unfinished.persist(&self.file).map_err(|error| error.error)?;
         Ok(())
     }
+}
+
+/// Gives a file the owner and the mode of the one that it is a copy of.
+fn make_like(copy: &fs::File, original: &fs::Metadata) -> io::Result<()> {
+    let own = copy.metadata()?;
+    let mut mode = original.mode() & 0o7777;
+    if own.uid() != original.uid() || own.gid() != original.gid() {
+        let given = fchown(copy, Some(original.uid()), Some(original.gid()));
+        if given.is_err() {
+            // It stays ours: what its owner's group may read is not for another group.
+            mode &= 0o700;
+        }
+    }
+    copy.set_permissions(fs::Permissions::from_mode(mode))
 }
 
 impl Record {
@@ -153,8 +198,18 @@ impl Record {
         }
     }
 
+    /// Remembers in which repositories commits are guarded.
+    pub(super) fn note_commit_hooks(&mut self, hooks: &[Change], is_undo: bool) {
+        for hook in hooks.iter().filter(|hook| !matches!(hook.outcome, Outcome::Failed(_) | Outcome::Left(_)))
+        {
+            self.commit_hooks.retain(|known| *known != hook.file);
+            if !is_undo {
+                self.commit_hooks.push(hook.file.clone());
+            }
+        }
+    }
+
     pub(super) fn save(&self, home: &Home) -> Result<(), String> {
-        crate::serve::state_dir::prepare(home)?;
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         fs::write(file(home), text).map_err(|error| format!("{}: {error}", file(home).display()))
     }

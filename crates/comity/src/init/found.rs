@@ -20,7 +20,7 @@ fn names(dialect: Dialect) -> &'static [&'static str] {
 }
 
 /// Whether the program can be started, or was: then its directory of settings is there.
-pub(super) fn is_here(dialect: Dialect, user: &User) -> bool {
+pub(crate) fn is_here(dialect: Dialect, user: &User) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let is_program = names(dialect).iter().any(|name| dirs.iter().any(|dir| dir.join(name).is_file()));

@@ -1,7 +1,8 @@
 //! `comity init`: connects the agent programs of this machine and the repository, proves each guard, and takes it back.
 
+pub(crate) mod configured;
 mod files;
-mod found;
+pub(crate) mod found;
 mod pre_commit;
 mod proof;
 mod report;
@@ -10,13 +11,16 @@ pub(crate) mod shells;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use comity_app::config::ConfinePolicy;
 use comity_guard::Dialect;
-use comity_guard::connect::{Connection, connect, disconnect, gaps, places};
+use comity_guard::connect::{BASH_ENV_FILE, Connection, connect, disconnect, places};
 use comity_wire::Home;
 
 use crate::cli::output::{self, Form};
 use crate::session::Session;
+use configured::Configured;
 use files::{Change, Record};
+use proof::{Canary, Proof};
 use report::{ClientReport, Report};
 
 /// What to do.
@@ -28,6 +32,18 @@ pub(crate) enum What {
     Show,
     /// Take everything back.
     Undo,
+    /// Only say what would be taken back.
+    ShowUndo,
+}
+
+impl What {
+    fn is_undo(self) -> bool {
+        matches!(self, What::Undo | What::ShowUndo)
+    }
+
+    fn is_shown(self) -> bool {
+        matches!(self, What::Show | What::ShowUndo)
+    }
 }
 
 /// Where the user's things are.
@@ -36,12 +52,12 @@ pub(crate) struct User {
 }
 
 impl User {
-    fn from_env() -> Result<User, String> {
+    pub(crate) fn from_env() -> Result<User, String> {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         Ok(User { home: home.ok_or("HOME is not set, so it is not known where agent programs are set up")? })
     }
 
-    fn variable(name: &str) -> Option<PathBuf> {
+    pub(crate) fn variable(name: &str) -> Option<PathBuf> {
         std::env::var_os(name).map(PathBuf::from)
     }
 }
@@ -56,48 +72,84 @@ pub(crate) fn run(home: &Home, what: What, only: &[String], form: Form) -> ExitC
 
 fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
     let user = User::from_env()?;
-    let connection = programs()?;
+    let connection = programs(home)?;
     let mut record = Record::read(home)?;
+    let chosen = chosen(only)?;
     let mut clients = Vec::new();
-    for dialect in chosen(only)? {
-        let is_found = found::is_here(dialect, &user);
-        if !is_found && only.is_empty() && what != What::Undo {
-            continue;
+    for dialect in &chosen {
+        let is_found = found::is_here(*dialect, &user);
+        if is_found || !only.is_empty() || what.is_undo() {
+            clients.push(client(*dialect, is_found, what, &user, &connection));
         }
-        let changes = places(dialect).iter().map(|place| {
-            let file = place.file(&user.home, User::variable);
-            Change::of(&file, |text| match what {
-                What::Do | What::Show => {
-                    connect(dialect, place.kind, text, &connection).map(Some).map_err(|no| no.to_string())
-                }
-                What::Undo => match text {
-                    Some(text) => disconnect(dialect, place.kind, text).map_err(|no| no.to_string()),
-                    None => Ok(None),
-                },
-            })
-        });
-        let by_hand = shells::by_hand(dialect, &connection);
-        clients.push(ClientReport { dialect, is_found, changes: changes.collect(), proven: None, by_hand });
     }
-    let mut repository = pre_commit::change(&connection, what == What::Undo)?;
-    let mut script = shells::change(&connection, what == What::Undo);
-    if what != What::Show {
-        let all = clients.iter_mut().flat_map(|client| client.changes.iter_mut());
-        for change in all.chain(repository.as_slice_mut()).chain([&mut script]) {
-            change.write(&mut record);
+    let (mut scripts, mut repositories) = match what.is_undo() {
+        false => {
+            (vec![shells::written(&connection)], pre_commit::written(&connection)?.into_iter().collect())
         }
+        true => (
+            shells::removed(&connection, &user, &chosen),
+            pre_commit::removed(if only.is_empty() { &record.commit_hooks } else { &[] }),
+        ),
+    };
+    if !what.is_shown() {
+        crate::serve::state_dir::prepare(home)?;
+        // First what the settings will name, and last what they have named.
+        let settings = clients.iter_mut().flat_map(|client| client.changes.iter_mut());
+        let all: Vec<&mut Change> = match what.is_undo() {
+            false => scripts.iter_mut().chain(settings).chain(&mut repositories).collect(),
+            true => settings.chain(&mut repositories).chain(&mut scripts).collect(),
+        };
+        all.into_iter().for_each(|change| change.write(&mut record));
+        record.note_commit_hooks(&repositories, what.is_undo());
         record.save(home)?;
     }
+    let confined = (what == What::Do).then(|| confined(home, &connection));
     if what == What::Do {
         // One for all: who shows the tokens of several agents is nobody where it connects next.
-        let mut session = Session::from_env(home.clone());
+        let canary = Canary::new(&mut Session::from_env(home.clone()), home);
         for client in &mut clients {
-            client.proven = Some(proof::denies(&mut session, home, &connection.hook, client.dialect));
+            let mut configured = Configured::look(client.dialect, &user, &connection);
+            if let Some(Err(problem)) = &confined {
+                configured.shell = Err(problem.clone());
+            }
+            client.proof = Some(Proof::of(client.dialect, &configured, &canary));
         }
     }
-    let gaps = clients.iter().map(|client| (client.dialect, gaps(client.dialect))).collect();
-    let confined = (what == What::Do).then(|| shells::probe(&connection.confine()));
-    Ok(Report { what, clients, repository: repository.0, script, confined, gaps })
+    Ok(Report { what, clients, repositories, scripts, confined })
+}
+
+fn client(
+    dialect: Dialect,
+    is_found: bool,
+    what: What,
+    user: &User,
+    connection: &Connection,
+) -> ClientReport {
+    let changes = places(dialect).iter().map(|place| {
+        let file = place.file(&user.home, User::variable);
+        Change::of(&file, |text| match (what.is_undo(), text) {
+            (false, text) => {
+                connect(dialect, place.kind, text, connection).map(Some).map_err(|no| no.to_string())
+            }
+            (true, Some(text)) => disconnect(dialect, place.kind, text).map_err(|no| no.to_string()),
+            (true, None) => Ok(None),
+        })
+    });
+    let changes: Vec<Change> = changes.collect();
+    let by_hand = match what.is_undo() {
+        true => None,
+        false => shells::by_hand(dialect, &changes, connection),
+    };
+    ClientReport { dialect, is_found, changes, proof: None, by_hand }
+}
+
+/// Whether commands can be confined here, as the user wants it.
+fn confined(home: &Home, connection: &Connection) -> Result<(), String> {
+    // Settings that cannot be read stop the server, which says so.
+    match crate::serve::read_config(home).unwrap_or_default().guard.confine {
+        ConfinePolicy::Off => Err("off by guard.confine".into()),
+        ConfinePolicy::Auto | ConfinePolicy::Required => shells::probe(&connection.confine()),
+    }
 }
 
 /// The programs that are named, or all.
@@ -113,23 +165,17 @@ fn chosen(only: &[String]) -> Result<Vec<Dialect>, String> {
     }
 }
 
-/// This program and the hook beside it.
-pub(crate) fn programs() -> Result<Connection, String> {
+/// This program, those beside it, and the file that goes with them.
+pub(crate) fn programs(home: &Home) -> Result<Connection, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let hook = own.with_file_name("comity-hook");
-    if !hook.is_file() {
+    let (hook, confine) = (own.with_file_name("comity-hook"), own.with_file_name("comity-confine"));
+    if let Some(missing) = [&hook, &confine].into_iter().find(|program| !program.is_file()) {
         return Err(format!(
-            "{} is not there; build it beside this program with: cargo xtask build",
-            hook.display()
-        ));
-    }
-    let confine = own.with_file_name("comity-confine");
-    if !confine.is_file() {
-        return Err(format!(
-            "{} is not there; build it beside this program with: cargo xtask build",
-            confine.display()
+            "{} is missing; install it beside this program (from the sources: cargo xtask build)",
+            missing.display()
         ));
     }
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a path of ours is not UTF-8");
-    Ok(Connection { hook: text(&hook)?, comity: text(&own)? })
+    let bash_env = home.path().join(BASH_ENV_FILE);
+    Ok(Connection { hook: text(&hook)?, comity: text(&own)?, bash_env: text(&bash_env)? })
 }

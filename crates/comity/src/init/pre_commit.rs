@@ -1,48 +1,90 @@
 //! The guard in a repository: git's `pre-commit` hook.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use comity_guard::connect::Connection;
 
-use super::files::Change;
+use super::files::{Change, Outcome};
 
 const BEGIN: &str = "# comity: begin (comity init --undo takes this out)\n";
 const END: &str = "# comity: end\n";
 
-/// The change of the repository that the command runs in, if it runs in one.
-pub(super) struct InRepository(pub(super) Option<Change>);
-
-impl InRepository {
-    pub(super) fn as_slice_mut(&mut self) -> &mut [Change] {
-        self.0.as_mut_slice()
+/// What has to be done in the repository that this runs in, if it runs in one.
+pub(super) fn written(connection: &Connection) -> Result<Option<Change>, String> {
+    let Some(hooks) = hooks_dir() else { return Ok(None) };
+    let (file, hook) = (hooks.join("pre-commit"), quoted(&connection.hook)?);
+    let mut change = Change::of(&file, |text| with(text, &hook).map(Some));
+    change.new_mode = 0o755;
+    let is_new_here = matches!(change.outcome, Outcome::Created | Outcome::Changed);
+    if is_new_here && is_shared(&hooks) {
+        change.outcome = Outcome::Left(format!(
+            "{} is part of the repository, so it is yours to change; to guard commits, add to it: \
+             ! command -v comity-hook >/dev/null || comity-hook pre-commit || exit 1",
+            file.display()
+        ));
+    } else if is_new_here && is_switched_off(&file) {
+        change.outcome = Outcome::Failed(format!(
+            "git doesn't run it: make it executable or remove it, and run this again (chmod +x '{}')",
+            file.display()
+        ));
     }
+    Ok(Some(change))
 }
 
-/// What has to be done in the repository that this runs in.
-pub(super) fn change(connection: &Connection, undo: bool) -> Result<InRepository, String> {
-    let Some(hooks) = hooks_dir() else { return Ok(InRepository(None)) };
-    let hook = quoted(&connection.hook)?;
-    let mut change = Change::of(&hooks.join("pre-commit"), |text| match undo {
-        false => with(text, &hook).map(Some),
-        true => Ok(text.and_then(without)),
-    });
-    change.mode = Some(0o755);
-    Ok(InRepository(Some(change)))
+/// What has to be done so that nothing of ours is left in the hooks of these repositories, and of the one that this runs in.
+pub(super) fn removed(known: &[PathBuf]) -> Vec<Change> {
+    let mut files: Vec<PathBuf> = known.to_vec();
+    files.extend(hooks_dir().map(|hooks| hooks.join("pre-commit")));
+    let real = |file: PathBuf| file.canonicalize().unwrap_or(file);
+    let mut files: Vec<PathBuf> = files.into_iter().map(real).collect();
+    files.sort();
+    files.dedup();
+    files.iter().map(|file| Change::of(file, |text| Ok(text.and_then(without)))).collect()
 }
 
 /// Where git looks for hooks here, settings included.
 fn hooks_dir() -> Option<PathBuf> {
+    git_path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
+}
+
+/// Whether a directory of hooks is checked in, or would be with the next commit of everything.
+fn is_shared(hooks: &Path) -> bool {
+    let Some(tree) = git_path(&["rev-parse", "--path-format=absolute", "--show-toplevel"]) else {
+        return false;
+    };
+    let Some(git) = git_path(&["rev-parse", "--path-format=absolute", "--git-common-dir"]) else {
+        return false;
+    };
+    let is_ignored = || {
+        let mut look = Command::new("git");
+        look.args(["check-ignore", "--quiet", "--"]).arg(hooks.join("pre-commit")).stdin(Stdio::null());
+        look.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    hooks.starts_with(&tree) && !hooks.starts_with(&git) && !is_ignored()
+}
+
+fn git_path(words: &[&str]) -> Option<PathBuf> {
     let mut git = Command::new("git");
-    git.args(["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).stdin(Stdio::null());
-    let said = git.stderr(Stdio::null()).output().ok()?;
+    let said = git.args(words).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let path = String::from_utf8(said.stdout).ok()?;
     let path = Path::new(path.trim_end_matches('\n'));
     (said.status.success() && path.is_absolute()).then(|| path.to_owned())
 }
 
+/// Whether a hook is there that git does not run: with ours in it, all of it would.
+fn is_switched_off(file: &Path) -> bool {
+    file.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 == 0)
+}
+
 fn with(text: Option<&str>, hook: &str) -> Result<String, String> {
-    let ours = format!("{BEGIN}{hook} pre-commit || exit 1\n{END}");
+    let ours = format!(
+        "{BEGIN}if [ -x {hook} ]; then\n  {hook} pre-commit || exit 1\nelse\n  \
+         echo \"Comity: $0 did not check this commit, as {} is gone; take its lines out, or install it again\" >&2\n\
+         fi\n{END}",
+        hook.trim_matches('\'').replace(['"', '$', '`', '\\'], "?")
+    );
     let text = match text.map(without) {
         None | Some(None) => return Ok(format!("#!/bin/sh\n{ours}")),
         Some(Some(text)) => text,
@@ -54,7 +96,7 @@ fn with(text: Option<&str>, hook: &str) -> Result<String, String> {
             .any(|shell| first.split(['/', ' ']).any(|word| word == *shell));
     match text.split_once('\n') {
         Some((first, rest)) if is_shell => Ok(format!("{first}\n{ours}{rest}")),
-        _ => Err(format!("it is no shell script; add this to it by hand: {hook} pre-commit")),
+        _ => Err(format!("it is no shell script; call this from it: {hook} pre-commit")),
     }
 }
 
@@ -84,7 +126,7 @@ mod tests {
         let hook = "'/opt/comity-hook'";
         for text in ["#!/bin/sh\nmake test\n", "#!/usr/bin/env bash\nset -e\nnpm test\n"] {
             let guarded = with(Some(text), hook).expect("a shell script");
-            assert!(guarded.contains("\n'/opt/comity-hook' pre-commit || exit 1\n"), "{guarded}");
+            assert!(guarded.contains("\n  '/opt/comity-hook' pre-commit || exit 1\n"), "{guarded}");
             assert_eq!(with(Some(&guarded), hook).as_deref(), Ok(&*guarded), "once is enough");
             assert_eq!(without(&guarded).as_deref(), Some(text), "byte for byte");
         }

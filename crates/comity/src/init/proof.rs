@@ -1,86 +1,182 @@
-//! Proves a guard: a write to a file that somebody else has locked has to be denied.
+//! Proves a guard: a write to a file that somebody else has locked has to be denied, by what the settings of the program say.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use comity_guard::Dialect;
+use comity_guard::connect::ShellStart;
 use comity_wire::Home;
 use serde_json::{Value, json};
 
+use super::configured::Configured;
 use crate::session::{Session, Trouble, random_key};
 
-/// The file that nobody but its holder may write.
+/// The file that nobody but its holder may write, and what is in it.
 const CANARY: &str = "canary.txt";
+const CONTENT: &str = "canary\n";
 
-/// Whether the hook denies the write that a program would make; else why not. The agents that try it join through `session`.
-pub(super) fn denies(session: &mut Session, home: &Home, hook: &str, dialect: Dialect) -> Result<(), String> {
-    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let repository = dir.path();
-    let made = Command::new("git").args(["init", "--quiet"]).arg(repository).stdin(Stdio::null()).output();
-    match made {
-        Ok(made) if made.status.success() => {}
-        Ok(made) => return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned()),
-        Err(error) => return Err(format!("git: {error}")),
+/// What came of the proof of one program.
+pub(super) struct Proof {
+    pub(super) guard: Guard,
+    /// Whether its shell commands are confined; else why not.
+    pub(super) shell: Result<(), String>,
+}
+
+impl Proof {
+    pub(super) fn of(
+        dialect: Dialect,
+        configured: &Configured,
+        canary: &Result<Canary<'_>, String>,
+    ) -> Proof {
+        let canary = canary.as_ref().map_err(Clone::clone);
+        let guard = match (&configured.hook, &canary) {
+            (Err(why), _) => Guard::NotConnected(why.clone()),
+            (Ok(_), Err(why)) => Guard::NotProven(why.clone()),
+            (Ok(line), Ok(canary)) => match canary.denies(line, dialect) {
+                Ok(()) => Guard::Proven,
+                Err(why) => Guard::NotProven(why),
+            },
+        };
+        let start = configured.shell.as_ref().map_err(Clone::clone);
+        Proof { guard, shell: start.and_then(|start| canary?.confines(start)) }
     }
-    let mut join = |name: &str| {
-        let joined: Value = answer(session.ask("agent_join", &json!({ "name": name })))?;
-        joined["token"].as_str().map(str::to_owned).ok_or_else(|| format!("{name} got no token"))
-    };
-    let act = |token: &str, arguments: &[&str]| act_as(home, token, repository, arguments);
-    let name = format!("canary-{}", &random_key()?[..8]);
-    let holder = join(&name)?;
-    let tried = act(&holder, &["lock", CANARY, "--reason", "a canary"]).and_then(|()| {
+}
+
+/// Whether a write by a tool is denied.
+pub(super) enum Guard {
+    Proven,
+    /// The program does not ask us.
+    NotConnected(String),
+    /// It asks us, and the write is not denied.
+    NotProven(String),
+}
+
+impl Guard {
+    pub(super) fn problem(&self) -> Option<&str> {
+        match self {
+            Guard::Proven => None,
+            Guard::NotConnected(why) | Guard::NotProven(why) => Some(why),
+        }
+    }
+}
+
+/// A repository in which somebody has locked a file that somebody else will try to write.
+pub(super) struct Canary<'a> {
+    home: &'a Home,
+    dir: tempfile::TempDir,
+    name: String,
+    holder: String,
+    writer: String,
+}
+
+impl Canary<'_> {
+    /// The agents join through `session`.
+    pub(super) fn new<'a>(session: &mut Session, home: &'a Home) -> Result<Canary<'a>, String> {
+        let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut git = Command::new("git");
+        let made = git.args(["init", "--quiet"]).arg(dir.path()).stdin(Stdio::null()).output();
+        match made {
+            Ok(made) if made.status.success() => {}
+            Ok(made) => return Err(String::from_utf8_lossy(&made.stderr).trim().to_owned()),
+            Err(error) => return Err(format!("git: {error}")),
+        }
+        fs::write(dir.path().join(CANARY), CONTENT).map_err(|error| error.to_string())?;
+        let mut join = |name: &str| {
+            let joined: Value = answer(session.ask("agent_join", &json!({ "name": name })))?;
+            joined["token"].as_str().map(str::to_owned).ok_or_else(|| format!("{name} got no token"))
+        };
+        let name = format!("canary-{}", &random_key()?[..8]);
+        let holder = join(&name)?;
+        let mut canary = Canary { home, dir, name, holder, writer: String::new() };
         // The hook judges for an agent of its own, whoever runs this.
-        let writer = join(&format!("{name}-writer"))?;
-        let judged = judge(home, (hook, &writer), dialect, repository, &name);
-        act(&writer, &["agent", "bye"]).and(judged)
-    });
-    // Whatever came of it: the canary goes.
-    act(&holder, &["agent", "bye"]).and(tried)
-}
+        canary.writer = join(&format!("{}-writer", canary.name))?;
+        canary.act(&canary.holder, &["lock", CANARY, "--reason", "a canary"])?;
+        Ok(canary)
+    }
 
-/// Runs a command as an agent.
-fn act_as(home: &Home, token: &str, repository: &Path, arguments: &[&str]) -> Result<(), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(repository).stdin(Stdio::null());
-    command.env("COMITY_HOME", home.path()).env("COMITY_TOKEN", token);
-    let done = command.output().map_err(|error| error.to_string())?;
-    match done.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
+    /// Whether the line of the settings denies the write that the program would make.
+    fn denies(&self, line: &str, dialect: Dialect) -> Result<(), String> {
+        let mut command = Command::new("/bin/sh"); // shell: that is how agent programs run it
+        command.args(["-c", line]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let spawned = self.as_agent(&mut command, &self.writer).spawn();
+        let mut child = spawned.map_err(|error| format!("can't start {line}: {error}"))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            let payload = write_call(dialect, &self.dir.path().join(CANARY)).to_string();
+            // Who does not read it has answered all the same.
+            let _ = stdin.write_all(payload.as_bytes());
+        }
+        let said = child.wait_with_output().map_err(|error| error.to_string())?;
+        let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+        let is_no = out.contains("\"deny\"") || said.status.code() == Some(2);
+        match is_no && (out.contains(&self.name) || err.contains(&self.name)) {
+            true => Ok(()),
+            false => Err(format!("the write was not denied: {} {}{}", said.status, out.trim(), err.trim())),
+        }
+    }
+
+    /// Whether a shell command that starts as the settings say can't write the file.
+    fn confines(&self, start: &ShellStart) -> Result<(), String> {
+        const RAN: &str = "it ran";
+        let line = format!("echo '{RAN}'; echo changed >{CANARY}");
+        // What another program did to it is not this one's fault.
+        fs::write(self.dir.path().join(CANARY), CONTENT).map_err(|error| error.to_string())?;
+        let mut command = match start {
+            ShellStart::Prefix(program) => {
+                let mut command = Command::new(program);
+                command.arg(line);
+                command
+            }
+            ShellStart::BashEnv(file) => {
+                let mut command = Command::new("bash"); // shell: its start is what is tried
+                command.args(["-c", &line]).env("BASH_ENV", file);
+                command
+            }
+            ShellStart::Users { .. } | ShellStart::Plain => {
+                return Err("it does not start through Comity".into());
+            }
+        };
+        // Claude Code says with it whose commands are not the agent's.
+        command.env_remove("AI_AGENT").stdin(Stdio::null());
+        let said = self.as_agent(&mut command, &self.writer).output();
+        let Output { stdout, stderr, .. } = said.map_err(|error| format!("can't start it: {error}"))?;
+        let is_unchanged = fs::read_to_string(self.dir.path().join(CANARY)).is_ok_and(|text| text == CONTENT);
+        match (is_unchanged, String::from_utf8_lossy(&stdout).contains(RAN)) {
+            (true, true) => Ok(()),
+            (true, false) => {
+                Err(format!("the command did not run: {}", String::from_utf8_lossy(&stderr).trim()))
+            }
+            (false, _) => Err("the command wrote to a file that somebody else has locked".into()),
+        }
+    }
+
+    /// Runs a command of ours as an agent.
+    fn act(&self, token: &str, arguments: &[&str]) -> Result<(), String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut command = Command::new(program);
+        let done = self.as_agent(command.args(arguments).stdin(Stdio::null()), token).output();
+        let done = done.map_err(|error| error.to_string())?;
+        match done.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&done.stderr).trim().to_owned()),
+        }
+    }
+
+    fn as_agent<'c>(&self, command: &'c mut Command, token: &str) -> &'c mut Command {
+        command.current_dir(self.dir.path()).env("COMITY_HOME", self.home.path());
+        command.env("COMITY_TOKEN", token).env_remove("COMITY_GUARD_POLICY")
     }
 }
 
-fn judge(
-    home: &Home,
-    (hook, token): (&str, &str),
-    dialect: Dialect,
-    repository: &Path,
-    holder: &str,
-) -> Result<(), String> {
-    let mut child = Command::new(hook)
-        .arg(dialect.name())
-        .current_dir(repository)
-        .env("COMITY_HOME", home.path())
-        .env("COMITY_TOKEN", token)
-        .env_remove("COMITY_GUARD_POLICY")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("{hook} cannot be started: {error}"))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        let payload = write_call(dialect, &repository.join(CANARY)).to_string();
-        stdin.write_all(payload.as_bytes()).map_err(|error| error.to_string())?;
-    }
-    let said = child.wait_with_output().map_err(|error| error.to_string())?;
-    let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
-    let is_no = out.contains("\"deny\"") || said.status.code() == Some(2);
-    match is_no && (out.contains(holder) || err.contains(holder)) {
-        true => Ok(()),
-        false => Err(format!("it was not denied: {} {}{}", said.status, out.trim(), err.trim())),
+impl Drop for Canary<'_> {
+    /// Whatever came of it: both go.
+    fn drop(&mut self) {
+        for token in [&self.writer, &self.holder] {
+            if !token.is_empty() {
+                let _ = self.act(token, &["agent", "bye"]);
+            }
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use comity_guard::Dialect;
+use comity_guard::connect::gaps;
 use serde_json::{Value, json};
 
 use super::files::{Change, Outcome};
+use super::proof::{Guard, Proof};
 use super::{What, shells};
 use crate::cli::output::{self, FAULT, Form};
 
@@ -14,8 +16,8 @@ pub(super) struct ClientReport {
     pub(super) dialect: Dialect,
     pub(super) is_found: bool,
     pub(super) changes: Vec<Change>,
-    /// Whether its guard was proven, if that was tried.
-    pub(super) proven: Option<Result<(), String>>,
+    /// What the proof of its guard came to, if that was tried.
+    pub(super) proof: Option<Proof>,
     /// What the user has to do besides.
     pub(super) by_hand: Option<String>,
 }
@@ -24,12 +26,53 @@ pub(super) struct ClientReport {
 pub(super) struct Report {
     pub(super) what: What,
     pub(super) clients: Vec<ClientReport>,
-    pub(super) repository: Option<Change>,
-    /// The file that bash reads first.
-    pub(super) script: Change,
+    /// The hooks of git: of this repository, or of all that are let go.
+    pub(super) repositories: Vec<Change>,
+    /// The file that bash reads first, or all such files that are let go.
+    pub(super) scripts: Vec<Change>,
     /// Whether commands can be confined here, if that was tried.
     pub(super) confined: Option<Result<(), String>>,
-    pub(super) gaps: Vec<(Dialect, &'static [&'static str])>,
+}
+
+impl ClientReport {
+    fn is_good(&self) -> bool {
+        self.proof.as_ref().is_none_or(|proof| matches!(proof.guard, Guard::Proven))
+    }
+
+    fn json(&self) -> Value {
+        let guard = self.proof.as_ref().map(|proof| &proof.guard);
+        json!({
+            "client": self.dialect.name(),
+            "found": self.is_found,
+            "files": self.changes.iter().map(file).collect::<Vec<Value>>(),
+            "connected": guard.map(|guard| !matches!(guard, Guard::NotConnected(_))),
+            "proven": guard.map(|guard| matches!(guard, Guard::Proven)),
+            "problem": guard.and_then(Guard::problem),
+            "confined": self.proof.as_ref().map(|proof| proof.shell.is_ok()),
+            "not_confined_because": self.proof.as_ref().and_then(|proof| proof.shell.as_ref().err()),
+            "by_hand": self.by_hand,
+            "gaps": gaps(self.dialect),
+        })
+    }
+
+    /// What was proven, for people. Where nothing can be confined, that is said once for all.
+    fn tell(&self, can_confine: bool, lines: &mut Vec<String>) {
+        let Some(Proof { guard, shell }) = &self.proof else { return };
+        lines.push(match guard {
+            Guard::Proven => "  proven   a write to a file that somebody else has locked is denied".into(),
+            Guard::NotConnected(why) => format!("  NOT CONNECTED  {why}"),
+            Guard::NotProven(why) => format!("  NOT PROVEN  {why}"),
+        });
+        match shell {
+            Ok(()) => {
+                lines.push(
+                    "  confined what others hold is read-only for its shell commands, in the kernel".into(),
+                );
+            }
+            Err(why) if can_confine => lines.push(format!("  NOT CONFINED  {why}")),
+            Err(_) => {}
+        }
+    }
 }
 
 impl Report {
@@ -41,100 +84,79 @@ impl Report {
         if self.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FAULT) }
     }
 
-    fn changes(&self) -> impl Iterator<Item = &Change> {
-        let changes = self.clients.iter().flat_map(|client| client.changes.iter());
-        changes.chain(self.repository.iter()).chain([&self.script])
-    }
-
     fn is_good(&self) -> bool {
-        let failed = |change: &Change| matches!(change.outcome, Outcome::Failed(_));
-        !self.changes().any(failed)
-            && !self.clients.iter().any(|client| matches!(client.proven, Some(Err(_))))
+        let changes = self.clients.iter().flat_map(|client| client.changes.iter());
+        let mut changes = changes.chain(&self.repositories).chain(&self.scripts);
+        !changes.any(|change| matches!(change.outcome, Outcome::Failed(_)))
+            && self.clients.iter().all(ClientReport::is_good)
     }
 
     fn json(&self) -> Value {
-        let client = |client: &ClientReport| {
-            json!({
-                "client": client.dialect.name(),
-                "found": client.is_found,
-                "files": client.changes.iter().map(file).collect::<Vec<Value>>(),
-                "proven": client.proven.as_ref().map(Result::is_ok),
-                "problem": client.proven.as_ref().and_then(|proven| proven.as_ref().err()),
-                "by_hand": client.by_hand,
-                "gaps": self.gaps_of(client.dialect),
-            })
-        };
+        let files = |changes: &[Change]| changes.iter().map(file).collect::<Vec<Value>>();
         json!({
             "ok": self.is_good(),
-            "dry_run": self.what == What::Show,
-            "clients": self.clients.iter().map(client).collect::<Vec<Value>>(),
-            "repository": self.repository.as_ref().map(file),
-            "shells": file(&self.script),
-            "confined": self.confined.as_ref().map(Result::is_ok),
+            "dry_run": self.what.is_shown(),
+            "clients": self.clients.iter().map(ClientReport::json).collect::<Vec<Value>>(),
+            "repositories": files(&self.repositories),
+            "shells": files(&self.scripts),
+            "can_confine": self.confined.as_ref().map(Result::is_ok),
         })
-    }
-
-    fn gaps_of(&self, dialect: Dialect) -> &'static [&'static str] {
-        self.gaps.iter().find(|(of, _)| *of == dialect).map_or(&[], |(_, gaps)| gaps)
     }
 
     fn words(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.clients.is_empty() {
             lines.push(
-                "no agent program was found; name one to set it up all the same: comity init --client claude"
+                "no agent program was found; to set one up anyway, name it: comity init --client claude"
                     .into(),
             );
         }
+        let can_confine = !matches!(self.confined, Some(Err(_)));
         for client in &self.clients {
             lines.push(client.dialect.name().to_owned());
             client.changes.iter().for_each(|change| self.tell(change, &mut lines));
-            match &client.proven {
-                None => {}
-                Some(Ok(())) => {
-                    lines.push("  proven   a write to a file that somebody else has locked is denied".into())
-                }
-                Some(Err(problem)) => lines.push(format!("  NOT PROVEN  {problem}")),
-            }
-            if self.what != What::Undo {
+            client.tell(can_confine, &mut lines);
+            if !self.what.is_undo() {
                 lines.extend(client.by_hand.iter().map(|rest| format!("  by hand  {rest}")));
-                lines.extend(self.gaps_of(client.dialect).iter().map(|gap| format!("  gap      {gap}")));
+                lines.extend(gaps(client.dialect).iter().map(|gap| format!("  gap      {gap}")));
             }
         }
         lines.push("shell commands".into());
-        self.tell(&self.script, &mut lines);
-        match &self.confined {
-            None => {}
-            Some(Ok(())) => lines.push(
-                "  confined what others hold is read-only for the shell commands of agents, in the kernel"
-                    .into(),
-            ),
-            Some(Err(problem)) => lines.extend([
+        self.scripts.iter().for_each(|script| self.tell(script, &mut lines));
+        if let Some(Err(problem)) = &self.confined {
+            lines.extend([
                 format!("  NOT CONFINED  {problem}; hooks alone guard what others hold"),
                 format!("           {}", shells::advice()),
-            ]),
+            ]);
         }
-        match &self.repository {
-            Some(change) => {
-                lines.push("this repository".into());
-                self.tell(change, &mut lines);
+        match (self.repositories.is_empty(), self.what.is_undo()) {
+            (false, _) => {
+                lines.push(if self.what.is_undo() { "repositories" } else { "this repository" }.into());
+                self.repositories.iter().for_each(|change| self.tell(change, &mut lines));
             }
-            None => lines
-                .push("not in a git repository: commits are guarded where you run this inside of one".into()),
+            (true, false) => {
+                lines.push("not in a git repository: run this inside one to guard its commits".into());
+            }
+            (true, true) => {}
         }
         lines.push(match self.what {
             What::Do => "undo all of it with: comity init --undo".into(),
             What::Show => "nothing was changed; do it with: comity init".into(),
-            What::Undo => "what is left of it are backups beside the files, named *.before-comity".into(),
+            What::Undo => "backups stay beside the files, named *.before-comity".into(),
+            What::ShowUndo => "nothing was changed; do it with: comity init --undo".into(),
         });
         lines
     }
 
     fn tell(&self, change: &Change, lines: &mut Vec<String>) {
-        lines.push(format!("  {:<8} {}", word(&change.outcome), change.file.display()));
+        let word = match self.what.is_shown() {
+            true => intention(&change.outcome),
+            false => word(&change.outcome),
+        };
+        lines.push(format!("  {word:<8} {}", change.file.display()));
         match &change.outcome {
-            Outcome::Failed(problem) => lines.push(format!("           {problem}")),
-            Outcome::Created | Outcome::Changed | Outcome::Removed if self.what == What::Show => {
+            Outcome::Failed(problem) | Outcome::Left(problem) => lines.push(format!("           {problem}")),
+            Outcome::Created | Outcome::Changed | Outcome::Removed if self.what.is_shown() => {
                 lines.extend(change.difference().lines().map(|line| format!("           {line}")));
             }
             Outcome::Same | Outcome::Created | Outcome::Changed | Outcome::Removed => {}
@@ -142,6 +164,7 @@ impl Report {
     }
 }
 
+/// What was done.
 fn word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Same => "same",
@@ -149,13 +172,26 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Changed => "changed",
         Outcome::Removed => "removed",
         Outcome::Failed(_) => "FAILED",
+        Outcome::Left(_) => "by hand",
+    }
+}
+
+/// What would be done.
+fn intention(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Created => "create",
+        Outcome::Changed => "change",
+        Outcome::Removed => "remove",
+        Outcome::Failed(_) => "CAN'T",
+        Outcome::Same | Outcome::Left(_) => word(outcome),
     }
 }
 
 fn file(change: &Change) -> Value {
     let problem = match &change.outcome {
-        Outcome::Failed(problem) => Some(problem),
+        Outcome::Failed(problem) | Outcome::Left(problem) => Some(problem),
         Outcome::Same | Outcome::Created | Outcome::Changed | Outcome::Removed => None,
     };
-    json!({ "file": change.file, "change": word(&change.outcome).to_lowercase(), "problem": problem })
+    let word = word(&change.outcome).to_lowercase().replace(' ', "_");
+    json!({ "file": change.file, "change": word, "problem": problem })
 }

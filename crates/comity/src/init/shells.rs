@@ -1,43 +1,79 @@
 //! The file that lets bash begin again through `comity-confine`, and whether commands can be confined at all.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use comity_guard::Dialect;
-use comity_guard::connect::{BASH_ENV_SCRIPT, Connection};
+use comity_guard::connect::{Connection, ShellStart, is_bash_env_script, places, shell_start};
 
+use super::User;
 use super::files::Change;
 
-/// The file beside the programs; it goes with an undo.
-pub(super) fn change(connection: &Connection, undo: bool) -> Change {
-    Change::of(Path::new(&connection.bash_env()), |text| match (undo, text) {
-        (false, _) => Ok(Some(BASH_ENV_SCRIPT.to_owned())),
-        (true, Some(text)) if text != BASH_ENV_SCRIPT => Ok(Some(text.to_owned())),
-        (true, _) => Ok(None),
+/// The file, as it has to be.
+pub(super) fn written(connection: &Connection) -> Change {
+    Change::of(Path::new(&connection.bash_env), |_| Ok(Some(connection.bash_env_script())))
+}
+
+/// The files that go with the settings of these programs: all that they name, unless the settings of others do, too.
+pub(super) fn removed(connection: &Connection, user: &User, undone: &[Dialect]) -> Vec<Change> {
+    let (going, staying): (Vec<Dialect>, Vec<Dialect>) =
+        Dialect::ALL.into_iter().partition(|dialect| undone.contains(dialect));
+    let staying: BTreeSet<PathBuf> = staying.into_iter().filter_map(|dialect| named(dialect, user)).collect();
+    let mut going: BTreeSet<PathBuf> = going.into_iter().filter_map(|dialect| named(dialect, user)).collect();
+    going.insert(connection.bash_env.clone().into());
+    let remove = |file: &PathBuf| {
+        Change::of(file, |text| Ok(text.filter(|text| !is_bash_env_script(text)).map(str::to_owned)))
+    };
+    going.difference(&staying).map(remove).collect()
+}
+
+/// The file of ours that the settings of a program name.
+fn named(dialect: Dialect, user: &User) -> Option<PathBuf> {
+    places(dialect).iter().find_map(|place| {
+        let text = fs::read_to_string(place.file(&user.home, User::variable)).ok()?;
+        match shell_start(dialect, place.kind, &text)? {
+            ShellStart::BashEnv(file) => Some(file.into()),
+            ShellStart::Prefix(_) | ShellStart::Users { .. } | ShellStart::Plain => None,
+        }
     })
 }
 
 /// Tries whether a command can be confined; else why not.
 pub(crate) fn probe(confine: &str) -> Result<(), String> {
     let said = Command::new(confine).arg("--probe").stdin(Stdio::null()).output();
-    let said = said.map_err(|error| format!("{confine} cannot be started: {error}"))?;
+    let said = said.map_err(|error| format!("can't start {confine}: {error}"))?;
     match said.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()),
     }
 }
 
-/// What is left for the user to do so that a program starts its shell through us.
-pub(super) fn by_hand(dialect: Dialect, connection: &Connection) -> Option<String> {
-    match dialect {
-        Dialect::CopilotCli => Some(format!(
-            "to confine its shell commands, start it as: BASH_ENV='{}' copilot --bash-env=on (an alias in your shell's profile does)",
-            connection.bash_env()
-        )),
-        Dialect::ClaudeCode | Dialect::Codex | Dialect::GeminiCli | Dialect::Cursor | Dialect::OpenCode => {
-            None
-        }
+/// What is left for the user to do so that a program starts its shell through us, once its files are as they are to be.
+pub(super) fn by_hand(dialect: Dialect, changes: &[Change], connection: &Connection) -> Option<String> {
+    let script = &connection.bash_env;
+    if dialect == Dialect::CopilotCli {
+        return Some(format!(
+            "to confine its shell commands, start it as: BASH_ENV='{script}' copilot --bash-env=on (e.g. by an alias)"
+        ));
     }
+    places(dialect).iter().zip(changes).find_map(|(place, change)| {
+        let file = change.file.display();
+        match shell_start(dialect, place.kind, change.after()?)? {
+            ShellStart::Prefix(_) | ShellStart::BashEnv(_) => None,
+            ShellStart::Users { setting: "include_only", .. } => Some(format!(
+                "to confine its shell commands, add \"BASH_ENV\" to shell_environment_policy.include_only in {file}"
+            )),
+            ShellStart::Users { setting, value } => Some(format!(
+                "{setting} in {file} is your own ({value}) and was left alone, so its shell commands are not confined; \
+                 to confine them, remove it and run comity init again"
+            )),
+            ShellStart::Plain => Some(format!(
+                "to confine its shell commands, set BASH_ENV to \"{script}\" in shell_environment_policy.set in {file}"
+            )),
+        }
+    })
 }
 
 /// What the system forbids, and how to allow it, as far as it tells.

@@ -35,6 +35,18 @@ pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
     }
 }
 
+/// The process that has the directory, as far as the kernel tells.
+pub(crate) fn holder(home: &Home) -> Option<u32> {
+    let inode = fs::metadata(home.path().join("server.lock")).ok()?.ino();
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
+    let mut words = locks.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
+    words.find_map(|words| {
+        let is_it = words.get(5)?.rsplit(':').next()?.parse() == Ok(inode);
+        words.get(4)?.parse().ok().filter(|_| is_it)
+    })
+}
+
 /// What a server says that finds another one.
 pub(crate) fn taken(home: &Home) -> String {
     format!("a server runs for {} already; ask it with: comity status", home.path().display())
@@ -63,6 +75,14 @@ fn private_dir(path: &Path) -> Result<(), String> {
         Err(error) => return Err(said(error)),
     }
     let found = fs::symlink_metadata(path).map_err(said)?;
+    if found.is_symlink() {
+        let real = fs::canonicalize(path).map_err(said)?;
+        return Err(format!(
+            "{} is a link, which somebody could turn elsewhere; set COMITY_HOME to {}",
+            path.display(),
+            real.display()
+        ));
+    }
     if !found.is_dir() {
         return Err(format!("{} is not a directory; remove it, or set COMITY_HOME", path.display()));
     }

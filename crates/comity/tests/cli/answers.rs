@@ -53,7 +53,7 @@ fn locking() {
         &place.run_as(&bob, &["unlock", "src/a.rs"]),
         &expect![[r#"
             comity: you hold no lock on src/a.rs: src/a.rs is locked by ann ("fixing login") for SPAN more (SPAN so far)
-              only its holder, a leader or the human may release it
+              unlock gives back what is yours; the human and who leads its holder take it with: comity release src/a.rs
             [exit 3]"#]],
     );
     check(
@@ -133,25 +133,25 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["agent", "join", "ann"]),
         &expect![[r#"
-        comity: ann is here already (AGENT)
-          choose another name, or end that agent with: comity agent bye
-        [exit 3]"#]],
+            comity: ann is here already (AGENT)
+              choose another name, or end that agent with: comity agent bye ann
+            [exit 3]"#]],
     );
     check(
         &place,
         &place.run(&["agent", "bye", "zoe"]),
         &expect![[r#"
-        comity: there is no agent "zoe"
-          here are: ann
-        [exit 3]"#]],
+            comity: there is no agent "zoe"
+              the agents here: ann
+            [exit 3]"#]],
     );
     check(
         &place,
         &place.run(&["agent", "bye"]),
         &expect![[r#"
-        comity: it is not said which agent
-          comity agent bye NAME; see who is here with: comity agent list
-        [exit 3]"#]],
+            comity: say which agent
+              comity agent bye NAME; see who is here with: comity agent list
+            [exit 3]"#]],
     );
     check(
         &place,

@@ -37,7 +37,7 @@ fn help() {
                            waits
               commit       Commits exactly what you have locked and changed, nothing else
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
-              tab          
+              tab          Tabs of the shared browser: open, read, click, type, hand over, and more
               task         What there is to do: add, claim, start, done, and how it goes on
               next         What to do now, what matters most first: requests, answers, letters, a task. Call it
                            when idle
@@ -67,7 +67,6 @@ fn help() {
               summary      Sums up: agents, locks and waits now, and how often what happened lately
               alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
               status       Says where the server is, who you are to it, and what there is
-              guard        
               doctor       Looks for what is wrong, and says what to do
               serve        Runs the server in the foreground
               mcp          Speaks MCP on standard input and output, for one agent

@@ -1,29 +1,24 @@
 //! Real agent programs, set up by `comity init`, with a scripted model.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{install, place, ways};
+use super::{place, ways};
+use crate::support::Place;
 use crate::support::clients::{self, CODEX_PLAIN, codex_home};
 use crate::support::model::{Call, Model};
-use crate::support::{Place, Ran};
 
 /// A write that no reader of the command sees, one that the user's own rule forbids, and one that is free.
-const HIDDEN: &str = "python3 -c 'open(bytes([115, 114, 99, 47, 97, 46, 114, 115]), \"w\").write(\"more\")'";
+const HIDDEN: &str = "python3 -c 'open(bytes.fromhex(\"7372632f612e7273\"), \"w\").write(\"more\")'";
 const FORBIDDEN: &str = "touch forbidden.txt";
 const FREE: &str = "echo free >free.txt && cat free.txt && exit 5";
 
 /// Sets a client up as its user would.
 fn init(place: &Place, name: &str, client: &Command) {
-    let bin = install(place);
-    let mut init = place.program(bin.join("comity"));
-    init.args(["init", "--client", name])
-        .envs(client.get_envs().filter_map(|(key, value)| Some((key, value?))));
-    let ran = Ran::of(init.output().expect("it runs"));
-    assert_eq!(ran.code, 0, "{ran:?}");
+    clients::install(place);
+    let ran = clients::init(place, name, client);
     assert!(ran.out.contains("confined what others hold is read-only"), "{ran:?}");
 }
 
@@ -116,15 +111,12 @@ fn copilot_cli_is_confined() {
     let (place, _bob) = place();
     let model = calls(|line| Call::new("bash", json!({ "command": line, "description": "x" })));
     let Some(mut copilot) = clients::copilot("copilot_cli_is_confined", &place, &model) else { return };
-    init(&place, "copilot", &copilot);
+    clients::install(&place);
+    clients::init(&place, "copilot", &copilot);
     // What `comity init` asks its user to do by hand.
     copilot.args(["--bash-env=on", "--deny-tool", "shell(touch)"]);
-    copilot.env("BASH_ENV", bash_env(place.dir()));
+    copilot.env("BASH_ENV", place.home.join("comity-confine.sh"));
     check(&place, &model, copilot);
-}
-
-fn bash_env(dir: &Path) -> std::path::PathBuf {
-    dir.join("bin/comity-confine.sh")
 }
 
 /// Tries a part of all ways, as one session has only so much time.

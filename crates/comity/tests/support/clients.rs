@@ -2,7 +2,8 @@
 //!
 //! They are looked for below `COMITY_CLIENTS_DIR`; the tests of one that is not there are skipped.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use super::model::Model;
-use super::{Place, Ran, has_ended, has_program, skip};
+use super::{BINARY, HUMAN, Place, Ran, has_ended, has_program, skip};
 
 /// How long a client may take from its start to its end.
 const RUN_MAX: Duration = Duration::from_secs(150);
@@ -143,6 +144,40 @@ pub(crate) fn copilot(test: &str, place: &Place, model: &Model) -> Option<Comman
         .env("COPILOT_MODEL", "gpt-5.2");
     Some(command)
 }
+
+/// Installs our programs side by side. What the hook is asked is noted, too.
+pub(crate) fn install(place: &Place) {
+    let bin = place.dir().join("bin");
+    fs::create_dir_all(&bin).expect("made");
+    place.copy_program(BINARY, &bin.join("comity"));
+    let asked = place.dir().join(ASKED);
+    let hook = format!("tee -a '{}' | '{BINARY}' hook \"$@\"", asked.display());
+    for (name, line) in [("comity-hook", hook), ("comity-confine", format!("exec '{BINARY}' confine \"$@\""))]
+    {
+        let script = bin.join(name);
+        fs::write(&script, format!("#!/bin/sh\n{line}\n")).expect("written");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
+    }
+}
+
+/// Sets a client up as its user would, once our programs are installed.
+pub(crate) fn init(place: &Place, name: &str, client: &Command) -> Ran {
+    let mut init = place.program(place.dir().join("bin/comity"));
+    init.args(["init", "--client", name])
+        .envs(client.get_envs().filter_map(|(key, value)| Some((key, value?))))
+        .env("COMITY_TOKEN", HUMAN);
+    let ran = Ran::of(init.output().expect("it runs"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let _ = fs::remove_file(place.dir().join(ASKED));
+    ran
+}
+
+/// What the hook was asked since then.
+pub(crate) fn asked(place: &Place) -> String {
+    fs::read_to_string(place.dir().join(ASKED)).unwrap_or_default()
+}
+
+const ASKED: &str = "asked.jsonl";
 
 /// Runs a client to its end. Whatever it leaves behind ends with it.
 pub(crate) fn run(place: &Place, mut command: Command) -> Ran {

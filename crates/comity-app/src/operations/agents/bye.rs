@@ -53,7 +53,7 @@ impl Operation for Bye {
             (None, Principal::Agent(own)) => own,
             (None, Principal::Human | Principal::System | Principal::Nobody) => {
                 let hint = "comity agent bye NAME; see who is here with: comity agent list";
-                return Err(Refusal::bad_input("it is not said which agent", hint).into());
+                return Err(Refusal::bad_input("say which agent", hint).into());
             }
         };
         let is_own = caller.who == Principal::Agent(agent);

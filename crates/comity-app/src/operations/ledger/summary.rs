@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use clap::Args;
+use comity_core::display::counted;
 use comity_core::locks::Hold;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,10 +72,8 @@ impl Operation for Summarize {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { agents, locks, orphaned, waits, entries, .. } = self;
-        write!(
-            f,
-            "{agents} agents, {locks} locks ({orphaned} orphaned), {waits} waiting, {entries} entries"
-        )?;
+        let (agents, locks) = (counted(*agents, "agent"), counted(*locks, "lock"));
+        write!(f, "{agents}, {locks} ({orphaned} orphaned), {waits} waiting, {entries} entries")?;
         self.recent.iter().try_for_each(|(action, count)| write!(f, "\n{count:>8}  {action}"))
     }
 }

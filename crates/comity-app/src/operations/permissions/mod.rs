@@ -123,7 +123,7 @@ fn agent_meant(
         (Some(name), _) => world.agents.find(name).map(|agent| agent.id),
         (None, Principal::Agent(agent)) => Ok(agent),
         (None, Principal::Human | Principal::System | Principal::Nobody) => {
-            Err(comity_core::Refusal::bad_input("it is not said which agent is meant", "name the agent"))
+            Err(comity_core::Refusal::bad_input("say which agent", "name it"))
         }
     }
 }

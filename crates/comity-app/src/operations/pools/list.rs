@@ -121,7 +121,7 @@ impl fmt::Display for PoolList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.pools.is_empty() {
             return f.write_str(
-                "no pool is configured: add one to the settings, such as [pools.build] capacity = 1",
+                "no pool is configured: add one to the settings, such as [pools.build] capacity = 1, and run: comity down",
             );
         }
         let pools: Vec<String> = self.pools.iter().map(ToString::to_string).collect();

@@ -171,7 +171,8 @@ fn those_that_exist(world: &World) -> String {
     let leased = world.pools.iter().filter(|pool| pool.kind == PoolKind::Lease);
     let names: Vec<&str> = leased.map(|pool| &*pool.name).collect();
     match names.is_empty() {
-        true => "no pool is configured; see: comity lease --help".to_owned(),
-        false => format!("there are: {}", names.join(", ")),
+        true => "no pool is configured; see: comity lease --help (new settings count after: comity down)"
+            .to_owned(),
+        false => format!("there are: {} (new settings count after: comity down)", names.join(", ")),
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use clap::Args;
 use comity_core::Principal;
+use comity_core::display::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +83,8 @@ impl fmt::Display for ServerStatus {
             writeln!(f, "web     {url}")?;
         }
         writeln!(f, "you     {you}")?;
-        writeln!(f, "now     {agents} agents, {locks} locks, {waits} waiting, {head} log entries")?;
+        let (agents, locks) = (counted(*agents, "agent"), counted(*locks, "lock"));
+        writeln!(f, "now     {agents}, {locks}, {waits} waiting, {head} log entries")?;
         write!(f, "watched {}", self.watch)
     }
 }

@@ -6,8 +6,6 @@ use super::Call;
 
 /// What the model says when it has nothing to call.
 const DONE: &str = "done";
-/// The name of Comity's server, in front of its tools.
-const OURS: &str = "mcp__comity__";
 
 #[derive(Clone, Copy)]
 pub(super) enum Api {
@@ -123,11 +121,13 @@ fn responses_call(body: &Value, call: &Call) -> Value {
         }
     }
     // Some versions put the tools of a server into a namespace.
-    let is_ours = |tool: &&Value| {
-        tool["type"] == "namespace" && tool["name"].as_str().is_some_and(|name| name.contains("comity"))
+    let server = call.tool.strip_prefix("mcp__").and_then(|name| name.split_once("__"));
+    let is_its = |tool: &&Value| {
+        let name = tool["name"].as_str().unwrap_or_default();
+        tool["type"] == "namespace" && server.is_some_and(|(server, _)| name.contains(server))
     };
-    let space = body["tools"].as_array().into_iter().flatten().find(is_ours);
-    if let (Some(own), Some(space)) = (call.tool.strip_prefix(OURS), space) {
+    let space = body["tools"].as_array().into_iter().flatten().find(is_its);
+    if let (Some((_, own)), Some(space)) = (server, space) {
         (item["name"], item["namespace"]) = (own.into(), space["name"].clone());
     }
     item

@@ -1,0 +1,90 @@
+//! Where the settings come from, and where a mistake in them is.
+
+use std::path::Path;
+
+use super::{Config, ENVIRONMENT};
+
+/// One file, or one variable of the environment.
+enum Source<'a> {
+    File { path: &'a Path, text: String },
+    Variable { name: &'static str, text: String, table: toml::Table },
+}
+
+/// The settings of all sources, later ones over earlier ones; or the mistake, and where it is.
+pub(super) fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
+    let mut sources = Vec::new();
+    for path in files {
+        match std::fs::read_to_string(path) {
+            Ok(text) => sources.push(Source::File { path, text }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        }
+    }
+    for (name, section, key) in ENVIRONMENT {
+        let Some(text) = env(name).filter(|text| !text.is_empty()) else { continue };
+        let setting = toml::Table::from_iter([((*key).to_owned(), value(&text))]);
+        let table = toml::Table::from_iter([((*section).to_owned(), setting.into())]);
+        sources.push(Source::Variable { name, text, table });
+    }
+    let mut merged = toml::Table::new();
+    for source in &sources {
+        merge(&mut merged, source.table()?);
+    }
+    merged.try_into().map_err(|error: toml::de::Error| {
+        // What is missing in one file may be in another: only if all together are wrong one of them is to blame.
+        let blamed = sources.iter().find_map(|source| source.mistake());
+        blamed.unwrap_or_else(|| format!("settings: {}", one_line(error.message())))
+    })
+}
+
+impl Source<'_> {
+    fn table(&self) -> Result<toml::Table, String> {
+        match self {
+            Source::File { path, text } => {
+                toml::from_str(text).map_err(|error: toml::de::Error| in_file(path, text, &error))
+            }
+            Source::Variable { table, .. } => Ok(table.clone()),
+        }
+    }
+
+    /// What is wrong with this one alone.
+    fn mistake(&self) -> Option<String> {
+        match self {
+            Source::File { path, text } => {
+                toml::from_str::<Config>(text).err().map(|error| in_file(path, text, &error))
+            }
+            Source::Variable { name, text, table } => {
+                let alone: Result<Config, toml::de::Error> = table.clone().try_into();
+                let error = alone.err()?;
+                Some(format!("{name} is {text:?}: {}", one_line(error.message())))
+            }
+        }
+    }
+}
+
+fn in_file(path: &Path, text: &str, error: &toml::de::Error) -> String {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    format!("{}:{line}: {}", path.display(), one_line(error.message()))
+}
+
+fn one_line(message: &str) -> String {
+    message.lines().collect::<Vec<&str>>().join(", ")
+}
+
+/// The value that a variable stands for.
+fn value(text: &str) -> toml::Value {
+    let number = || text.parse().map(toml::Value::Integer);
+    text.parse().map(toml::Value::Boolean).or_else(|_| number()).unwrap_or_else(|_| text.into())
+}
+
+fn merge(into: &mut toml::Table, from: toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => merge(old, new),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Members of TOML's tables in braces, such as `{ A = "1" }`, that come and go without touching the rest.
+//!
+//! A space behind the brace tells braces that were there, and empty, from those that we made.
+
+use std::ops::Range;
+
+use toml_edit::{InlineTable, Value};
+
+/// The text with a member behind all others of a table.
+pub(super) fn with(text: &str, table: &InlineTable, member: &str) -> Option<String> {
+    let (at, lead) = match members(table)?.last() {
+        Some(last) => (last.end, ", "),
+        None => (table.span()?.start + 1, " "),
+    };
+    Some(format!("{}{lead}{member}{}", &text[..at], &text[at..]))
+}
+
+/// What has to go for a member to go.
+pub(super) enum Gone {
+    /// This part of the text.
+    Part(Range<usize>),
+    /// All of the table: we made it.
+    Table,
+}
+
+pub(super) fn without(text: &str, table: &InlineTable, key: &str) -> Option<Gone> {
+    let members = members(table)?;
+    let at = table.iter().position(|(name, _)| name == key)?;
+    let own = &members[at];
+    if let Some(before) = at.checked_sub(1) {
+        return Some(Gone::Part(members[before].end..own.end));
+    }
+    if let Some(next) = members.get(1) {
+        return Some(Gone::Part(own.start..next.start));
+    }
+    let open = table.span()?.start + 1;
+    Some(match text[open..].starts_with(' ') {
+        true => Gone::Part(open..own.end),
+        false => Gone::Table,
+    })
+}
+
+/// Where the members are; none if one of them has a form of its own, such as `a.b = 1`.
+fn members(table: &InlineTable) -> Option<Vec<Range<usize>>> {
+    table
+        .iter()
+        .map(|(name, value)| {
+            let is_plain = !matches!(value, Value::InlineTable(inner) if inner.is_dotted());
+            let key = table.key(name).and_then(|key| key.span()).filter(|_| is_plain)?;
+            Some(key.start..value.span()?.end)
+        })
+        .collect()
+}

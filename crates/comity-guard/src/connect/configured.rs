@@ -1,0 +1,75 @@
+//! What the settings of a program say of us, as the program itself reads them: a proof has to go through these.
+
+use serde_json::Value;
+
+use super::shell::{BASH_ENV, ENV, SHELL_PREFIX, is_our_bash_env, is_our_prefix, value_of};
+use super::{Kind, line, opencode, policy};
+use crate::dialect::Dialect;
+
+/// What shell commands start through, as far as one file of a program says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShellStart {
+    /// This program of ours, which is given the command.
+    Prefix(String),
+    /// bash, which reads this file of ours first.
+    BashEnv(String),
+    /// Something of the user's own, which was left alone.
+    Users {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// Nothing.
+    Plain,
+}
+
+/// The line that a program runs before a tool call, if it is one of ours.
+pub fn hook_command(dialect: Dialect, kind: Kind, text: &str) -> Option<String> {
+    let event = match (dialect, kind) {
+        (Dialect::ClaudeCode | Dialect::Codex, Kind::Hooks) => "PreToolUse",
+        (Dialect::GeminiCli, Kind::HooksAndMcp) => "BeforeTool",
+        (Dialect::CopilotCli | Dialect::Cursor, Kind::Hooks) => "preToolUse",
+        (Dialect::OpenCode, Kind::Plugin) => return opencode::hook_command(text),
+        _ => return None,
+    };
+    let settings: Value = serde_json::from_str(text).ok()?;
+    let entries = settings["hooks"][event].as_array()?;
+    let handlers = entries.iter().flat_map(|entry| match entry["hooks"].as_array() {
+        Some(handlers) => handlers.iter().collect(),
+        None => vec![entry],
+    });
+    let lines = handlers.filter_map(|handler| handler["command"].as_str().or(handler["bash"].as_str()));
+    lines.into_iter().find(|line| line::is_hook_line(line)).map(str::to_owned)
+}
+
+/// What shell commands start through; none if this is not the file that says it.
+pub fn shell_start(dialect: Dialect, kind: Kind, text: &str) -> Option<ShellStart> {
+    match (dialect, kind) {
+        (Dialect::ClaudeCode, Kind::Hooks) => Some(prefix(text)),
+        (Dialect::Codex, Kind::Mcp) => Some(policy::shell_start(text)),
+        (Dialect::GeminiCli, Kind::Variables) => {
+            let set = text.lines().find_map(value_of).map(str::to_owned);
+            Some(bash_env(set))
+        }
+        (Dialect::OpenCode, Kind::Plugin) => Some(bash_env(opencode::bash_env(text))),
+        _ => None,
+    }
+}
+
+fn prefix(text: &str) -> ShellStart {
+    let settings: Value = serde_json::from_str(text).unwrap_or_default();
+    match settings[ENV][SHELL_PREFIX].as_str() {
+        Some(program) if is_our_prefix(program) => ShellStart::Prefix(program.to_owned()),
+        Some(program) => ShellStart::Users { setting: SHELL_PREFIX, value: program.to_owned() },
+        None => ShellStart::Plain,
+    }
+}
+
+pub(super) fn bash_env(set: Option<String>) -> ShellStart {
+    match set {
+        Some(file) if is_our_bash_env(&file) => ShellStart::BashEnv(file),
+        Some(value) => ShellStart::Users { setting: BASH_ENV, value },
+        None => ShellStart::Plain,
+    }
+}

@@ -1,0 +1,51 @@
+//! What `comity doctor` says about the agent programs of this machine: which of them ask Comity before they write.
+
+use comity_guard::Dialect;
+use comity_wire::Home;
+
+use super::doctor::{Finding, bad, good, short};
+use crate::init::configured::Configured;
+use crate::init::{User, found, programs};
+
+const WHAT: &str = "agent programs";
+
+/// The programs that are on this machine.
+pub(super) fn here(user: &User) -> Vec<Dialect> {
+    Dialect::ALL.into_iter().filter(|dialect| found::is_here(*dialect, user)).collect()
+}
+
+pub(super) fn look(home: &Home) -> Finding {
+    let (connection, user) = match (programs(home), User::from_env()) {
+        (Ok(connection), Ok(user)) => (connection, user),
+        (Err(problem), _) | (_, Err(problem)) => return short(WHAT, problem, ""),
+    };
+    let (mut connected, mut new, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    for dialect in here(&user) {
+        match Configured::look(dialect, &user, &connection).hook {
+            Ok(_) => connected.push(dialect.name()),
+            Err(why) if Configured::has_traces(dialect, &user) => broken.push(format!("{dialect} ({why})")),
+            Err(_) => new.push(dialect.name()),
+        }
+    }
+    let connected = match connected.is_empty() {
+        true => String::new(),
+        false => format!("connected: {}; ", connected.join(", ")),
+    };
+    match (broken.is_empty(), new.is_empty()) {
+        (true, true) if connected.is_empty() => good(WHAT, "none found on this machine"),
+        (true, true) => good(WHAT, connected.trim_end_matches("; ")),
+        (true, false) => short(
+            WHAT,
+            format!("{connected}not connected: {}", new.join(", ")),
+            "connect them with: comity init",
+        ),
+        (false, _) => {
+            let all: Vec<&str> = broken.iter().map(String::as_str).chain(new).collect();
+            bad(
+                WHAT,
+                format!("{connected}NOT connected: {}", all.join(", ")),
+                "set them up again with: comity init",
+            )
+        }
+    }
+}

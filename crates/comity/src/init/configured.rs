@@ -1,0 +1,119 @@
+//! How an agent program is set up at this moment, by what is in its files.
+
+use std::fs;
+use std::path::Path;
+
+use comity_guard::Dialect;
+use comity_guard::connect::{
+    Connected, Connection, Place, ShellStart, disconnect, hook_command, is_connected, places, shell_start,
+};
+
+use super::User;
+
+/// An agent program as it would start now.
+pub(crate) struct Configured {
+    /// The line that it runs before a tool call, or why it asks nobody.
+    pub(crate) hook: Result<String, String>,
+    /// What its shell commands start through, if that is ours and works; else why not.
+    pub(crate) shell: Result<ShellStart, String>,
+}
+
+impl Configured {
+    pub(crate) fn look(dialect: Dialect, user: &User, connection: &Connection) -> Configured {
+        let files: Vec<(&Place, String, Result<String, std::io::Error>)> = places(dialect)
+            .iter()
+            .map(|place| {
+                let file = place.file(&user.home, User::variable);
+                (place, file.display().to_string(), fs::read_to_string(file))
+            })
+            .collect();
+        let hooks = files.iter().filter(|(place, ..)| place.kind.calls_hooks());
+        let hook = hooks.map(|(place, file, text)| hook(dialect, place, file, text, connection)).next();
+        let starts = files.iter().filter_map(|(place, file, text)| {
+            let text = text.as_deref().unwrap_or_default();
+            Some(works(shell_start(dialect, place.kind, text)?, file, connection))
+        });
+        Configured {
+            hook: hook.unwrap_or_else(|| Err("it has no hooks".into())),
+            shell: starts.into_iter().next().unwrap_or_else(|| Err(no_setting(dialect).into())),
+        }
+    }
+
+    /// Whether anything of ours is in the files of a program.
+    pub(crate) fn has_traces(dialect: Dialect, user: &User) -> bool {
+        places(dialect).iter().any(|place| {
+            let text = fs::read_to_string(place.file(&user.home, User::variable)).unwrap_or_default();
+            disconnect(dialect, place.kind, &text).is_ok_and(|without| without.as_deref() != Some(&text))
+        })
+    }
+}
+
+fn hook(
+    dialect: Dialect,
+    place: &Place,
+    file: &str,
+    text: &Result<String, std::io::Error>,
+    connection: &Connection,
+) -> Result<String, String> {
+    let text = match text {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(format!("there is no {file}"));
+        }
+        Err(error) => return Err(format!("can't read {file}: {error}")),
+    };
+    match is_connected(dialect, place.kind, text, connection) {
+        Connected::Yes => {}
+        Connected::Otherwise => {
+            return Err(format!("{file} is set up for another version or place of Comity"));
+        }
+        Connected::No => return Err(format!("{file} doesn't call Comity's hook")),
+    }
+    if let Some(switch) = switched_off(dialect, text) {
+        return Err(format!("{switch} in {file} switches its hooks off"));
+    }
+    hook_command(dialect, place.kind, text).ok_or_else(|| format!("{file} doesn't call Comity's hook"))
+}
+
+/// The setting by which a user has switched all hooks off, if so.
+fn switched_off(dialect: Dialect, text: &str) -> Option<&'static str> {
+    let settings: serde_json::Value = serde_json::from_str(text).ok()?;
+    match dialect {
+        Dialect::ClaudeCode => (settings["disableAllHooks"] == true).then_some("disableAllHooks"),
+        Dialect::GeminiCli => (settings["hooksConfig"]["enabled"] == false).then_some("hooksConfig.enabled"),
+        Dialect::Codex | Dialect::CopilotCli | Dialect::Cursor | Dialect::OpenCode => None,
+    }
+}
+
+/// Whether what the settings name is there and is what we write.
+fn works(start: ShellStart, file: &str, connection: &Connection) -> Result<ShellStart, String> {
+    match &start {
+        ShellStart::Prefix(program) if *program == connection.confine() && Path::new(program).is_file() => {
+            Ok(start)
+        }
+        ShellStart::Prefix(program) if Path::new(program).is_file() => {
+            Err(format!("{file} names {program}, of another Comity"))
+        }
+        ShellStart::Prefix(program) => Err(format!("{file} names {program}, which is missing")),
+        ShellStart::BashEnv(script) => match fs::read_to_string(script) {
+            Ok(text) if text == connection.bash_env_script() => Ok(start),
+            Ok(_) => Err(format!("{file} names {script}, of another Comity")),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(format!("{file} names {script}, which is missing"))
+            }
+            Err(error) => Err(format!("{file} names {script}, which can't be read: {error}")),
+        },
+        ShellStart::Users { setting, value } => Err(format!("{setting} in {file} is your own: {value}")),
+        ShellStart::Plain => Err(format!("nothing in {file} says so")),
+    }
+}
+
+fn no_setting(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::CopilotCli => "only if you start it with BASH_ENV and --bash-env=on",
+        Dialect::Cursor => "not possible with Cursor yet",
+        Dialect::ClaudeCode | Dialect::Codex | Dialect::GeminiCli | Dialect::OpenCode => {
+            "it has no setting for it"
+        }
+    }
+}
