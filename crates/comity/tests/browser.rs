@@ -16,6 +16,8 @@ mod pages;
 mod planning;
 #[path = "browser/queue.rs"]
 mod queue;
+#[path = "browser/rights.rs"]
+mod rights;
 #[path = "browser/strangers.rs"]
 mod strangers;
 #[expect(dead_code, reason = "each test uses a part of it")]

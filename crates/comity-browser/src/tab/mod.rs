@@ -37,6 +37,17 @@ pub struct Tab {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: Arc<TabState>,
 }
+    permit: Permit,
+}
+
+/// Whether whoever has this handle may still act with it; without a rule it may.
+#[derive(Clone, Default)]
+struct Permit(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Permit(by rule)" } else { "Permit(always)" })
+    }
 
 /// An element of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +79,13 @@ impl fmt::Display for Target {
 
 impl Tab {
     pub(crate) fn new(shared: Arc<Shared>, state: Arc<TabState>) -> Tab {
-        Tab { shared, state }
+        Tab { shared, state, permit: Permit::default() }
+    }
+
+    /// The same tab, for somebody whose right to act may end while an act waits for its turn: it is asked when the turn
+    /// has come, and before each step.
+    pub fn while_permitted(&self, permit: impl Fn() -> bool + Send + Sync + 'static) -> Tab {
+        Tab { permit: Permit(Some(Arc::new(permit))), ..self.clone() }
     }
 
     /// Its id.
@@ -257,7 +274,7 @@ impl Tab {
         }
     }
 
-    /// Waits for the turn to act; refuses while a dialog is open.
+    /// Waits for the turn to act; refuses while a dialog is open, and if the right to act went meanwhile.
     pub(crate) fn begin_to_act(&self, deadline: &Deadline) -> Result<crate::turn::Acting<'_>> {
         let acting = self.state.turn.wait(deadline)?;
         self.refuse_dialog()?;
@@ -273,10 +290,18 @@ impl Tab {
         match &live.dialog {
             None => Ok(()),
             Some(dialog) => {
+        self.check_permit()?;
                 Err(BrowserError::Dialog { kind: dialog.kind.clone(), message: dialog.message.clone() })
             }
         }
     }
+    pub(crate) fn check_permit(&self) -> Result<()> {
+        match &self.permit.0 {
+            Some(is_permitted) if !is_permitted() => Err(BrowserError::Revoked),
+            Some(_) | None => Ok(()),
+        }
+    }
+
 
     pub(crate) fn memory(&self) -> MutexGuard<'_, PageMemory> {
         self.state.page.lock().unwrap_or_else(PoisonError::into_inner)

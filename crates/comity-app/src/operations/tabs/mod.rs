@@ -128,16 +128,23 @@ impl Command<'_> {
     fn run<T>(
         &self,
         how: Use,
-        verb: &str,
+        verb: &'static str,
         act: impl FnOnce(&Tab, Duration) -> Result<T, BrowserError>,
     ) -> Result<Done<T>, Failure> {
         let (begun, timeout) = (Instant::now(), timeout(self.timeout)?);
         let slot = SlotId(self.tab);
-        self.may(&self.app.engine().world(), how, verb)?;
+        self.may_now(how, verb)?;
         let desk = self.app.browser();
         desk.touch(self.app, slot);
         let tab = desk.tab(self.app, slot, timeout)?;
-        let result = act(&tab, timeout.saturating_sub(begun.elapsed()));
+        // Starting Firefox, and waiting for one's turn, take long enough for the tab to become somebody else's.
+        self.may_now(how, verb)?;
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let permitted = tab.while_permitted(move || {
+            let command = Command { app: &app, caller: &caller, tab: slot.0, timeout: None };
+            command.may_now(how, verb).is_ok()
+        });
+        let result = act(&permitted, timeout.saturating_sub(begun.elapsed()));
         desk.settled(self.app, slot, &tab);
         let value = result.map_err(|error| self.with_remarks(failure(error)))?;
         Ok(Done { value, url: in_a_line(&tab.url()) })
@@ -154,10 +161,26 @@ impl Command<'_> {
     fn with_remarks(&self, failure: Failure) -> Failure {
         match failure {
             // A dialog says itself that it is there.
+        if matches!(result, Err(BrowserError::Revoked)) {
+            self.may_now(how, verb)?;
+        }
+        self.may_be_told(how, verb)?;
             Failure::Refused(Refusal::Browser { code, problem, hint }) if code != "dialog" => {
                 let problem = [vec![problem], self.remarks()].concat().join("; ");
                 Failure::Refused(Refusal::Browser { code, problem, hint })
             }
+    /// What came of a command is told only to who may look at the tab when it is over.
+    fn may_be_told(&self, how: Use, verb: &str) -> Result<(), Failure> {
+        let Err(refusal) = self.may_now(Use::Looks, verb) else { return Ok(()) };
+        Err(match how {
+            Use::Looks => refusal.into(),
+            Use::Steers | Use::Acts => {
+                let problem = format!("{refusal}; what you asked for was begun before that");
+                Refusal::Browser { code: refusal.code(), problem, hint: refusal.hint() }.into()
+            }
+        })
+    }
+
             other => other,
         }
     }
@@ -166,7 +189,7 @@ impl Command<'_> {
     fn act(
         &self,
         how: Use,
-        verb: &str,
+        verb: &'static str,
         done: String,
         act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
     ) -> Result<TabActed, Failure> {
@@ -191,6 +214,10 @@ impl Command<'_> {
 
 /// How long a command may take.
 fn timeout(asked: Option<u64>) -> Result<Duration, Failure> {
+    fn may_now(&self, how: Use, verb: &str) -> Result<(), Refusal> {
+        self.may(&self.app.engine().world(), how, verb)
+    }
+
     let ms = asked.unwrap_or(TIMEOUT_MS);
     if TIMEOUT_MS_RANGE.contains(&ms) {
         return Ok(Duration::from_millis(ms));
