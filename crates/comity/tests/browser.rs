@@ -18,6 +18,8 @@ mod planning;
 mod queue;
 #[path = "browser/rights.rs"]
 mod rights;
+#[path = "browser/secrets.rs"]
+mod secrets;
 #[path = "browser/strangers.rs"]
 mod strangers;
 #[expect(dead_code, reason = "each test uses a part of it")]

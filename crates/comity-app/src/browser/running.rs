@@ -23,6 +23,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const RELOAD: Duration = Duration::from_secs(10);
 /// Bytes of an address in the log.
 const URL_BYTES_MAX: usize = 2_048;
+/// Bytes of an address that are looked through for it.
+const URL_BYTES_READ: usize = 16 * URL_BYTES_MAX;
 /// What a tab shows before it was sent anywhere.
 const EMPTY: &str = "about:blank";
 
@@ -295,7 +297,8 @@ pub(crate) fn label(url: &str) -> Box<str> {
 }
 
 fn stored(url: &str, bytes_max: usize) -> String {
-    let mut url = redact_url(url);
+    // A page can make its address as long as it likes; only the beginning of it is kept.
+    let mut url = redact_url(&url[..url.floor_char_boundary(URL_BYTES_READ)]);
     url.truncate(url.floor_char_boundary(bytes_max));
     url
 }
