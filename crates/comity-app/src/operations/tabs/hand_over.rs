@@ -39,7 +39,7 @@ impl Operation for HandOverTab {
         let slot = SlotId(self.tab_id);
         let world = app.engine().world();
         let command = Command { app, caller, tab: self.tab_id, timeout: None };
-        command.may(&world, Use::Steers, "hand over")?;
+        command.may(&world, Use::Acts, "hand over")?;
         let whom = somebody(&world, &self.to)?;
         let asks = vec![Ask::Pool(PoolAsk::HandOver { slot, to: whom, reason: stored(self.reason) })];
         let moved = TabMoved { tab_id: slot.0, done: "handed over to", whom: world.name_of(whom) };
