@@ -4,6 +4,8 @@
 mod crowd;
 #[path = "browser/downloads.rs"]
 mod downloads;
+#[path = "browser/handover.rs"]
+mod handover;
 #[path = "browser/hostile.rs"]
 mod hostile;
 #[path = "browser/kills.rs"]

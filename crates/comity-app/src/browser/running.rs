@@ -44,7 +44,8 @@ pub(super) enum Jar {
     Of(Principal),
     /// Those that several share on purpose.
     Named(Box<str>),
-    /// Those of a container that an earlier server left with tabs of several owners: nothing more is opened in it.
+    /// Those of a container that went to somebody else with a tab, or that an earlier server left with tabs of several
+    /// owners: nothing more is opened in it.
     Left(Box<str>),
 }
 
@@ -144,6 +145,15 @@ impl Running {
         if *known != at {
             app.tell_engine(Ask::Pool(PoolAsk::Note { slot: id, at: Box::new(at), reopened: false }));
         }
+    }
+
+    pub(super) fn jars(&self) -> &Mutex<HashMap<Jar, Arc<Cell<Container>>>> {
+        &self.jars
+    }
+
+    /// The tab of a slot, if it is open.
+    pub(super) fn tab_of(&self, slot: SlotId) -> Option<Tab> {
+        lock(&self.cells).get(&slot)?.get()
     }
 
     fn jar(&self, jar: Jar) -> Arc<Cell<Container>> {

@@ -58,8 +58,7 @@ async function serve(transport) {
 /** Answers a command of our own. */
 function answer(connection, { id, method, params }) {
   try {
-    commands[method](params);
-    connection.sendResult(id, {});
+    connection.sendResult(id, commands[method](params) ?? {});
   } catch (error) {
     connection.sendError(id, error);
   }
@@ -67,6 +66,10 @@ function answer(connection, { id, method, params }) {
 
 const clients = new Set();
 const commands = {
+  // Tabs whose pages can have a hold of each other: one has opened the other, or both were opened by a third.
+  "comity.getRelated": ({ context }) => ({
+    contexts: contextOf(context).group.getToplevels().map(contextId).filter(id => id && id !== context),
+  }),
   "comity.setDownloads": ({ bytesMax }) => {
     downloadBytesMax = bytesMax;
   },
@@ -205,11 +208,22 @@ async function watchDownloads() {
 function contextId(context) {
   for (const name of ["NavigableManager", "TabManager"]) {
     try {
-      const module = ChromeUtils.importESModule(`chrome://remote/content/shared/${name}.sys.mjs`);
-      return module[name].getIdForBrowsingContext(context);
+      return find(ChromeUtils.importESModule(`chrome://remote/content/shared/${name}.sys.mjs`)[name]);
     } catch {}
   }
   return null;
 }
 
 Promise.all([begin(), watchDownloads()]).catch(error => IOUtils.writeUTF8(FAILED, String(error)));
+  return fromManager(manager => manager.getIdForBrowsingContext(context));
+}
+
+function contextOf(id) {
+  const context = fromManager(manager => manager.getBrowsingContextById(id));
+  if (!context) {
+    throw new Error(`there is no context ${id}`);
+  }
+  return context;
+}
+
+function fromManager(find) {

@@ -38,7 +38,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::application::Application;
-use crate::browser::{failure, in_a_line, quote};
+use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::operation::{Caller, Failure};
 
 pub use admit::AdmitToContext;
@@ -115,11 +115,26 @@ pub struct TabMoved {
     pub done: &'static str,
     /// With whom.
     pub whom: String,
+    /// Your other tabs that have the same cookies as the one that you gave away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares_cookies_with: Vec<u64>,
 }
 
 impl fmt::Display for TabMoved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tab {} is {} {}", self.tab_id, self.done, self.whom)
+        write!(f, "tab {} is {} {}", self.tab_id, self.done, self.whom)?;
+        if self.shares_cookies_with.is_empty() {
+            return Ok(());
+        }
+        let tabs: Vec<SlotId> = self.shares_cookies_with.iter().copied().map(SlotId).collect();
+        write!(
+            f,
+            "\nyour {} {} the same cookies: what you log into there is {}'s, too, until you close it; new tabs of yours have \
+             cookies of their own",
+            in_words(&tabs),
+            if tabs.len() == 1 { "has" } else { "have" },
+            self.whom
+        )
     }
 }
 
@@ -146,8 +161,24 @@ impl Command<'_> {
         });
         let result = act(&permitted, timeout.saturating_sub(begun.elapsed()));
         desk.settled(self.app, slot, &tab);
+        if matches!(result, Err(BrowserError::Revoked)) {
+            self.may_now(how, verb)?;
+        }
+        self.may_be_told(how, verb)?;
         let value = result.map_err(|error| self.with_remarks(failure(error)))?;
         Ok(Done { value, url: in_a_line(&tab.url()) })
+    }
+
+    /// What came of a command is told only to who may look at the tab when it is over.
+    fn may_be_told(&self, how: Use, verb: &str) -> Result<(), Failure> {
+        let Err(refusal) = self.may_now(Use::Looks, verb) else { return Ok(()) };
+        Err(match how {
+            Use::Looks => refusal.into(),
+            Use::Steers | Use::Acts => {
+                let problem = format!("{refusal}; what you asked for was begun before that");
+                Refusal::Browser { code: refusal.code(), problem, hint: refusal.hint() }.into()
+            }
+        })
     }
 
     /// What the owner has to know besides, once: for those who show it.
@@ -161,26 +192,10 @@ impl Command<'_> {
     fn with_remarks(&self, failure: Failure) -> Failure {
         match failure {
             // A dialog says itself that it is there.
-        if matches!(result, Err(BrowserError::Revoked)) {
-            self.may_now(how, verb)?;
-        }
-        self.may_be_told(how, verb)?;
             Failure::Refused(Refusal::Browser { code, problem, hint }) if code != "dialog" => {
                 let problem = [vec![problem], self.remarks()].concat().join("; ");
                 Failure::Refused(Refusal::Browser { code, problem, hint })
             }
-    /// What came of a command is told only to who may look at the tab when it is over.
-    fn may_be_told(&self, how: Use, verb: &str) -> Result<(), Failure> {
-        let Err(refusal) = self.may_now(Use::Looks, verb) else { return Ok(()) };
-        Err(match how {
-            Use::Looks => refusal.into(),
-            Use::Steers | Use::Acts => {
-                let problem = format!("{refusal}; what you asked for was begun before that");
-                Refusal::Browser { code: refusal.code(), problem, hint: refusal.hint() }.into()
-            }
-        })
-    }
-
             other => other,
         }
     }
@@ -199,6 +214,10 @@ impl Command<'_> {
         Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
     }
 
+    fn may_now(&self, how: Use, verb: &str) -> Result<(), Refusal> {
+        self.may(&self.app.engine().world(), how, verb)
+    }
+
     fn may(&self, world: &World, how: Use, verb: &str) -> Result<(), Refusal> {
         let (who, slot) = (self.caller.who, SlotId(self.tab));
         if world.pools.slot(slot).is_none_or(|(pool, _)| pool.name.as_ref() != crate::browser::TABS) {
@@ -214,10 +233,6 @@ impl Command<'_> {
 
 /// How long a command may take.
 fn timeout(asked: Option<u64>) -> Result<Duration, Failure> {
-    fn may_now(&self, how: Use, verb: &str) -> Result<(), Refusal> {
-        self.may(&self.app.engine().world(), how, verb)
-    }
-
     let ms = asked.unwrap_or(TIMEOUT_MS);
     if TIMEOUT_MS_RANGE.contains(&ms) {
         return Ok(Duration::from_millis(ms));

@@ -38,7 +38,12 @@ impl Operation for ShareTab {
         command.may(&world, Use::Acts, "share")?;
         let whom = somebody(&world, &self.with)?;
         let asks = vec![Ask::Pool(PoolAsk::Share { slot, with: whom })];
-        let moved = TabMoved { tab_id: slot.0, done: "shared with", whom: world.name_of(whom) };
+        let moved = TabMoved {
+            tab_id: slot.0,
+            done: "shared with",
+            whom: world.name_of(whom),
+            shares_cookies_with: Vec::new(),
+        };
         Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| moved) })
     }
 }
