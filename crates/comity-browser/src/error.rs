@@ -68,6 +68,8 @@ pub enum BrowserError {
     },
     /// The document went away while it was being worked with.
     PageGone,
+    /// The right to act ended before the turn came.
+    Revoked,
     /// A script threw.
     Script {
         /// What it threw.
@@ -128,6 +130,12 @@ impl fmt::Display for BrowserError {
             BrowserError::NotClickable { why } => write!(f, "the element cannot be used: {why}"),
             BrowserError::NotLoaded { url, why } => write!(f, "{url} could not be loaded: {why}"),
             BrowserError::PageGone => write!(f, "the page was replaced meanwhile; try again on the new one"),
+            BrowserError::Revoked => {
+                write!(
+                    f,
+                    "the right to use this tab ended before it was this command's turn; nothing was done"
+                )
+            }
             BrowserError::Script { message } => write!(f, "the script failed: {message}"),
             BrowserError::Invalid { why } => write!(f, "{why}"),
             BrowserError::Refused { command, code, message } => {

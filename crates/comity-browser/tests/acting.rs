@@ -196,3 +196,34 @@ fn popups(stage: &Stage, browser: &Browser, tab: &Tab, server: &Server) {
     stage.notice(|notice| *notice == Notice::TabClosed { tab: popup.id().clone() });
     assert!(matches!(popup.content(None, 1, LONG), Err(BrowserError::NoSuchTab { .. })));
 }
+
+#[test]
+fn a_page_that_prints_holds_up_nothing() {
+    let test = "a_page_that_prints_holds_up_nothing";
+    if support::lacks_firefox(test) {
+        return;
+    }
+    for program in support::versions(test) {
+        let stage = Stage::with(program);
+        let browser = stage.browser();
+        let server = Server::start(|path| match path {
+            "/prints" => Answer::Page("<title>Prints</title><script>print()</script><p>printed</p>".into()),
+            _ => Answer::Page(
+                "<title>Print</title><button id=print onclick='print()'>Print</button>
+                 <button id=count onclick='document.title += 1'>Count</button>"
+                    .into(),
+            ),
+        });
+        let tab = browser.open(&browser.create_container(LONG).unwrap(), LONG).unwrap();
+        let soon = Duration::from_secs(20);
+        tab.navigate(&server.url("/prints"), Until::Complete, soon).unwrap();
+        tab.wait_for(&Condition::Text("printed".into()), soon).unwrap();
+        tab.navigate(&server.url("/button"), Until::Complete, soon).unwrap();
+        tab.click(&css("#print"), Click::default(), soon).unwrap();
+        tab.press_key("Control+p", &[], soon).unwrap();
+        tab.click(&css("#count"), Click::default(), soon).unwrap();
+        tab.press_key("Escape", &[], soon).unwrap();
+        assert_eq!(page_of(&tab, "document.title"), "Print1");
+        tab.navigate(&server.url("/another"), Until::Complete, soon).unwrap();
+    }
+}

@@ -1,38 +1,93 @@
-//! Makes text of agents safe to show: control characters become visible.
+//! Makes text of agents and pages safe to show: what cannot be seen becomes visible.
 
 use std::borrow::Cow;
 
-/// Gives `text` with every control, bidi and zero-width character spelled out as `\u{..}`.
+/// What has no shape of its own: Unicode's property `Default_Ignorable_Code_Point` and its category Cf (format), both of
+/// Unicode 16, in order. A list by hand always lacks some, and each one that is missing carries hidden words.
+const WITHOUT_SHAPE: [(char, char); 25] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{34f}', '\u{34f}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{115f}', '\u{1160}'),
+    ('\u{17b4}', '\u{17b5}'),
+    ('\u{180b}', '\u{180f}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{fe00}', '\u{fe0f}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fff0}', '\u{fffb}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{e0fff}'),
+];
+/// Line and paragraph separators, and letters and marks that are drawn as nothing.
+const BLANK: [char; 4] = ['\u{2028}', '\u{2029}', '\u{2800}', '\u{16fe4}'];
+/// Shows the character before it as an emoji.
+const AS_EMOJI: char = '\u{fe0f}';
+
+/// Gives `text` with every control, bidi and invisible character spelled out as `\u{..}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_hidden(c) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
+    shown(text, |_| false)
 }
 
 /// Like [`visible`], but keeps line breaks and tabs.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_hidden(c) && c != '\n' && c != '\t') {
+    shown(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// Words in quotes that they cannot end.
+pub fn quoted(text: &str) -> String {
+    format!("\"{}\"", visible(&text.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+/// Words that a page has chosen, in a line of ours: they are marked as the page's, and cannot end the mark.
+pub fn of_page(text: &str) -> String {
+    format!("<page {}>", quoted(text))
+}
+
+fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| is_hidden(c) && !is_kept(c)) {
         return Cow::Borrowed(text);
     }
-    let lines: Vec<String> =
-        text.split('\n').map(|line| line.split('\t').map(visible).collect::<Vec<_>>().join("\t")).collect();
-    Cow::Owned(lines.join("\n"))
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut before = None;
+    for c in text.chars() {
+        // An emoji that is shown as one hides nothing.
+        let is_harmless = c == AS_EMOJI && before.is_some_and(is_emoji);
+        if is_hidden(c) && !is_kept(c) && !is_harmless {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+        before = Some(c);
+    }
+    Cow::Owned(shown)
 }
 
 fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-            | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let is_in = |(_, last): &(char, char)| *last < c;
+    let at = WITHOUT_SHAPE.partition_point(is_in);
+    c.is_control() || BLANK.contains(&c) || WITHOUT_SHAPE.get(at).is_some_and(|(first, _)| *first <= c)
+}
+
+/// The blocks that emoji are in; digits, which can be emoji too, are not.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}'
+        | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// A number of things: one lock, two locks.
@@ -46,10 +101,37 @@ mod tests {
 
     #[test]
     fn nothing_hidden_is_left() {
-        assert_eq!(visible("plain äöü 日本 🦀"), "plain äöü 日本 🦀");
+        assert_eq!(visible("plain äöü 日本 🦀 ❤\u{fe0f}"), "plain äöü 日本 🦀 ❤\u{fe0f}");
         assert_eq!(visible("a\x1b[31mred\x07"), "a\\u{1b}[31mred\\u{7}");
         assert_eq!(visible("x\u{202e}gnp.exe\u{200b}"), "x\\u{202e}gnp.exe\\u{200b}");
         assert_eq!(visible("two\nlines\u{9b}"), "two\\u{a}lines\\u{9b}");
         assert_eq!(visible_lines("two\n\tlines\r"), "two\n\tlines\\u{d}");
+        // Selectors say nothing after what is no emoji, and a second one carries words.
+        assert_eq!(visible("a\u{fe0f}"), "a\\u{fe0f}");
+        assert_eq!(visible("❤\u{fe0f}\u{fe0f}\u{e0162}"), "❤\u{fe0f}\\u{fe0f}\\u{e0162}");
+        assert_eq!(visible("❤\u{fe0e}"), "❤\\u{fe0e}");
+    }
+
+    #[test]
+    fn words_of_a_page_cannot_end_their_mark() {
+        assert_eq!(of_page("a\">b\\\u{200b}\n"), "<page \"a\\\">b\\\\\\u{200b}\\u{a}\">");
+    }
+
+    #[test]
+    fn whatever_cannot_be_seen_is_spelled_out() {
+        let invisible = [
+            0xfe00, 0xfe0f, 0xe0100, 0xe01ef, 0x34f, 0x115f, 0x1160, 0x3164, 0xffa0, 0x17b4, 0x17b5, 0x2800,
+            0x180b, 0x180c, 0x180d, 0x180f, 0x2061, 0x2064, 0x2065, 0x206a, 0xfff0, 0xfff9, 0x1d173, 0xe0001,
+            0xe0fff, 0x13430, 0x1343f, 0x1bca0, 0x16fe4, 0xad, 0x61c, 0x6dd, 0x110cd, 0x2028, 0x85,
+        ];
+        for number in invisible {
+            let c = char::from_u32(number).expect("a character");
+            let told = format!("a\\u{{{number:x}}}b");
+            assert_eq!(visible(&format!("a{c}b")), told);
+            assert_eq!(visible_lines(&format!("a{c}b")), told);
+        }
+        assert!(WITHOUT_SHAPE.is_sorted() && WITHOUT_SHAPE.iter().all(|(first, last)| first <= last));
+        let seen = "¬ ͮ ̓ ؆ ۜ ᄞ ឳ ᠐ ‐ ⁰ ㅥ ︐ ･ ￼ 𑂼 𝅲";
+        assert_eq!(visible(seen), seen, "their neighbours are seen");
     }
 }

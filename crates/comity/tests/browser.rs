@@ -4,6 +4,8 @@
 mod crowd;
 #[path = "browser/downloads.rs"]
 mod downloads;
+#[path = "browser/handover.rs"]
+mod handover;
 #[path = "browser/hostile.rs"]
 mod hostile;
 #[path = "browser/kills.rs"]
@@ -16,6 +18,10 @@ mod pages;
 mod planning;
 #[path = "browser/queue.rs"]
 mod queue;
+#[path = "browser/rights.rs"]
+mod rights;
+#[path = "browser/secrets.rs"]
+mod secrets;
 #[path = "browser/strangers.rs"]
 mod strangers;
 #[expect(dead_code, reason = "each test uses a part of it")]

@@ -42,7 +42,7 @@ impl Desk {
                     Ok(kept) => format!(
                         "the page downloaded a file of {} bytes: {} (see: comity tab downloads)",
                         kept.bytes,
-                        kept.path.display()
+                        quote(&kept.path.to_string_lossy())
                     ),
                     Err(why) => {
                         format!("the page's download of {} was not kept: {why}", quote(&download.name))

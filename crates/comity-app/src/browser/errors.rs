@@ -27,6 +27,7 @@ pub(crate) fn failure(error: BrowserError) -> Failure {
         }
         BrowserError::NotLoaded { .. } => ("not_loaded", "check the address"),
         BrowserError::PageGone => ("page_gone", "try again"),
+        BrowserError::Revoked => ("revoked", "see your tabs with: comity tab list"),
         BrowserError::Script { .. } => ("script", "mend the script"),
         BrowserError::Invalid { .. } => ("bad_input", "see: comity help tab"),
         BrowserError::Refused { .. } => ("browser", "see: comity help tab"),
@@ -57,6 +58,7 @@ pub(crate) fn told(error: &BrowserError) -> String {
         | BrowserError::StaleRef { .. }
         | BrowserError::NotFound { .. }
         | BrowserError::PageGone
+        | BrowserError::Revoked
         | BrowserError::Invalid { .. } => in_a_line(&error.to_string()),
     }
 }

@@ -23,6 +23,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 const RELOAD: Duration = Duration::from_secs(10);
 /// Bytes of an address in the log.
 const URL_BYTES_MAX: usize = 2_048;
+/// Bytes of an address that are looked through for it.
+const URL_BYTES_READ: usize = 16 * URL_BYTES_MAX;
 /// What a tab shows before it was sent anywhere.
 const EMPTY: &str = "about:blank";
 
@@ -42,7 +44,8 @@ pub(super) enum Jar {
     Of(Principal),
     /// Those that several share on purpose.
     Named(Box<str>),
-    /// Those of a container that an earlier server left with tabs of several owners: nothing more is opened in it.
+    /// Those of a container that went to somebody else with a tab, or that an earlier server left with tabs of several
+    /// owners: nothing more is opened in it.
     Left(Box<str>),
 }
 
@@ -142,6 +145,15 @@ impl Running {
         if *known != at {
             app.tell_engine(Ask::Pool(PoolAsk::Note { slot: id, at: Box::new(at), reopened: false }));
         }
+    }
+
+    pub(super) fn jars(&self) -> &Mutex<HashMap<Jar, Arc<Cell<Container>>>> {
+        &self.jars
+    }
+
+    /// The tab of a slot, if it is open.
+    pub(super) fn tab_of(&self, slot: SlotId) -> Option<Tab> {
+        lock(&self.cells).get(&slot)?.get()
     }
 
     fn jar(&self, jar: Jar) -> Arc<Cell<Container>> {
@@ -295,7 +307,8 @@ pub(crate) fn label(url: &str) -> Box<str> {
 }
 
 fn stored(url: &str, bytes_max: usize) -> String {
-    let mut url = redact_url(url);
+    // A page can make its address as long as it likes; only the beginning of it is kept.
+    let mut url = redact_url(&url[..url.floor_char_boundary(URL_BYTES_READ)]);
     url.truncate(url.floor_char_boundary(bytes_max));
     url
 }

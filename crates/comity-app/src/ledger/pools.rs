@@ -1,7 +1,7 @@
 //! The ledger's sentences about pools.
 
-use comity_core::display::visible;
-use comity_core::pools::{PlaceEnding, PoolEvent};
+use comity_core::display::{of_page, visible};
+use comity_core::pools::{PlaceEnding, PoolEvent, TABS};
 use comity_core::{Principal, World};
 
 /// What happened, in a sentence; `by` did it.
@@ -14,15 +14,19 @@ pub(super) fn summary(by: &str, event: &PoolEvent, world: &World) -> String {
     match event {
         PoolEvent::Configured { capacity: 0, .. } => format!("the pool {pool} is closed"),
         PoolEvent::Configured { capacity, .. } => format!("the pool {pool} has {capacity}"),
+        // What a tab is taken for is an address, and pages open tabs, too.
+        PoolEvent::Taken { slot, owner, label: Some(url), .. } if pool == TABS => {
+            format!("{} took slot {slot} of {pool}: {}", name(owner), of_page(url))
+        }
         PoolEvent::Taken { slot, owner, label, .. } => {
             format!("{} took slot {slot} of {pool}{}", name(owner), because(label))
         }
         PoolEvent::Opened { slot, .. } => format!("slot {slot} of {pool} is open"),
         PoolEvent::Noted { slot, at, reopened: false, .. } => {
-            format!("slot {slot} of {pool} is at {}", visible(&at.url))
+            format!("slot {slot} of {pool} is at {}", of_page(&at.url))
         }
         PoolEvent::Noted { slot, at, reopened: true, .. } => {
-            format!("slot {slot} of {pool} was opened again, at {}", visible(&at.url))
+            format!("slot {slot} of {pool} was opened again, at {}", of_page(&at.url))
         }
         PoolEvent::Freed { slot, owner, cause, .. } => {
             format!("slot {slot} of {pool}, {}'s, {}", name(owner), cause.words())

@@ -58,8 +58,7 @@ async function serve(transport) {
 /** Answers a command of our own. */
 function answer(connection, { id, method, params }) {
   try {
-    commands[method](params);
-    connection.sendResult(id, {});
+    connection.sendResult(id, commands[method](params) ?? {});
   } catch (error) {
     connection.sendError(id, error);
   }
@@ -67,6 +66,10 @@ function answer(connection, { id, method, params }) {
 
 const clients = new Set();
 const commands = {
+  // Tabs whose pages can have a hold of each other: one has opened the other, or both were opened by a third.
+  "comity.getRelated": ({ context }) => ({
+    contexts: contextOf(context).group.getToplevels().map(contextId).filter(id => id && id !== context),
+  }),
   "comity.setDownloads": ({ bytesMax }) => {
     downloadBytesMax = bytesMax;
   },
@@ -110,14 +113,67 @@ const IS_V4_LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
 /** Whether a request may go to this host. The same rules as those of the client, who explains them. */
 function isAllowed(uri) {
   const host = uri.asciiHost.toLowerCase().replace(/\.$/, "");
-  const matches = rule =>
-    rule === "*" || (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) && host.length > rule.length - 1 : host === rule);
-  if (hostRules.deny.some(matches)) {
+  const isBelow = name => host.endsWith(`.${name}`) && host.length > name.length + 1;
+  const matches = rule => rule === "*" || (rule.startsWith("*.") ? isBelow(rule.slice(2)) : host === rule);
+  if (hostRules.deny.some(rule => matches(rule) || isBelow(rule))) {
     return false;
   }
   const isLoopback = host === "localhost" || host.endsWith(".localhost") || host === "::1" || IS_V4_LOOPBACK.test(host);
-  const isFree = isLoopback ? hostRules.loopback : hostRules.allow.length === 0;
+  const isFree = hostRules.loopback
+    ? isLoopback || hostRules.allow.length === 0
+    : !isLoopback && !leadsHere(host) && hostRules.allow.length === 0;
   return isFree || hostRules.allow.some(matches);
+}
+
+/** Whether an address that a name stands for is this machine. */
+function leadsHere(address) {
+  const v4 = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  return IS_V4_LOOPBACK.test(v4) || /^(0\.0\.0\.0|::1?|::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))$/i.test(v4);
+}
+
+/** Whether hosts are allowed that no rule names: any name can lead to this machine, so they have to be looked up. */
+function isDoubtful() {
+  return !hostRules.loopback && hostRules.allow.length === 0;
+}
+
+/** Whether somebody else looks the name up and connects: what is seen here is the proxy. */
+function isProxied(channel) {
+  const proxy = channel.QueryInterface(Ci.nsIProxiedChannel).proxyInfo;
+  return Boolean(proxy && proxy.type !== "direct");
+}
+
+/** Holds a request until it is known where its name leads; one that leads to this machine is stopped. */
+function holdUntilLookedUp(channel) {
+  const done = addresses => {
+    if (addresses.some(leadsHere)) {
+      channel.cancel(Cr.NS_ERROR_ABORT);
+    }
+    channel.resume();
+  };
+  channel.suspend();
+  try {
+    Services.dns.asyncResolve(
+      channel.URI.asciiHost,
+      Ci.nsIDNSService.RESOLVE_TYPE_DEFAULT,
+      0,
+      null,
+      { onLookupComplete: (_, record) => done(addressesOf(record)) },
+      Services.tm.mainThread,
+      channel.loadInfo.originAttributes
+    );
+  } catch {
+    // A name that cannot be looked up leads nowhere.
+    done([]);
+  }
+}
+
+function addressesOf(record) {
+  const found = [];
+  const addresses = record?.QueryInterface(Ci.nsIDNSAddrRecord);
+  while (addresses?.hasMore()) {
+    found.push(addresses.getNextAddrAsString());
+  }
+  return found;
 }
 
 /** Stops every request to a forbidden host, also those of workers, which belong to no page and are intercepted by nobody. */
@@ -127,10 +183,28 @@ const requests = {
     channel.QueryInterface(Ci.nsIHttpChannel);
     if (!isAllowed(channel.URI)) {
       channel.cancel(Cr.NS_ERROR_ABORT);
+    } else if (isDoubtful() && !isProxied(channel)) {
+      holdUntilLookedUp(channel);
     }
   },
 };
 Services.obs.addObserver(requests, "http-on-before-connect");
+
+/** Stops an answer that came from this machine after all, because the name had come to lead elsewhere meanwhile. */
+const answers = {
+  QueryInterface: ChromeUtils.generateQI(["nsIObserver"]),
+  observe(channel) {
+    channel.QueryInterface(Ci.nsIHttpChannelInternal);
+    let from = "";
+    try {
+      from = channel.remoteAddress;
+    } catch {}
+    if (isDoubtful() && !isProxied(channel) && leadsHere(from)) {
+      channel.QueryInterface(Ci.nsIHttpChannel).cancel(Cr.NS_ERROR_ABORT);
+    }
+  },
+};
+Services.obs.addObserver(answers, "http-on-examine-response");
 
 /** Refuses files of this machine as pages, whoever asks for them. */
 const files = {
@@ -203,10 +277,21 @@ async function watchDownloads() {
 
 /** What WebDriver BiDi calls a tab; where that is known differs between versions. */
 function contextId(context) {
+  return fromManager(manager => manager.getIdForBrowsingContext(context));
+}
+
+function contextOf(id) {
+  const context = fromManager(manager => manager.getBrowsingContextById(id));
+  if (!context) {
+    throw new Error(`there is no context ${id}`);
+  }
+  return context;
+}
+
+function fromManager(find) {
   for (const name of ["NavigableManager", "TabManager"]) {
     try {
-      const module = ChromeUtils.importESModule(`chrome://remote/content/shared/${name}.sys.mjs`);
-      return module[name].getIdForBrowsingContext(context);
+      return find(ChromeUtils.importESModule(`chrome://remote/content/shared/${name}.sys.mjs`)[name]);
     } catch {}
   }
   return null;

@@ -39,6 +39,9 @@ const PREFERENCES: &[(&str, &str)] = &[
     ("startup.homepage_welcome_url.additional", "\"\""),
     ("toolkit.cosmeticAnimations.enabled", "false"),
     ("trailhead.firstrun.didSeeAboutWelcome", "true"),
+    // Printing asks a person, in a dialog that the page waits for and that nobody here sees.
+    ("dom.disable_window_print", "true"),
+    ("print.enabled", "false"),
     ("privacy.userContext.enabled", "true"),
     ("privacy.userContext.ui.enabled", "true"),
     // Nothing is sent to anybody, and nothing is fetched but the pages.

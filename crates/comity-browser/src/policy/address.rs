@@ -92,6 +92,16 @@ impl Host {
             Host::V6(address) => address.is_loopback(),
         }
     }
+
+    /// Like [`Host::is_loopback`], with the addresses that stand for every address of this machine.
+    pub(super) fn leads_here(&self) -> bool {
+        self.is_loopback()
+            || match self {
+                Host::Name(_) => false,
+                Host::V4(address) => address.is_unspecified(),
+                Host::V6(address) => address.is_unspecified(),
+            }
+    }
 }
 
 impl fmt::Display for Host {

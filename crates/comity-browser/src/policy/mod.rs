@@ -64,7 +64,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Limits hosts: with an empty `allow` all are allowed; what is in `deny` never is.
+    /// Limits hosts: with an empty `allow` all are allowed; what is in `deny` never is, and nothing below it is either.
     pub fn new(allow: &[impl AsRef<str>], deny: &[impl AsRef<str>]) -> Result<Policy> {
         if allow.len().max(deny.len()) > RULES_MAX {
             return Err(BrowserError::invalid(format!("a list has more than {RULES_MAX} domains")));
@@ -120,13 +120,12 @@ impl Policy {
             return Err(format!("{scheme}: is not among the schemes {}", self.schemes.join(", ")));
         }
         let Some(host) = &address.host else { return Ok(()) };
-        if let Some(rule) = self.deny.iter().find(|rule| rule.matches(host)) {
+        if let Some(rule) = self.deny.iter().find(|rule| rule.covers(host)) {
             return Err(format!("{host} is denied by {rule}"));
         }
-        let is_free = match (host.is_loopback(), self.loopback) {
-            (true, Loopback::Allowed) => true,
-            (true, Loopback::ByRule) => false,
-            (false, Loopback::Allowed | Loopback::ByRule) => self.allow.is_empty(),
+        let is_free = match self.loopback {
+            Loopback::Allowed => host.is_loopback() || self.allow.is_empty(),
+            Loopback::ByRule => !host.leads_here() && self.allow.is_empty(),
         };
         if is_free || self.allow.iter().any(|rule| rule.matches(host)) {
             return Ok(());
@@ -177,6 +176,15 @@ impl Rule {
                 format!("::ffff:{high:x}:{low:x}")
             }
         }
+    }
+
+    /// Whether a denial is meant for this host: whoever has a name can have any name below it.
+    fn covers(&self, host: &Host) -> bool {
+        let is_below = match self {
+            Rule::Exactly(Host::Name(name)) => Rule::Below(name.clone()).matches(host),
+            Rule::Exactly(Host::V4(_) | Host::V6(_)) | Rule::Below(_) | Rule::All => false,
+        };
+        is_below || self.matches(host)
     }
 
     fn matches(&self, host: &Host) -> bool {

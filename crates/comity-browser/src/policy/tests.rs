@@ -135,9 +135,26 @@ fn denial_comes_first() {
             ("http://localhost", "allowed"),
         ],
     );
+    // Whoever has a name has all names below it; an address has none.
+    let policy =
+        Policy::new(&["*.example.org", "x.10.0.0.1.test"], &["bad.example.org", "10.0.0.1"]).unwrap();
+    check(
+        &policy,
+        Load::Page,
+        &[
+            ("https://bad.example.org", "denied by bad.example.org"),
+            ("https://x.bad.example.org", "denied by bad.example.org"),
+            ("https://y.x.BAD.example.org./", "denied by bad.example.org"),
+            ("https://notbad.example.org", "allowed"),
+            ("https://x.10.0.0.1.test", "allowed"),
+        ],
+    );
     let closed = Policy::default().with_loopback(Loopback::ByRule);
     assert!(closed.limits_hosts());
-    check(&closed, Load::Page, &[("http://localhost", "not among"), ("http://example.com", "allowed")]);
+    let here = ["localhost", "127.0.0.1", "0.0.0.0", "0", "[::1]", "[::]", "[::ffff:0.0.0.0]"];
+    let here = here.map(|host| (format!("http://{host}"), "not among"));
+    check(&closed, Load::Page, &here.each_ref().map(|(url, expected)| (url.as_str(), *expected)));
+    check(&closed, Load::Page, &[("http://example.com", "allowed")]);
     let all = Policy::new(&NONE, &["*"]).unwrap();
     check(&all, Load::Page, &[("http://localhost", "denied by *"), ("about:blank", "allowed")]);
 }

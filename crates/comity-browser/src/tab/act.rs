@@ -156,6 +156,7 @@ impl Tab {
         args: Value,
         deadline: &Deadline,
     ) -> Result<(String, Value)> {
+        self.check_permit()?;
         let (context, args) = match args["in"].as_str() {
             Some(context) => (context.to_owned(), args),
             None => self.aimed(target, args)?,
@@ -166,6 +167,7 @@ impl Tab {
     }
 
     fn perform(&self, context: &str, actions: Value, deadline: &Deadline) -> Result<Acted> {
+        self.check_permit()?;
         let params = json!({ "context": context, "actions": actions });
         let about = About { context: Some(context.to_owned()), until_crashed: true, ..self.about_page() };
         let done: Result<Value> = self.call("input.performActions", params, about, deadline);

@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -36,6 +37,17 @@ const VIEWPORT_EDGE_MAX: u32 = 10_000;
 pub struct Tab {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: Arc<TabState>,
+    permit: Permit,
+}
+
+/// Whether whoever has this handle may still act with it; without a rule it may.
+#[derive(Clone, Default)]
+struct Permit(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Permit(by rule)" } else { "Permit(always)" })
+    }
 }
 
 /// An element of a page.
@@ -68,7 +80,13 @@ impl fmt::Display for Target {
 
 impl Tab {
     pub(crate) fn new(shared: Arc<Shared>, state: Arc<TabState>) -> Tab {
-        Tab { shared, state }
+        Tab { shared, state, permit: Permit::default() }
+    }
+
+    /// The same tab, for somebody whose right to act may end while an act waits for its turn: it is asked when the turn
+    /// has come, and before each step.
+    pub fn while_permitted(&self, permit: impl Fn() -> bool + Send + Sync + 'static) -> Tab {
+        Tab { permit: Permit(Some(Arc::new(permit))), ..self.clone() }
     }
 
     /// Its id.
@@ -102,6 +120,18 @@ impl Tab {
         let _done: Value =
             self.call("browsingContext.close", params, About::default(), &Deadline::after(timeout))?;
         Ok(())
+    }
+
+    /// Other tabs whose pages can have a hold of this one's, or the other way round: one has opened the other.
+    pub fn related(&self, timeout: Duration) -> Result<Vec<TabId>> {
+        #[derive(Deserialize)]
+        struct Related {
+            contexts: Vec<String>,
+        }
+        let params = json!({ "context": self.state.id.0 });
+        let related: Related =
+            self.call("comity.getRelated", params, About::default(), &Deadline::after(timeout))?;
+        Ok(related.contexts.into_iter().map(TabId).collect())
     }
 
     /// What its pages have logged lately, the oldest first.
@@ -257,11 +287,19 @@ impl Tab {
         }
     }
 
-    /// Waits for the turn to act; refuses while a dialog is open.
+    /// Waits for the turn to act; refuses while a dialog is open, and if the right to act went meanwhile.
     pub(crate) fn begin_to_act(&self, deadline: &Deadline) -> Result<crate::turn::Acting<'_>> {
         let acting = self.state.turn.wait(deadline)?;
+        self.check_permit()?;
         self.refuse_dialog()?;
         Ok(acting)
+    }
+
+    pub(crate) fn check_permit(&self) -> Result<()> {
+        match &self.permit.0 {
+            Some(is_permitted) if !is_permitted() => Err(BrowserError::Revoked),
+            Some(_) | None => Ok(()),
+        }
     }
 
     pub(crate) fn refuse_dialog(&self) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Going to addresses, back, forward, and loading again.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -70,7 +71,7 @@ impl Tab {
     /// Goes to an address.
     pub fn navigate(&self, url: &str, until: Until, timeout: Duration) -> Result<Navigated> {
         self.shared.policy().check(url, Load::Page)?;
-        let params = json!({ "context": self.state.id.0, "url": url, "wait": until.code() });
+        let params = json!({ "context": self.state.id.0, "url": absolute(url), "wait": until.code() });
         self.go("browsingContext.navigate", params, url, timeout)
     }
 
@@ -143,6 +144,16 @@ impl Tab {
         }
         let code = message.trim_start_matches("Error: ").trim();
         BrowserError::NotLoaded { url: url.to_owned(), why: format!("{} ({code})", in_words(code)) }
+    }
+}
+
+/// An address with its slashes: `http:name` is a host for the policy, and for Firefox a path on the page that is there.
+fn absolute(url: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = url.split_once(':') else { return url.into() };
+    let is_web = ["http", "https"].iter().any(|known| scheme.trim().eq_ignore_ascii_case(known));
+    match is_web && !rest.starts_with("//") {
+        true => format!("{scheme}://{}", rest.trim_start_matches(['/', '\\'])).into(),
+        false => url.into(),
     }
 }
 

@@ -28,7 +28,13 @@ impl Stage {
 
     /// With this program; else with the one on the PATH.
     pub(crate) fn with(program: Option<PathBuf>) -> Stage {
+        Stage::with_settings(program, "")
+    }
+
+    /// With these settings besides those of the driver.
+    pub(crate) fn with_settings(program: Option<PathBuf>, settings: &str) -> Stage {
         let profile = tempfile::tempdir().unwrap();
+        std::fs::write(profile.path().join("prefs.js"), settings).unwrap();
         let (browser, notices) = start_with(Options { path: program, ..Options::new(profile.path()) });
         Stage { processes: vec![browser.process()], browser: Some(browser), notices, profile }
     }

@@ -11,7 +11,9 @@ use crate::display::visible;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
+use crate::permissions::mode_of;
 use crate::refusal::Refusal;
+use crate::roles::Mode;
 use crate::world::World;
 
 /// A context with a name; it ends with its last slot.
@@ -69,6 +71,30 @@ pub fn check_context(world: &World, pool: &Pool, who: Principal, context: &str) 
     }
 }
 
+/// A tab takes the cookies of its context along, so whoever did not make that gives it only to who was let in.
+pub(super) fn check_given(
+    world: &World,
+    pool: &Pool,
+    who: Principal,
+    slot: &super::Slot,
+    to: Principal,
+) -> Result<(), Refusal> {
+    let entered =
+        || pool.contexts.iter().find(|(_, known)| known.slots.contains(&slot.id)).map(|(name, _)| &**name);
+    let noted = slot.at.as_ref().and_then(|at| at.context.as_deref());
+    let Some(context) = noted.or_else(entered) else { return Ok(()) };
+    let maker = pool.maker_of(context);
+    let needs_consent = matches!(who, Principal::Agent(_)) && maker.is_some_and(|maker| maker != who);
+    if !needs_consent || check_context(world, pool, to, context).is_ok() {
+        return Ok(());
+    }
+    let (name, receiver) = (visible(context), world.name_of(to));
+    Err(Refusal::NotAllowed {
+        problem: format!("the tab is in the context {name:?}, and {receiver} was not let into that"),
+        hint: format!("ask who made it, or the human, for: comity tab admit {name:?} --agent {receiver}"),
+    })
+}
+
 pub(super) fn enter(
     world: &World,
     who: Principal,
@@ -101,6 +127,14 @@ pub(super) fn admit(
             hint: "a context is there as long as a tab is in it".into(),
         });
     };
+    if let Principal::Agent(agent) = who
+        && mode_of(world, agent) == Mode::Plan
+    {
+        return Err(Refusal::NotAllowed {
+            problem: "you are in plan mode: you may look at pages, not let others into a context".into(),
+            hint: "to act, submit your plan first".into(),
+        });
+    }
     if matches!(who, Principal::Agent(_)) && who != maker {
         return Err(Refusal::NotAllowed {
             problem: format!("the context {:?} was made by {}", visible(context), world.name_of(maker)),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::display::visible;
+use crate::display::{of_page, visible};
 use crate::time::Millis;
 
 /// A notice about a pool.
@@ -97,7 +97,7 @@ impl fmt::Display for PoolTold {
                 f,
                 "the browser ended and was started again: your {slot} was loaded again ({}); what was typed there is lost, \
                  and references to its elements are stale",
-                visible(url)
+                of_page(url)
             ),
             PoolTold::SpaceWanted { pool, yours, share, waiter } => write!(
                 f,

@@ -2,7 +2,7 @@
 
 use super::event::PoolEvent;
 use super::table::Pool;
-use super::{Slot, SlotId};
+use super::{PoolKind, Slot, SlotId, contexts};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
@@ -46,9 +46,10 @@ pub fn check_viewer<'a>(
 pub enum TabUse {
     /// Looks at it: whoever it is shared with may.
     Looks,
-    /// Has it shown something else, or gives it away: only its owner may.
+    /// Has it shown something else, or closes it: only its owner may.
     Steers,
-    /// Acts in its page, which may change something elsewhere: its owner may, unless it only plans.
+    /// Acts in its page, which may change something elsewhere, or gives it to somebody who may: its owner may, unless it
+    /// only plans.
     Acts,
 }
 
@@ -72,6 +73,19 @@ pub fn check_use<'a>(
             })
         }
         _ => Ok(found),
+    }
+}
+
+/// The slot, if `who` may let others have it or look at it. A tab in other hands is as good as an act in it.
+fn check_giver<'a>(
+    world: &'a World,
+    who: Principal,
+    slot: SlotId,
+    verb: &str,
+) -> Result<(&'a Pool, &'a Slot), Refusal> {
+    match find(world, slot)?.0.kind {
+        PoolKind::Tabs => check_use(world, who, slot, TabUse::Acts, verb),
+        PoolKind::Lease => check_owner(world, who, slot, verb),
     }
 }
 
@@ -104,7 +118,7 @@ pub(super) fn hand_over(
     reason: Option<&str>,
 ) -> Result<Vec<Event>, Refusal> {
     check_reason(reason)?;
-    let (pool, slot) = check_owner(world, who, slot, "hand over")?;
+    let (pool, slot) = check_giver(world, who, slot, "hand over")?;
     check_receiver(world, to)?;
     if slot.process.is_some() {
         let problem = format!("{} ends with the process that it was taken for", pool.words(slot.id, None));
@@ -113,6 +127,7 @@ pub(super) fn hand_over(
     if slot.owner == to {
         return Ok(vec![]);
     }
+    contexts::check_given(world, pool, who, slot, to)?;
     Ok(vec![Event::Pool(PoolEvent::HandedOver {
         pool: pool.name.clone(),
         slot: slot.id,
@@ -128,7 +143,7 @@ pub(super) fn share(
     slot: SlotId,
     with: Principal,
 ) -> Result<Vec<Event>, Refusal> {
-    let (pool, slot) = check_owner(world, who, slot, "share")?;
+    let (pool, slot) = check_giver(world, who, slot, "share")?;
     check_receiver(world, with)?;
     if slot.owner == with || slot.viewers.contains(&with) {
         return Ok(vec![]);
@@ -146,7 +161,7 @@ pub(super) fn unshare(
     slot: SlotId,
     with: Principal,
 ) -> Result<Vec<Event>, Refusal> {
-    let (pool, slot) = check_owner(world, who, slot, "unshare")?;
+    let (pool, slot) = check_giver(world, who, slot, "unshare")?;
     if !slot.viewers.contains(&with) {
         return Ok(vec![]);
     }

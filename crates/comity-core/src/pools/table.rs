@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::contexts::Context;
 use super::{Place, PoolKind, Slot, SlotId};
 use crate::agents::Process;
-use crate::display::visible;
+use crate::display::quoted;
 use crate::ids::{AgentId, Principal, Ticket};
 use crate::time::Timestamp;
 
@@ -172,7 +172,7 @@ impl Pool {
 
     /// A slot in words: tab 7 ("docs").
     pub(crate) fn words(&self, slot: SlotId, label: Option<&str>) -> String {
-        let label = label.map(|text| format!(" (\"{}\")", visible(text))).unwrap_or_default();
+        let label = label.map(|text| format!(" ({})", quoted(text))).unwrap_or_default();
         match self.kind {
             PoolKind::Tabs => format!("tab {slot}{label}"),
             PoolKind::Lease => format!("lease {slot} of {}{label}", self.name),

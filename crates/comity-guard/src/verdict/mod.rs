@@ -3,11 +3,14 @@
 //! A no is given both ways that programs understand: as JSON on standard output, and, where the program reads no JSON at
 //! that event or we could not judge at all, by exit code 2 with the reason on standard error.
 
+mod hidden;
+
 use serde_json::{Value, json};
 
 use crate::dialect::Dialect;
 use crate::limits::{CONTEXT_BYTES_MAX, REASON_BYTES_MAX};
 use crate::payload::Event;
+use hidden::visible;
 
 /// The exit code that every program takes for a no.
 const BLOCKED: u8 = 2;
@@ -119,23 +122,6 @@ fn allowed(dialect: Dialect, name: &str, context: &str) -> Value {
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
-}
-
-/// What others wrote is shown, never interpreted: characters that steer terminals become visible.
-fn visible(text: &str) -> String {
-    let is_hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_steering(c);
-    match text.contains(is_hidden) {
-        false => text.to_owned(),
-        true => text
-            .chars()
-            .map(|c| if is_hidden(c) { c.escape_default().to_string() } else { c.to_string() })
-            .collect(),
-    }
-}
-
-/// Zero-width and direction-changing characters.
-fn is_steering(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 fn bounded(text: &str, bytes: usize) -> String {

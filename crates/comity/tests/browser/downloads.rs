@@ -86,6 +86,9 @@ fn a_download_is_its_owners() {
             told.iter().any(|remark| remark.as_str().is_some_and(|text| text.contains(path))),
             "{told:?}"
         );
+        let is_marked =
+            |text: &str| text.split_once("<page ").is_some_and(|(_, marked)| marked.contains(path));
+        assert!(told.iter().all(|remark| remark.as_str().is_none_or(is_marked)), "{told:?}");
         let own = place.home.join("downloads").join(&ann.agent.id);
         assert!(path.starts_with(own.to_str().expect("a path")), "{path}");
         assert_eq!((&one["number"], &one["bytes"]), (&json!(1), &json!(12)), "{list}");

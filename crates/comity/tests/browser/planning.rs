@@ -10,7 +10,7 @@ fn whoever_plans_looks_and_does_not_act() {
         return;
     }
     let place = place(4);
-    let ann = Asker::joins(&place, "ann");
+    let (ann, _bob) = (Asker::joins(&place, "ann"), Asker::joins(&place, "bob"));
     place.json(&["mode", "ann", "plan"]);
     let tab = ann.opens(&page("shop", "white"));
     let of = |mut input: Value| {
@@ -37,6 +37,9 @@ fn whoever_plans_looks_and_does_not_act() {
         ("tab_press", json!({ "key": "Enter" })),
         ("tab_evaluate", json!({ "script": "document.title = 'bought'" })),
         ("tab_dialog", json!({ "accept": true })),
+        ("tab_share", json!({ "with": "bob" })),
+        ("tab_unshare", json!({ "with": "bob" })),
+        ("tab_handover", json!({ "to": "bob" })),
     ];
     for (op, input) in &acts {
         let no = ann.ask(op, of(input.clone())).expect_err(op);

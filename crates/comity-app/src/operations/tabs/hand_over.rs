@@ -1,16 +1,22 @@
 //! Hands a tab over.
 
+use std::time::Duration;
+
 use clap::Args;
-use comity_core::Ask;
-use comity_core::pools::{PoolAsk, SlotId};
+use comity_core::pools::{PoolAsk, PoolEvent, SlotId};
+use comity_core::{Ask, Event, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Command, TabMoved, Use, somebody, stored};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::browser::in_words;
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
-/// Hands a tab of yours over to another agent, which is told; its cookies go along.
+/// How long the browser may take to say which pages can reach each other.
+const REACH: Duration = Duration::from_secs(10);
+
+/// Hands a tab of yours over to another agent, which is told; its page and its cookies go along, and your next tabs have cookies of their own.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HandOverTab {
@@ -30,6 +36,7 @@ impl Operation for HandOverTab {
     const NAME: &'static str = "tab_handover";
     const TOOL: &'static str = "firefox_hand_over_tab";
     const EFFECT: Effect = Effect::Changes;
+    const PACE: Pace = Pace::Long;
     const AUDIENCE: Audience = Audience::People;
     const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/handover" };
     const COMMAND: &'static [&'static str] = &["tab", "handover"];
@@ -37,12 +44,41 @@ impl Operation for HandOverTab {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {
         let slot = SlotId(self.tab_id);
-        let world = app.engine().world();
         let command = Command { app, caller, tab: self.tab_id, timeout: None };
-        command.may(&world, Use::Steers, "hand over")?;
-        let whom = somebody(&world, &self.to)?;
+        command.may_now(Use::Acts, "hand over")?;
+        let (whom, name) = {
+            let world = app.engine().world();
+            let whom = somebody(&world, &self.to)?;
+            (whom, world.name_of(whom))
+        };
+        check_reach(app, slot, whom, &name)?;
         let asks = vec![Ask::Pool(PoolAsk::HandOver { slot, to: whom, reason: stored(self.reason) })];
-        let moved = TabMoved { tab_id: slot.0, done: "handed over to", whom: world.name_of(whom) };
-        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| moved) })
+        let then = Box::new(move |app: &Application, events: &[Event]| {
+            let from = events.iter().find_map(|event| match event {
+                Event::Pool(PoolEvent::HandedOver { from, .. }) => Some(*from),
+                _ => None,
+            });
+            let left = from.map(|from| app.browser().handed_over(app, slot, from)).unwrap_or_default();
+            let shares_cookies_with = left.iter().map(|slot| slot.0).collect();
+            Ok(TabMoved { tab_id: slot.0, done: "handed over to", whom: name, shares_cookies_with })
+        });
+        Ok(Plan::ChangeThen { asks, then })
     }
+}
+
+/// A page that another one has opened stays in its reach, whoever owns the tabs: they read and change each other.
+fn check_reach(app: &Application, slot: SlotId, to: Principal, name: &str) -> Result<(), Failure> {
+    let related = app.browser().related(slot, REACH)?;
+    let world = app.engine().world();
+    let is_others = |slot: &&SlotId| world.pools.slot(**slot).is_some_and(|(_, slot)| slot.owner != to);
+    let others: Vec<SlotId> = related.iter().filter(is_others).copied().collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let others = in_words(&others);
+    let problem = format!(
+        "the pages of tab {slot} and of {others} can reach each other, since one has opened the other"
+    );
+    let hint = format!("close {others} first, or let {name} open the address in a tab of its own");
+    Err(Refusal::NotAllowed { problem, hint }.into())
 }

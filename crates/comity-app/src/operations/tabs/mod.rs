@@ -38,7 +38,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::application::Application;
-use crate::browser::{failure, in_a_line, quote};
+use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::operation::{Caller, Failure};
 
 pub use admit::AdmitToContext;
@@ -115,11 +115,26 @@ pub struct TabMoved {
     pub done: &'static str,
     /// With whom.
     pub whom: String,
+    /// Your other tabs that have the same cookies as the one that you gave away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares_cookies_with: Vec<u64>,
 }
 
 impl fmt::Display for TabMoved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tab {} is {} {}", self.tab_id, self.done, self.whom)
+        write!(f, "tab {} is {} {}", self.tab_id, self.done, self.whom)?;
+        if self.shares_cookies_with.is_empty() {
+            return Ok(());
+        }
+        let tabs: Vec<SlotId> = self.shares_cookies_with.iter().copied().map(SlotId).collect();
+        write!(
+            f,
+            "\nyour {} {} the same cookies: what you log into there is {}'s, too, until you close it; new tabs of yours have \
+             cookies of their own",
+            in_words(&tabs),
+            if tabs.len() == 1 { "has" } else { "have" },
+            self.whom
+        )
     }
 }
 
@@ -128,19 +143,42 @@ impl Command<'_> {
     fn run<T>(
         &self,
         how: Use,
-        verb: &str,
+        verb: &'static str,
         act: impl FnOnce(&Tab, Duration) -> Result<T, BrowserError>,
     ) -> Result<Done<T>, Failure> {
         let (begun, timeout) = (Instant::now(), timeout(self.timeout)?);
         let slot = SlotId(self.tab);
-        self.may(&self.app.engine().world(), how, verb)?;
+        self.may_now(how, verb)?;
         let desk = self.app.browser();
         desk.touch(self.app, slot);
         let tab = desk.tab(self.app, slot, timeout)?;
-        let result = act(&tab, timeout.saturating_sub(begun.elapsed()));
+        // Starting Firefox, and waiting for one's turn, take long enough for the tab to become somebody else's.
+        self.may_now(how, verb)?;
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let permitted = tab.while_permitted(move || {
+            let command = Command { app: &app, caller: &caller, tab: slot.0, timeout: None };
+            command.may_now(how, verb).is_ok()
+        });
+        let result = act(&permitted, timeout.saturating_sub(begun.elapsed()));
         desk.settled(self.app, slot, &tab);
+        if matches!(result, Err(BrowserError::Revoked)) {
+            self.may_now(how, verb)?;
+        }
+        self.may_be_told(how, verb)?;
         let value = result.map_err(|error| self.with_remarks(failure(error)))?;
         Ok(Done { value, url: in_a_line(&tab.url()) })
+    }
+
+    /// What came of a command is told only to who may look at the tab when it is over.
+    fn may_be_told(&self, how: Use, verb: &str) -> Result<(), Failure> {
+        let Err(refusal) = self.may_now(Use::Looks, verb) else { return Ok(()) };
+        Err(match how {
+            Use::Looks => refusal.into(),
+            Use::Steers | Use::Acts => {
+                let problem = format!("{refusal}; what you asked for was begun before that");
+                Refusal::Browser { code: refusal.code(), problem, hint: refusal.hint() }.into()
+            }
+        })
     }
 
     /// What the owner has to know besides, once: for those who show it.
@@ -166,7 +204,7 @@ impl Command<'_> {
     fn act(
         &self,
         how: Use,
-        verb: &str,
+        verb: &'static str,
         done: String,
         act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
     ) -> Result<TabActed, Failure> {
@@ -174,6 +212,10 @@ impl Command<'_> {
         let remarks = self.remarks();
         let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, in_a_line(&dialog.message)));
         Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
+    }
+
+    fn may_now(&self, how: Use, verb: &str) -> Result<(), Refusal> {
+        self.may(&self.app.engine().world(), how, verb)
     }
 
     fn may(&self, world: &World, how: Use, verb: &str) -> Result<(), Refusal> {

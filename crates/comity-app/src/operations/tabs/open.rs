@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use comity_browser::Until;
-use comity_core::display::visible;
+use comity_browser::{BrowserError, Until};
 use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take, check_context};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Millis, Principal, Refusal};
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::timeout;
 use crate::application::Application;
-use crate::browser::{TABS, in_a_line, label, quote, told};
+use crate::browser::{TABS, failure, in_a_line, label, quote, told};
 use crate::engine::Failed;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::span::Span;
@@ -115,17 +114,28 @@ impl OpenTab {
     fn opened(self, app: &Application, events: &[Event], timeout: Duration) -> Result<TabOpened, Failure> {
         let begun = Instant::now();
         let taken = |event: &Event| match event {
-            Event::Pool(PoolEvent::Taken { slot, .. }) => Some(*slot),
+            Event::Pool(PoolEvent::Taken { slot, owner, .. }) => Some((*slot, *owner)),
             _ => None,
         };
-        let slot = events.iter().find_map(taken).ok_or_else(|| Failure::fault("no tab was given"))?;
+        let (slot, owner) =
+            events.iter().find_map(taken).ok_or_else(|| Failure::fault("no tab was given"))?;
         let entered = self.context.as_deref().map_or(Ok(()), |context| enter(app, slot, context));
         let tab = entered.and_then(|()| app.browser().open(app, slot, self.context.as_deref(), timeout));
         let tab = tab.inspect_err(|why| give_back(app, slot, why))?;
         let left = timeout.saturating_sub(begun.elapsed());
+        // It can be handed over as soon as it is taken: then its page is no longer this command's.
+        let asked = app.clone();
+        let is_owners = move || {
+            let world = asked.engine().world();
+            world.pools.slot(slot).is_some_and(|(_, slot)| slot.owner == owner)
+        };
         // The tab stays open if its page cannot be loaded: whoever asked has it, and can try another.
-        let loaded = self.url.as_deref().map(|url| tab.navigate(url, Until::Complete, left));
+        let permitted = tab.while_permitted(is_owners.clone());
+        let loaded = self.url.as_deref().map(|url| permitted.navigate(url, Until::Complete, left));
         app.browser().settled(app, slot, &tab);
+        if !is_owners() {
+            return Err(failure(BrowserError::Revoked));
+        }
         let world = app.engine().world();
         let (tab_count, max_tabs) =
             world.pools.get(TABS).map(|pool| (pool.used(), pool.capacity)).unwrap_or_default();
@@ -182,7 +192,7 @@ impl fmt::Display for TabOpened {
         // Where it is may be what a redirection has made of what was asked for.
         write!(f, "tab {tab_id} is yours, at {} ({tab_count} of {max_tabs} tabs are taken)", quote(url))?;
         if let Some(closed) = &self.closed_oldest_tab {
-            let url = closed.url.as_deref().map(|url| format!(" ({})", visible(url))).unwrap_or_default();
+            let url = closed.url.as_deref().map(|url| format!(" ({})", quote(url))).unwrap_or_default();
             write!(f, "\nyour oldest, tab {}{url}, was closed for it", closed.tab_id)?;
         }
         self.problem.as_deref().map_or(Ok(()), |problem| write!(f, "\n{problem}"))

@@ -35,10 +35,15 @@ impl Operation for ShareTab {
         let slot = SlotId(self.tab_id);
         let world = app.engine().world();
         let command = Command { app, caller, tab: self.tab_id, timeout: None };
-        command.may(&world, Use::Steers, "share")?;
+        command.may(&world, Use::Acts, "share")?;
         let whom = somebody(&world, &self.with)?;
         let asks = vec![Ask::Pool(PoolAsk::Share { slot, with: whom })];
-        let moved = TabMoved { tab_id: slot.0, done: "shared with", whom: world.name_of(whom) };
+        let moved = TabMoved {
+            tab_id: slot.0,
+            done: "shared with",
+            whom: world.name_of(whom),
+            shares_cookies_with: Vec::new(),
+        };
         Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| moved) })
     }
 }

@@ -110,3 +110,29 @@ fn a_page_takes_no_more_than_the_share_of_its_owner() {
             cid: refused (not_allowed): you asked for a tab, and the next free one is for that; close one of your tabs, then let the page open it again"#]],
     );
 }
+
+#[test]
+fn a_tab_in_a_context_goes_only_to_who_was_let_in_unless_its_maker_gives_it() {
+    check(
+        "
+        pool tabs has 6 tabs
+        ann takes tabs
+        ann enters 1 into login
+        ann admits bob to login
+        bob takes tabs
+        bob enters 2 into login
+        bob gives 2 to cid
+        bob gives 2 to ann
+        ann gives 1 to cid",
+        expect![[r#"
+            tabs has 6
+            ann got tabs 1
+            1 is in login
+            bob may enter login
+            bob got tabs 2
+            2 is in login
+            bob: refused (not_allowed): the tab is in the context "login", and cid was not let into that; ask who made it, or the human, for: comity tab admit "login" --agent cid
+            2 went from bob to ann
+            1 went from ann to cid"#]],
+    );
+}

@@ -347,7 +347,7 @@ fn the_driver_tells_where_a_tab_is_and_its_owner_hears_when_it_was_opened_again(
             ann: refused (not_allowed): only comity itself can tell that; free the slot instead
             comity: refused (not_found): nobody has a slot 7; see what is held with: comity leases
             1 is at b.example again
-            notice: the browser ended and was started again: your tab 1 ("docs") was loaded again (b.example); what was typed there is lost, and references to its elements are stale
+            notice: the browser ended and was started again: your tab 1 ("docs") was loaded again (<page "b.example">); what was typed there is lost, and references to its elements are stale
             ann was told"#]],
     );
 }
