@@ -5,28 +5,21 @@
 
 mod desktop;
 mod marks;
+mod memory;
 mod terminal;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use comity_core::agents::Process;
 use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
-use comity_core::{AgentId, Principal, Refusal, TokenHash, World};
+use comity_core::{AgentId, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::lineage::{DEPTH_MAX, End, Lineage, Link};
 use crate::processes;
-use crate::tokens::{self, Token};
+use crate::tokens;
 
-/// Processes whose use of a token is remembered.
-const USES_MAX: usize = 1_024;
-/// How long a login at the HTTP door is good.
-const LOGIN: Duration = Duration::from_hours(12);
-/// Logins at a time; the oldest goes first.
-const LOGINS_MAX: usize = 64;
-
+pub use memory::Identities;
 /// Who calls, and how that is known.
 #[derive(Clone, Debug)]
 pub struct Identity {
@@ -54,21 +47,6 @@ pub enum WayIn {
     Join,
     /// It gives the passphrase: it is at a terminal of which too little is known.
     LogIn,
-}
-
-/// What is remembered between calls of who is who. Nothing in here is lost that a restart would need.
-#[derive(Default)]
-pub struct Identities {
-    /// Who used the token of which agent; `None` for those of several.
-    uses: Mutex<HashMap<Process, Option<AgentId>>>,
-    /// Terminals that were looked at.
-    terminals: Mutex<HashMap<Process, terminal::Holder>>,
-    /// Logins at the HTTP door, and until when.
-    logins: Mutex<HashMap<TokenHash, Instant>>,
-    /// Agents that a process of theirs has attached to.
-    attached: Mutex<HashSet<AgentId>>,
-    /// The leaders of terminals in which a passphrase was given, and what is stored of that.
-    unlocked: Mutex<HashMap<Process, Box<str>>>,
 }
 
 impl Identity {
@@ -389,54 +367,6 @@ fn registered(world: &World, lineage: &Lineage) -> Option<AgentId> {
 fn is_child_of_a_shell_that_is_first(link: &Link, lineage: &Lineage) -> bool {
     let leads_its_group = lineage.links.iter().any(|other| other.process.pid == link.group);
     link.parent == 1 && link.session == 1 && leads_its_group && link.foreground == link.group as i32
-}
-
-impl Identities {
-    /// The program that presented an agent's token is that agent's, and so is all below it.
-    fn used(&self, lineage: &Lineage, agent: AgentId) {
-        let Some(program) = lineage.program() else { return };
-        let mut uses = lock(&self.uses);
-        if uses.len() >= USES_MAX {
-            uses.retain(|process, _| crate::processes::is_alive(*process));
-        }
-        let used = uses.entry(program.process).or_insert(Some(agent));
-        if *used != Some(agent) {
-            *used = None;
-        }
-    }
-
-    fn user(&self, process: Process) -> Option<Option<AgentId>> {
-        lock(&self.uses).get(&process).copied()
-    }
-
-    /// Remembers that an agent has a process that speaks for it.
-    pub(crate) fn attached(&self, agent: AgentId) {
-        lock(&self.attached).insert(agent);
-    }
-
-    /// Whether an agent has had a process that speaks for it.
-    pub(crate) fn is_attached(&self, agent: AgentId) -> bool {
-        lock(&self.attached).contains(&agent)
-    }
-
-    /// Logs the human in at the HTTP door.
-    pub(crate) fn log_in(&self) -> Result<String, getrandom::Error> {
-        let token = Token::random()?;
-        let mut logins = lock(&self.logins);
-        let now = Instant::now();
-        logins.retain(|_, until| *until > now);
-        while logins.len() >= LOGINS_MAX
-            && let Some(oldest) = logins.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
-        {
-            logins.remove(&oldest);
-        }
-        logins.insert(token.hash(), now + LOGIN);
-        Ok(token.reveal().to_owned())
-    }
-
-    fn is_logged_in(&self, hash: &TokenHash) -> bool {
-        lock(&self.logins).get(hash).is_some_and(|until| *until > Instant::now())
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

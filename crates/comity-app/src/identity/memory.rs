@@ -1,0 +1,82 @@
+//! What is remembered between calls of who is who.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use comity_core::agents::Process;
+use comity_core::{AgentId, TokenHash};
+
+use super::{lock, terminal};
+use crate::lineage::Lineage;
+use crate::tokens::Token;
+
+/// Processes whose use of a token is remembered.
+const USES_MAX: usize = 1_024;
+/// How long a login at the HTTP door is good.
+const LOGIN: Duration = Duration::from_hours(12);
+/// Logins at a time; the oldest goes first.
+const LOGINS_MAX: usize = 64;
+
+/// What is remembered between calls of who is who. Nothing in here is lost that a restart would need.
+#[derive(Default)]
+pub struct Identities {
+    /// Who used the token of which agent; `None` for those of several.
+    pub(super) uses: Mutex<HashMap<Process, Option<AgentId>>>,
+    /// Terminals that were looked at.
+    pub(super) terminals: Mutex<HashMap<Process, terminal::Holder>>,
+    /// Logins at the HTTP door, and until when.
+    pub(super) logins: Mutex<HashMap<TokenHash, Instant>>,
+    /// Agents that a process of theirs has attached to.
+    pub(super) attached: Mutex<HashSet<AgentId>>,
+    /// The leaders of terminals in which a passphrase was given, and what is stored of that.
+    pub(super) unlocked: Mutex<HashMap<Process, Box<str>>>,
+}
+
+impl Identities {
+    /// The program that presented an agent's token is that agent's, and so is all below it.
+    pub(super) fn used(&self, lineage: &Lineage, agent: AgentId) {
+        let Some(program) = lineage.program() else { return };
+        let mut uses = lock(&self.uses);
+        if uses.len() >= USES_MAX {
+            uses.retain(|process, _| crate::processes::is_alive(*process));
+        }
+        let used = uses.entry(program.process).or_insert(Some(agent));
+        if *used != Some(agent) {
+            *used = None;
+        }
+    }
+
+    pub(super) fn user(&self, process: Process) -> Option<Option<AgentId>> {
+        lock(&self.uses).get(&process).copied()
+    }
+
+    /// Remembers that an agent has a process that speaks for it.
+    pub(crate) fn attached(&self, agent: AgentId) {
+        lock(&self.attached).insert(agent);
+    }
+
+    /// Whether an agent has had a process that speaks for it.
+    pub(crate) fn is_attached(&self, agent: AgentId) -> bool {
+        lock(&self.attached).contains(&agent)
+    }
+
+    /// Logs the human in at the HTTP door.
+    pub(crate) fn log_in(&self) -> Result<String, getrandom::Error> {
+        let token = Token::random()?;
+        let mut logins = lock(&self.logins);
+        let now = Instant::now();
+        logins.retain(|_, until| *until > now);
+        while logins.len() >= LOGINS_MAX
+            && let Some(oldest) = logins.iter().min_by_key(|(_, until)| **until).map(|(hash, _)| *hash)
+        {
+            logins.remove(&oldest);
+        }
+        logins.insert(token.hash(), now + LOGIN);
+        Ok(token.reveal().to_owned())
+    }
+
+    pub(super) fn is_logged_in(&self, hash: &TokenHash) -> bool {
+        lock(&self.logins).get(hash).is_some_and(|until| *until > Instant::now())
+    }
+}
