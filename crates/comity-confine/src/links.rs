@@ -1,7 +1,7 @@
 //! Other names of held files: a hard link leads to the same file past the name that is held.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,7 @@ const HELD_ENTRIES_MAX: usize = 1_000;
 ///
 /// Looks at nothing but held directories unless there is such a file, which is rare among sources.
 pub fn other_names(roots: &[PathBuf], held: &[PathBuf]) -> Vec<PathBuf> {
-    let mut linked: BTreeSet<(u64, u64)> = held.iter().filter_map(|path| linked_file(path)).collect();
-    linked.extend(linked_below(held));
+    let linked = linked_among(held);
     if linked.is_empty() {
         return Vec::new();
     }
@@ -35,7 +34,12 @@ pub fn other_names(roots: &[PathBuf], held: &[PathBuf]) -> Vec<PathBuf> {
             if kind.is_dir() {
                 left.push(path);
             } else if kind.is_file()
-                && linked_file(&path).is_some_and(|file| linked.contains(&file))
+                && entry
+                    .metadata()
+                    .ok()
+                    .as_ref()
+                    .and_then(id_if_linked)
+                    .is_some_and(|id| linked.contains(&id))
                 && !is_known(&path)
             {
                 found.push(path);
@@ -45,33 +49,29 @@ pub fn other_names(roots: &[PathBuf], held: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Files with several names in held directories.
-fn linked_below(held: &[PathBuf]) -> Vec<(u64, u64)> {
-    let (mut found, mut left, mut looked) = (Vec::new(), held.to_vec(), 0);
+/// Files with several names among held paths, and in those that are directories.
+fn linked_among(held: &[PathBuf]) -> BTreeSet<(u64, u64)> {
+    let found = held.iter().filter_map(|path| Some((path, path.symlink_metadata().ok()?)));
+    let (dirs, files): (Vec<_>, Vec<_>) = found.partition(|(_, found)| found.is_dir());
+    let mut linked: BTreeSet<(u64, u64)> = files.iter().filter_map(|(_, file)| id_if_linked(file)).collect();
+    let (mut left, mut looked) = (dirs.into_iter().map(|(dir, _)| dir.clone()).collect::<Vec<_>>(), 0);
     while let Some(dir) = left.pop() {
-        // Most held paths are files, of which this says so.
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
             looked += 1;
             if looked > HELD_ENTRIES_MAX {
-                return found;
+                return linked;
             }
             let Ok(kind) = entry.file_type() else { continue };
             match kind.is_dir() {
                 true => left.push(entry.path()),
-                false if kind.is_file() => {
-                    // By the directory that is open, without going there by name again.
-                    let linked = entry.metadata().ok().filter(|file| file.nlink() > 1);
-                    found.extend(linked.map(|file| (file.dev(), file.ino())));
-                }
-                false => {}
+                false => linked.extend(entry.metadata().ok().as_ref().and_then(id_if_linked)),
             }
         }
     }
-    found
+    linked
 }
 
 /// What a file with several names is known by.
-fn linked_file(path: &Path) -> Option<(u64, u64)> {
-    let found = path.symlink_metadata().ok()?;
+fn id_if_linked(found: &Metadata) -> Option<(u64, u64)> {
     (found.is_file() && found.nlink() > 1).then(|| (found.dev(), found.ino()))
 }

@@ -94,8 +94,9 @@ fn go(mut child: Child) -> String {
     said(&child.wait_with_output().expect("an end"))
 }
 
-/// Waits until a path is held again, as the command sees it.
-const UNTIL_HELD: &str = "while [ -w src/a.rs ] && [ $SECONDS -lt 20 ]; do :; done";
+/// Waits until a path and the directory above it are held again, as the command sees it.
+const UNTIL_HELD: &str = "while [ $SECONDS -lt 20 ] && \
+    { [ -w src/a.rs ] || ! grep -q \" $PWD/src \" /proc/self/mountinfo; }; do :; done";
 
 #[test]
 fn directories_that_the_holder_replaces_are_held_again() {

@@ -7,12 +7,13 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::git::UnknownState;
-use crate::process::{self, Input, Said};
+use crate::process::{self, Input, MayRun, Said};
 use crate::worktrees::Worktree;
 
 /// A call of git that is being put together.
 pub(crate) struct Call<'a> {
     command: Command,
+    may_run: MayRun,
     verb: &'static str,
     worktree: &'a Worktree,
     input: Input,
@@ -23,12 +24,13 @@ impl<'a> Call<'a> {
     /// Begins with a command that is safe by its settings; only [`crate::git::Git`] makes those.
     pub(crate) fn new(
         mut command: Command,
+        may_run: MayRun,
         verb: &'static str,
         worktree: &'a Worktree,
         deadline: Instant,
     ) -> Call<'a> {
         command.arg(verb);
-        Call { command, verb, worktree, input: Input::Nothing(None), deadline }
+        Call { command, may_run, verb, worktree, input: Input::Nothing(None), deadline }
     }
 
     /// Adds an argument.
@@ -69,7 +71,7 @@ impl<'a> Call<'a> {
     /// What git said, however it ended.
     pub(crate) fn said(&mut self) -> Result<Said, UnknownState> {
         let input = std::mem::replace(&mut self.input, Input::Nothing(None));
-        process::run(&mut self.command, input, self.deadline)
+        process::run(&mut self.command, self.may_run, input, self.deadline)
             .map_err(|error| UnknownState::new(self.problem(&error.to_string())))
     }
 

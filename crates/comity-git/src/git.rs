@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::call::Call;
 use crate::confiner::Confiner;
-use crate::process::{self, Input, Said};
+use crate::process::{self, Input, MayRun, Said};
 use crate::worktrees::Worktree;
 
 /// Settings that win over those of the repository.
@@ -66,6 +66,7 @@ pub(crate) struct Git<'a> {
     keys: Vec<u8>,
     environment: Vec<(&'static str, OsString)>,
     deadline: Instant,
+    may_run: MayRun,
     confiner: Option<&'a Confiner>,
 }
 
@@ -102,7 +103,7 @@ impl<'a> Git<'a> {
 
     /// The same, but hooks of the repository run, confined if need be: only for calls that are made in order to run one.
     pub(crate) fn with_hooks(&self, confiner: Option<&'a Confiner>) -> Git<'a> {
-        let mut git = Git { confiner, ..self.clone() };
+        let mut git = Git { may_run: MayRun::Everything, confiner, ..self.clone() };
         git.settings.retain(|(key, _)| key != "core.hooksPath");
         git
     }
@@ -120,7 +121,15 @@ impl<'a> Git<'a> {
     /// Git for what needs no contents of files: refs, commits and names. Filters are not looked for.
     pub(crate) fn on_refs(worktree: &'a Worktree, deadline: Instant) -> Git<'a> {
         let settings = SETTINGS.iter().map(|(key, value)| (OsString::from(key), *value)).collect();
-        Git { worktree, settings, keys: Vec::new(), environment: Vec::new(), deadline, confiner: None }
+        Git {
+            worktree,
+            settings,
+            keys: Vec::new(),
+            environment: Vec::new(),
+            deadline,
+            may_run: MayRun::OnlyGit,
+            confiner: None,
+        }
     }
 
     /// The same with further settings that win over those of the repository.
@@ -168,7 +177,7 @@ impl<'a> Git<'a> {
 
     /// A call that may have input, an index of its own, or more environment.
     pub(crate) fn call(&self, verb: &'static str) -> Call<'a> {
-        let call = Call::new(self.command(), verb, self.worktree, self.deadline);
+        let call = Call::new(self.command(), self.may_run, verb, self.worktree, self.deadline);
         if self.confiner.is_some() { call.input(Confiner::input(self.confiner, Vec::new())) } else { call }
     }
 
@@ -176,7 +185,7 @@ impl<'a> Git<'a> {
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
         let mut command = self.command();
         command.args(arguments);
-        process::run(&mut command, given(input), self.deadline).map_err(|error| {
+        process::run(&mut command, self.may_run, given(input), self.deadline).map_err(|error| {
             let verb = arguments.first().copied().unwrap_or_default();
             UnknownState::new(format!("git {verb} in {}: {error}", self.worktree.root.display()))
         })
@@ -244,5 +253,31 @@ mod tests {
         assert_eq!(drivers(keys, b"filter."), [&b"a.b=c"[..], b"lfs"]);
         assert!(drivers(keys, b"merge.").is_empty());
         assert_eq!(drivers(b"merge.union.driver\0merge.ff", b"merge."), [b"union"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_that_is_named_after_the_settings_were_read_does_not_run() {
+        use std::time::Duration;
+        if crate::only_git::rules().is_none() {
+            return eprintln!("skipped: this kernel has no Landlock, or git is a script");
+        }
+        let dir = tempfile::tempdir().expect("a directory");
+        let (root, ran) = (dir.path().canonicalize().expect("a path"), dir.path().join("ran"));
+        let git = |words: &[&str]| {
+            let done = Command::new("git").args(words).current_dir(&root).status().expect("git runs");
+            assert!(done.success(), "{words:?}");
+        };
+        git(&["init", "--quiet", "--template="]);
+        let worktree = Worktree { root: root.clone(), git_dir: root.join(".git") };
+        let asked = Git::on(&worktree, Instant::now() + Duration::from_secs(60)).expect("git");
+        std::fs::write(root.join(".gitattributes"), "* filter=late\n").expect("written");
+        git(&["config", "filter.late.clean", &format!("touch '{}'; cat", ran.display())]);
+        let hash = asked.call("hash-object").args(["--path", "a", "--stdin"]).input("text\n").word();
+        assert_eq!(hash.expect("a hash"), "8e27be7d6154a1f68ea9160ef0e18691d20560dc");
+        assert!(!ran.exists(), "the filter ran");
+        // With hooks it may: that is what they are for.
+        asked.with_hooks(None).call("hash-object").args(["--path", "a", "--stdin"]).word().expect("a hash");
+        assert!(ran.exists());
     }
 }

@@ -12,6 +12,8 @@ mod git;
 mod hidden;
 mod main_worktree;
 mod marker;
+#[cfg(target_os = "linux")]
+mod only_git;
 mod place;
 mod plain;
 mod process;

@@ -36,14 +36,35 @@ pub(crate) enum Input {
     Bytes(Vec<u8>),
 }
 
+/// What a program may run in its turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MayRun {
+    /// It is git, and whatever it reads in a repository, it runs nothing else.
+    OnlyGit,
+    Everything,
+}
+
 /// Runs a program in a process group of its own, which is killed as a whole if it is not done in time.
-pub(crate) fn run(command: &mut Command, input: Input, deadline: Instant) -> io::Result<Said> {
+pub(crate) fn run(
+    command: &mut Command,
+    may_run: MayRun,
+    input: Input,
+    deadline: Instant,
+) -> io::Result<Said> {
     let (stdin, input) = match input {
         Input::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
         Input::Bytes(bytes) => (Stdio::piped(), bytes),
     };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut group = Group { child: command.spawn()?, has_ended: false };
+    let child = match may_run {
+        #[cfg(target_os = "linux")]
+        MayRun::OnlyGit => crate::only_git::spawn(command)?,
+        // Elsewhere the settings that it is given have to do.
+        #[cfg(not(target_os = "linux"))]
+        MayRun::OnlyGit => command.spawn()?,
+        MayRun::Everything => command.spawn()?,
+    };
+    let mut group = Group { child, has_ended: false };
     let (stdout, stderr) = group.talk(&input, deadline)?;
     let status = group.wait(deadline)?;
     Ok(Said { status, stdout, stderr })
@@ -169,10 +190,12 @@ mod tests {
     #[test]
     fn what_a_program_says() {
         let deadline = Instant::now() + Duration::from_secs(60);
-        let said = run(Command::new("git").arg("--version"), Input::Nothing(None), deadline).expect("git");
+        let said = run(Command::new("git").arg("--version"), MayRun::OnlyGit, Input::Nothing(None), deadline)
+            .expect("git");
         assert!(said.status.success() && said.stdout.starts_with(b"git version"));
         let said =
-            run(Command::new("git").arg("no-such-command"), Input::Nothing(None), deadline).expect("git");
+            run(Command::new("git").arg("no-such-command"), MayRun::OnlyGit, Input::Nothing(None), deadline)
+                .expect("git");
         assert!(!said.status.success() && !said.stderr.is_empty());
     }
 
@@ -181,9 +204,11 @@ mod tests {
         let deadline = Instant::now() + Duration::from_secs(60);
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let said = run(&mut Command::new("cat"), Input::Bytes(input.clone()), deadline).expect("cat");
+        let said = run(&mut Command::new("cat"), MayRun::Everything, Input::Bytes(input.clone()), deadline)
+            .expect("cat");
         assert!(said.stdout == input, "{} of {} bytes", said.stdout.len(), input.len());
-        let deaf = run(&mut Command::new("true"), Input::Bytes(input), deadline).expect("true");
+        let deaf =
+            run(&mut Command::new("true"), MayRun::Everything, Input::Bytes(input), deadline).expect("true");
         assert!(deaf.status.success() && deaf.stdout.is_empty());
     }
 
@@ -191,8 +216,12 @@ mod tests {
     fn a_program_that_is_not_done_is_killed_with_its_children() {
         let deadline = Instant::now() + Duration::from_millis(50);
         let begun = Instant::now();
-        let said =
-            run(Command::new("sh").args(["-c", "sleep 600 & sleep 600"]), Input::Nothing(None), deadline);
+        let said = run(
+            Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
+            MayRun::Everything,
+            Input::Nothing(None),
+            deadline,
+        );
         assert_eq!(said.err().map(|error| error.kind()), Some(ErrorKind::TimedOut));
         assert!(begun.elapsed() < Duration::from_secs(60));
     }

@@ -17,7 +17,7 @@ use super::setup::SetupDone;
 use super::{Driver, seconds};
 use crate::confiner::Confiner;
 use crate::git::Git;
-use crate::process::{self, Input, Said};
+use crate::process::{self, Input, MayRun, Said};
 
 /// A program of the user's, with its arguments. No shell is between.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -125,8 +125,13 @@ impl Driver {
         command.env("COMITY_WORKTREE_PATH", told.path).env("COMITY_WORKTREE_BASE", told.base);
         let input = serde_json::to_vec(told).map_err(|error| no(error.to_string()))?;
         let input = Confiner::input(hook.confiner.as_ref(), input);
-        let said = process::run(&mut command, Input::Bytes(input), Instant::now() + hook.patience)
-            .map_err(|error| no(error.to_string()))?;
+        let said = process::run(
+            &mut command,
+            MayRun::Everything,
+            Input::Bytes(input),
+            Instant::now() + hook.patience,
+        )
+        .map_err(|error| no(error.to_string()))?;
         if !said.status.success() {
             return Err(no(format!("{} ({})", String::from_utf8_lossy(&said.stderr).trim(), said.status)));
         }
