@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const ENTRIES_MAX: usize = 20_000;
 
 /// Entries of held directories that are looked at: that is done for every command.
-const HELD_ENTRIES_MAX: usize = 1_000;
+const HELD_ENTRIES_MAX: usize = 500;
 
 /// Names below `roots` of files that are held, by themselves or with their directory, and have more than one name; as far
 /// as they are found.
