@@ -96,7 +96,7 @@ impl Application {
             });
         }
         let agent = world.agents.by_token(&hash)?;
-        let (id, process) = (agent.id, agent.profile.process);
+        let id = agent.id;
         // A token that another agent has found makes nobody somebody else; whoever leads an agent may have given it one.
         if let Some(own) = registered(&world, lineage)
             && own != id
@@ -108,13 +108,23 @@ impl Application {
                 hint: "unset COMITY_TOKEN".into(),
             });
         }
-        drop(world);
+        Ok(Identity::agent(id))
+    }
+
+    /// Remembers who presents an agent's token, so that it is the agent's without the token, too. Once for a connection is
+    /// enough: it looks at processes.
+    pub fn note_use(&self, token: &str, lineage: &Lineage) {
+        let user = {
+            let world = self.engine().world();
+            world.agents.by_token(&tokens::hash(token)).ok().map(|agent| (agent.id, agent.profile.process))
+        };
         // An agent whose process is known is known without the token.
-        if !process.is_some_and(|process| lineage.has(process)) {
-            self.identities().used(lineage, id);
+        if let Some((agent, process)) = user
+            && !process.is_some_and(|process| lineage.has(process))
+        {
+            self.identities().used(lineage, agent);
             mark_users(lineage, token);
         }
-        Ok(Identity::agent(id))
     }
 
     /// Whether a caller that was a person became an agent's after it had connected.

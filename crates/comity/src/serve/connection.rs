@@ -39,6 +39,8 @@ pub(crate) struct Connection {
     pub(crate) lineage: Arc<Lineage>,
     /// Who it is, once known.
     pub(crate) identity: Option<Identity>,
+    /// Whether a token has come over it.
+    pub(crate) showed_token: bool,
     /// Requests that wait in the queue.
     pub(crate) parked: HashMap<u64, Waiting>,
     /// The agent whose own connection this is.
@@ -74,6 +76,7 @@ impl Connection {
             stream,
             lineage: Arc::new(lineage),
             identity: None,
+            showed_token: false,
             parked: HashMap::new(),
             link: None,
             follow: None,

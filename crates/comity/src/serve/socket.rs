@@ -250,6 +250,10 @@ impl Socket {
             }
             (None, _) => self.app.recognise(&lineage),
         };
+        if let (Some(token), false) = (&request.token, connection.showed_token) {
+            connection.showed_token = true;
+            self.app.note_use(token, &lineage);
+        }
         connection.identity = Some(identity.clone());
         let cwd = request.cwd.as_deref().map(Into::into);
         Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })
