@@ -231,12 +231,14 @@ impl Place {
         u32::try_from(status["pid"].as_u64()?).ok()
     }
 
-    /// The processes that have this place's state directory in their environment, where the system tells.
+    /// The processes that have a state directory of this place in their environment, where the system tells.
     fn processes(&self) -> Vec<u32> {
-        let ours = format!("COMITY_HOME={}", self.home.display());
+        let homes =
+            [self.home.as_path(), self.dir.path()].map(|home| format!("COMITY_HOME={}", home.display()));
         let is_ours = |pid: &u32| {
             let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == ours.as_bytes())
+            let is_ours = |variable: &[u8]| homes.iter().any(|home| variable.starts_with(home.as_bytes()));
+            environment.split(|byte| *byte == 0).any(is_ours)
         };
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
