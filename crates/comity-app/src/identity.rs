@@ -366,11 +366,7 @@ fn mark_users(lineage: &Lineage, token: &str) {
 
 /// The live agent whose process is nearest in the lineage.
 fn registered(world: &World, lineage: &Lineage) -> Option<AgentId> {
-    let owner = |link: &Link| {
-        let mut live = world.agents.live();
-        live.find(|agent| agent.profile.process == Some(link.process)).map(|agent| agent.id)
-    };
-    lineage.links.iter().find_map(owner)
+    lineage.links.iter().find_map(|link| world.agents.by_process(link.process))
 }
 
 /// In a container the shell that a person types into may be the first process, which takes in everybody.

@@ -137,6 +137,8 @@ pub struct Agents {
     tokens: BTreeMap<TokenHash, AgentId>,
     children: BTreeMap<AgentId, BTreeSet<AgentId>>,
     ended: BTreeSet<(Timestamp, AgentId)>,
+    /// The processes of the living.
+    processes: BTreeSet<(Process, AgentId)>,
     pub(crate) changes: usize,
 }
 
@@ -276,6 +278,7 @@ impl Agents {
             }
             Life::Starting | Life::Running | Life::Idle => {
                 self.live_names.insert(agent.profile.name.clone(), agent.id);
+                self.processes.extend(agent.profile.process.map(|process| (process, agent.id)));
             }
         }
         self.by_id.insert(agent.id, agent);
@@ -305,8 +308,26 @@ impl Agents {
         }
     }
 
+    /// The live agent that is this process.
+    pub fn by_process(&self, process: Process) -> Option<AgentId> {
+        let of_it = (process, AgentId::from_bits(0))..;
+        self.processes.range(of_it).next().filter(|(found, _)| *found == process).map(|(_, agent)| *agent)
+    }
+
+    pub(crate) fn know_process(&mut self, id: AgentId, process: Process) {
+        self.changes += 1;
+        let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
+        if let Some(before) = agent.profile.process.replace(process) {
+            self.processes.remove(&(before, id));
+        }
+        self.processes.insert((process, id));
+    }
+
     pub(crate) fn end(&mut self, id: AgentId, ending: Ending, cause: &str, at: Timestamp) {
         let Some(agent) = self.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
+        if let Some(process) = agent.profile.process {
+            self.processes.remove(&(process, id));
+        }
         agent.life = Life::Ended { ending, cause: cause.into(), at };
         self.changes += 1;
         agent.notices.clear();

@@ -157,8 +157,8 @@ impl World {
             Event::AgentNamed { agent, name } => self.agents.rename(*agent, name),
             Event::AgentTokenAdded { agent, token } => self.agents.add_token(*agent, *token),
             Event::AgentProcessKnown { agent, process } => {
-                self.agents.changes += 1;
-                self.change_agent(*agent, |agent| agent.profile.process = Some(*process));
+                self.agents.know_process(*agent, *process);
+                self.watch_agent(*agent);
             }
             Event::AgentSeen { agent } => self.saw(*agent, Millis(0)),
             Event::AgentIdled { agent, idle } => {
