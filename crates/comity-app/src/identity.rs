@@ -16,7 +16,7 @@ use comity_core::{AgentId, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::lineage::{DEPTH_MAX, End, Lineage, Link};
-use crate::processes;
+use crate::processes::{self, Mark};
 use crate::tokens;
 
 pub use memory::Identities;
@@ -74,6 +74,10 @@ impl Identity {
         }
     }
 
+    fn started_by_an_agent(link: &Link) -> Identity {
+        Identity::nobody(&format!("{} (process {}) was started by an agent", link.name, link.process.pid))
+    }
+
     fn unregistered(why: &str) -> Identity {
         Identity {
             who: Principal::Nobody,
@@ -90,8 +94,13 @@ impl Application {
         let world = self.engine().world();
         if let Some(name) = world.people.token(&hash) {
             // Whoever exported it before starting an agent did not mean to make that agent the human.
-            return Ok(match registered(&world, lineage) {
-                Some(agent) => Identity::agent(agent),
+            if let Some(agent) = registered(&world, lineage) {
+                return Ok(Identity::agent(agent));
+            }
+            // A script that works with several agents may have shown their tokens, too.
+            let is_agents = |link: &&Link| processes::mark_of(link.process.pid) == Some(Mark::Agent);
+            return Ok(match lineage.links.iter().find(is_agents) {
+                Some(link) => Identity::started_by_an_agent(link),
                 None => Identity::human(Proof::Token(name.into()), lineage),
             });
         }
@@ -230,7 +239,7 @@ impl Application {
                     (None, Some(client)) => Identity::unregistered(&format!(
                         "{whose} belongs to {client}, which has not joined here"
                     )),
-                    (None, None) => Identity::nobody(&format!("{whose} was started by an agent")),
+                    (None, None) => Identity::started_by_an_agent(link),
                 });
             }
             if let Some(client) = marks.client {
@@ -360,7 +369,7 @@ fn mark_users(lineage: &Lineage, token: &str) {
         if !is_user || link.leads_terminal() || processes::is_marked(link.process.pid) {
             return;
         }
-        processes::mark(link.process);
+        processes::mark(link.process, Mark::TokenUser);
     }
 }
 

@@ -161,7 +161,7 @@ fn device(number: u32) -> (u32, u32) {
 /// A process as the kernel describes it.
 #[cfg(target_os = "linux")]
 pub fn link(pid: u32) -> Option<Link> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = crate::processes::about(pid, "stat", u64::MAX)?;
     // The name may hold anything, so the fields are counted from its closing parenthesis.
     let (open, close) =
         (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);

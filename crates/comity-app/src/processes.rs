@@ -1,5 +1,7 @@
 //! Processes, as the kernel knows them: identity that survives the reuse of numbers.
 
+use std::io::Read;
+
 use comity_core::agents::{Process, Since};
 
 use crate::lineage::{Lineage, Link, link};
@@ -7,17 +9,33 @@ use crate::lineage::{Lineage, Link, link};
 /// Begins the group of processes that are in the session of the first process.
 pub const FIRST_SESSION: &str = "1:";
 
-/// The limit on file locks that marks a process as an agent's.
-#[cfg(target_os = "linux")]
-const MARK: u64 = 0x434f_4d49;
+/// How a process is marked; the number is its limit on file locks. Limits only fall: an agent's process stays one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Mark {
+    /// It is an agent's.
+    Agent = 0x434f_4d48,
+    /// It presented an agent's token, as a script does that works with several agents.
+    TokenUser = 0x434f_4d49,
+}
+
 /// How often new processes are looked for below one that is marked.
 #[cfg(target_os = "linux")]
 const MARK_ROUNDS: usize = 3;
 /// Processes below an agent's that are marked one by one; those they start inherit it.
 #[cfg(target_os = "linux")]
 const MARKED_MAX: usize = 10_000;
+/// Bytes of a file about a process, as a guess: the kernel does not say, and reading it in small pieces takes longer.
+const ABOUT_BYTES: usize = 2_048;
 /// What the kernel counts the starts of processes in, for whoever looks from outside.
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// What the kernel has in one of its files about a process, up to so many bytes.
+pub(crate) fn about(pid: u32, file: &str, at_most: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(ABOUT_BYTES);
+    let file = std::fs::File::open(format!("/proc/{pid}/{file}")).ok()?;
+    file.take(at_most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
 
 /// The process with this number, if it is there.
 pub fn identify(pid: u32) -> Option<Process> {
@@ -67,7 +85,7 @@ pub fn control_group(pid: u32) -> Option<String> {
 /// Marks a process and all below it as an agent's. The mark is the hard limit on file locks, of which the kernel makes no
 /// use: whatever a process starts inherits it, whichever parents are lost or chosen, and none but root takes it off.
 #[cfg(target_os = "linux")]
-pub fn mark(process: Process) {
+pub fn mark(process: Process, mark: Mark) {
     let mut marked = Vec::new();
     let mut waiting = vec![process.pid];
     // A process that starts while this looks is found in the next round, or has inherited the mark.
@@ -78,30 +96,35 @@ pub fn mark(process: Process) {
                 return;
             }
             if !marked.contains(&pid) {
-                mark_one(pid);
+                mark_one(pid, mark);
                 marked.push(pid);
             }
             waiting.extend(children(pid).into_iter().filter(|child| !marked.contains(child)));
         }
         waiting.extend(marked.iter().flat_map(|pid| children(*pid)).filter(|child| !marked.contains(child)));
+        if waiting.is_empty() {
+            return;
+        }
     }
 }
 
 /// Marks one process, and what it starts from now on.
 #[cfg(target_os = "linux")]
-pub fn mark_one(pid: u32) {
+pub fn mark_one(pid: u32, mark: Mark) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
-    let limit = Rlimit { current: Some(MARK), maximum: Some(MARK) };
+    let limit = Rlimit { current: Some(mark as u64), maximum: Some(mark as u64) };
     // It fails for what has a smaller limit, and so the mark.
     let _ = Pid::from_raw(pid as i32).map(|pid| prlimit(Some(pid), Resource::Locks, limit));
 }
 
-/// Whether a process carries the mark of an agent.
+/// The mark that a process carries.
 #[cfg(target_os = "linux")]
-pub fn is_marked(pid: u32) -> bool {
-    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
+pub fn mark_of(pid: u32) -> Option<Mark> {
+    let limits = about(pid, "limits", u64::MAX).unwrap_or_default();
+    let limits = String::from_utf8_lossy(&limits);
     let hard = limits.lines().find_map(|line| line.strip_prefix("Max file locks")?.split_whitespace().nth(1));
-    hard.and_then(|hard| hard.parse::<u64>().ok()).is_some_and(|hard| hard <= MARK)
+    let hard: u64 = hard?.parse().ok()?;
+    [Mark::Agent, Mark::TokenUser].into_iter().find(|mark| hard <= *mark as u64)
 }
 
 #[cfg(target_os = "linux")]
@@ -112,16 +135,21 @@ fn children(pid: u32) -> Vec<u32> {
 
 /// Elsewhere a process cannot be marked from outside.
 #[cfg(not(target_os = "linux"))]
-pub fn mark(_: Process) {}
+pub fn mark(_: Process, _: Mark) {}
 
 /// Elsewhere a process cannot be marked from outside.
 #[cfg(not(target_os = "linux"))]
-pub fn mark_one(_: u32) {}
+pub fn mark_one(_: u32, _: Mark) {}
 
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
-pub fn is_marked(_: u32) -> bool {
-    false
+pub fn mark_of(_: u32) -> Option<Mark> {
+    None
+}
+
+/// Whether a process carries a mark.
+pub fn is_marked(pid: u32) -> bool {
+    mark_of(pid).is_some()
 }
 
 #[cfg(test)]
@@ -141,10 +169,13 @@ mod tests {
         let before = number();
         let top = identify(shell.id()).expect("the shell");
         assert!(!is_marked(top.pid) && !is_marked(std::process::id()));
-        mark(top);
+        mark(top, Mark::TokenUser);
+        mark(top, Mark::Agent);
         std::io::Write::write_all(&mut shell.stdin.take().expect("a pipe"), b"go\n").expect("written");
         let after = number();
-        assert!(is_marked(top.pid) && is_marked(after) && !is_marked(std::process::id()));
+        mark(top, Mark::TokenUser);
+        assert_eq!([mark_of(top.pid), mark_of(after)], [Some(Mark::Agent); 2]);
+        assert!(!is_marked(std::process::id()));
         for pid in [before, after, top.pid] {
             let kill = std::process::Command::new("kill").arg(pid.to_string()).status();
             assert!(kill.expect("kill").success());

@@ -4,7 +4,7 @@
 //! fail in the kernel. The directories above it are binds, too, so that none of them can be moved away. The namespaces
 //! belong to a user namespace of their own, in which nobody keeps the right to change mounts, root included.
 //!
-//! Knows nothing of locks, agents and servers. Linux only; elsewhere [`enter`] says so.
+//! Knows nothing of locks, agents and servers. Linux only; elsewhere [`enter()`] says so.
 
 #[cfg(target_os = "linux")]
 mod binds;

@@ -190,6 +190,19 @@ fn an_agent_does_not_use_the_token_of_another() {
 }
 
 #[test]
+fn the_persons_token_is_no_use_to_what_an_agent_left_behind() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    let said = place.dir().join("said");
+    let line = format!("sleep 0.2; {BINARY} agent limit 3 >{0}.part 2>&1; mv {0}.part {0}", said.display()); // sleeps: until its parent has ended
+    ann.run(&format!("COMITY_TOKEN={HUMAN} setsid -f sh -c '{line}'"));
+    eventually("it answered", || said.exists());
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(said.contains("was started by an agent"), "{said}");
+    assert!(place.log_of("agents_limited").is_empty());
+}
+
+#[test]
 fn no_token_is_made_for_an_agent_program_in_a_new_state_directory() {
     let place = Place::without_state();
     let mut first = place.comity_as_whoever(&["token", "first"]);

@@ -4,7 +4,7 @@
 use crate::lineage::Link;
 
 /// Bytes of an environment that are looked at.
-const ENVIRONMENT_BYTES_MAX: usize = 256 * 1024;
+const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
 
 /// Variables that agent programs set for what they run, and no person does.
 const VARIABLES: [(&str, &str); 9] = [
@@ -68,11 +68,7 @@ pub(super) fn client(name: &str) -> Option<&'static str> {
 
 #[cfg(target_os = "linux")]
 fn environment(pid: u32) -> Option<Vec<u8>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(format!("/proc/{pid}/environ")).ok()?;
-    file.take(ENVIRONMENT_BYTES_MAX as u64).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    crate::processes::about(pid, "environ", ENVIRONMENT_BYTES_MAX)
 }
 
 /// Elsewhere another process's environment is not to be had.

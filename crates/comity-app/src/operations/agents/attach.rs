@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::processes::{mark, since};
+use crate::processes::{Mark, mark, since};
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -95,7 +95,7 @@ impl Operation for Attach {
         let new = agent == new_agent;
         let finish = Box::new(move |_: &[_], _: &_, _| {
             // Only now: whoever is marked and has not joined is nobody.
-            program.into_iter().for_each(mark);
+            program.into_iter().for_each(|process| mark(process, Mark::Agent));
             Attached { new, agent: agent.to_string(), name, token: token.reveal().to_owned() }
         });
         Ok(Plan::Change { asks, finish })

@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::identity::WayIn;
 use crate::lineage::Lineage;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
-use crate::processes::{mark, since};
+use crate::processes::{Mark, mark, since};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
@@ -83,7 +83,7 @@ impl Operation for Join {
         let name = self.name;
         let finish = Box::new(move |_: &[_], _: &_, _| {
             // Only now: whoever is marked and has not joined is nobody.
-            process.into_iter().for_each(mark);
+            process.into_iter().for_each(|process| mark(process, Mark::Agent));
             Joined { agent: agent.to_string(), name, token: token.reveal().to_owned() }
         });
         Ok(Plan::Change { asks, finish })

@@ -8,7 +8,7 @@ use crate::engine::Failed;
 use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Caller, Failure};
 use crate::operations::agents::free_name;
-use crate::processes::{mark, since};
+use crate::processes::{Mark, mark, since};
 
 /// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
 pub(super) fn agent(
@@ -50,7 +50,7 @@ pub(super) fn agent(
         Ok(_) => {
             // Only now: whoever is marked and has not joined is nobody.
             if is_agent_program(lineage, process) {
-                mark(process);
+                mark(process, Mark::Agent);
             }
             Ok(Principal::Agent(agent))
         }
