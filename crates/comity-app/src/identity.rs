@@ -88,8 +88,8 @@ impl Identity {
 }
 
 impl Application {
-    /// Who presents this token from this lineage.
-    pub fn identify(&self, token: &str, lineage: &Lineage) -> Result<Identity, Refusal> {
+    /// Who presents this token from this lineage; `is_looked_at` if nothing was marked since it was a person's.
+    pub fn identify(&self, token: &str, lineage: &Lineage, is_looked_at: bool) -> Result<Identity, Refusal> {
         let hash = tokens::hash(token);
         let world = self.engine().world();
         if let Some(name) = world.people.token(&hash) {
@@ -99,7 +99,7 @@ impl Application {
             }
             // A script that works with several agents may have shown their tokens, too.
             let is_agents = |link: &&Link| processes::mark_of(link.process.pid) == Some(Mark::Agent);
-            return Ok(match lineage.links.iter().find(is_agents) {
+            return Ok(match lineage.links.iter().filter(|_| !is_looked_at).find(is_agents) {
                 Some(link) => Identity::started_by_an_agent(link),
                 None => Identity::human(Proof::Token(name.into()), lineage),
             });
@@ -136,10 +136,11 @@ impl Application {
         }
     }
 
-    /// Whether a caller that was a person became an agent's after it had connected.
-    pub fn has_become_an_agents(&self, lineage: &Lineage) -> bool {
+    /// Whether a caller that was a person became an agent's after it had connected; `is_looked_at` if nothing was marked
+    /// since.
+    pub fn has_become_an_agents(&self, lineage: &Lineage, is_looked_at: bool) -> bool {
         registered(&self.engine().world(), lineage).is_some()
-            || lineage.links.iter().any(|link| processes::is_marked(link.process.pid))
+            || (!is_looked_at && lineage.links.iter().any(|link| processes::is_marked(link.process.pid)))
     }
 
     /// Who presents this token over the network, where nothing is known of the process.

@@ -1,6 +1,7 @@
 //! Processes, as the kernel knows them: identity that survives the reuse of numbers.
 
 use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use comity_core::agents::{Process, Since};
 
@@ -82,10 +83,24 @@ pub fn control_group(pid: u32) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()
 }
 
+/// How often this server has marked processes.
+static MARKINGS: AtomicU64 = AtomicU64::new(0);
+
+/// How often this server has marked processes: whoever looked at a process then need not look again until it is more.
+pub fn markings() -> u64 {
+    MARKINGS.load(Ordering::Acquire)
+}
+
 /// Marks a process and all below it as an agent's. The mark is the hard limit on file locks, of which the kernel makes no
 /// use: whatever a process starts inherits it, whichever parents are lost or chosen, and none but root takes it off.
 #[cfg(target_os = "linux")]
 pub fn mark(process: Process, mark: Mark) {
+    mark_all(process, mark);
+    MARKINGS.fetch_add(1, Ordering::Release);
+}
+
+#[cfg(target_os = "linux")]
+fn mark_all(process: Process, mark: Mark) {
     let mut marked = Vec::new();
     let mut waiting = vec![process.pid];
     // A process that starts while this looks is found in the next round, or has inherited the mark.

@@ -41,6 +41,8 @@ pub(crate) struct Connection {
     pub(crate) identity: Option<Identity>,
     /// Whether a token has come over it.
     pub(crate) showed_token: bool,
+    /// How often processes had been marked when it was a person's.
+    pub(crate) looked_at: Option<u64>,
     /// Requests that wait in the queue.
     pub(crate) parked: HashMap<u64, Waiting>,
     /// The agent whose own connection this is.
@@ -77,6 +79,7 @@ impl Connection {
             lineage: Arc::new(lineage),
             identity: None,
             showed_token: false,
+            looked_at: None,
             parked: HashMap::new(),
             link: None,
             follow: None,

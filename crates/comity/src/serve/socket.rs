@@ -240,11 +240,14 @@ impl Socket {
     fn caller(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<Caller, Refusal> {
         let Some(connection) = self.connections.get_mut(&id) else { return Err(Refusal::BadToken) };
         let lineage = connection.lineage.clone();
+        let markings = comity_app::processes::markings();
+        let is_looked_at = connection.looked_at == Some(markings);
         let identity = match (&request.token, &connection.identity) {
-            (Some(token), _) => self.app.identify(token, &lineage)?,
+            (Some(token), _) => self.app.identify(token, &lineage, is_looked_at)?,
             // Who was a person when it connected may have become an agent since.
             (None, Some(identity))
-                if identity.who != Principal::Human || !self.app.has_become_an_agents(&lineage) =>
+                if identity.who != Principal::Human
+                    || !self.app.has_become_an_agents(&lineage, is_looked_at) =>
             {
                 identity.clone()
             }
@@ -254,6 +257,7 @@ impl Socket {
             connection.showed_token = true;
             self.app.note_use(token, &lineage);
         }
+        connection.looked_at = (identity.who == Principal::Human).then_some(markings);
         connection.identity = Some(identity.clone());
         let cwd = request.cwd.as_deref().map(Into::into);
         Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })

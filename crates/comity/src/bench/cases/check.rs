@@ -57,6 +57,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let many = Server::start(&bench.stage, "many")?;
     many.fill(MANY_LOCKS)?;
     let mut among_many = many.join("asker")?;
+    let _kept = OneCore::of(&[few.pid(), many.pid()])?;
     bench.compare(latency("100,000 locks, to 10 locks", Some(Goal::AtMost(1.3))), || {
         in_turns(
             hot,

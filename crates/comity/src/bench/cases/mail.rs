@@ -19,7 +19,7 @@ use crate::bench::raw::commit::RawCommits;
 use crate::bench::raw::relay::Relay;
 use crate::bench::raw::worker::{Done, Task, run_all};
 use crate::bench::report::Goal;
-use crate::bench::server::{Agent, Server, input, line, request};
+use crate::bench::server::{Agent, HUMAN, Server, input, line, request};
 use crate::bench::stage::Stage;
 
 const FOR_MS: usize = 2_000;
@@ -105,7 +105,8 @@ fn crowd(bench: &mut Bench) -> Result<(), String> {
 fn send_task(server: &Server, for_ms: u64) -> Result<Task, String> {
     let letter = input(&json!({ "to": ["boss"], "message": TEXT }))?;
     let status = input(&json!({}))?;
-    let ask = |op, input| line(&Request { id: 1, ..request(op, input, "/") });
+    let token = || Some(std::borrow::Cow::Borrowed(HUMAN));
+    let ask = |op, input| line(&Request { id: 1, token: token(), ..request(op, input, "/") });
     Ok(Task {
         socket: server.home().socket(),
         greeting: ask("agents", &status)?,
