@@ -77,7 +77,7 @@ fn rules_that_change_count_at_once() {
     stand.write(".gitignore", "noise\n");
     let seen = stand.seen();
     assert_eq!(seen.changed(), [".gitignore"]);
-    if !seen.state.is_some_and(|state| state.directories == 5) {
+    if seen.state.is_none_or(|state| state.directories != 5) {
         stand.until_state(|state| state.directories == 5);
     }
     stand.write("out/deep/file", "x");
