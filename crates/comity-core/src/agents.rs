@@ -52,6 +52,9 @@ pub struct Profile {
     /// Since when, and where, processes may be its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
+    /// The agent in whose place it comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<AgentId>,
 }
 
 /// From when on, and in which group of processes, a process that lost its parent may be an agent's.

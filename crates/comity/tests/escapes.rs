@@ -4,10 +4,13 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::json;
 use support::program::Program;
 use support::wire::{No, Wire};
-use support::{BINARY, HUMAN, Place, Ran, eventually, has_program, skip};
+use support::{BINARY, HUMAN, Place, Ran, Running, eventually, has_program, skip};
 
 /// Whether this is an answer to `comity whoami` by which nothing can be decided.
 fn is_no_person(said: &str) -> bool {
@@ -200,6 +203,67 @@ fn the_persons_token_is_no_use_to_what_an_agent_left_behind() {
     let said = std::fs::read_to_string(said).expect("an answer");
     assert!(said.contains("was started by an agent"), "{said}");
     assert!(place.log_of("agents_limited").is_empty());
+}
+
+#[test]
+fn whatever_starts_comity_mcp_is_marked() {
+    let place = Place::new();
+    let script = "import subprocess, sys\n\
+        client = subprocess.Popen([sys.argv[1], 'mcp'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)\n\
+        hello = '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",' \\\n\
+            '\"capabilities\":{},\"clientInfo\":{\"name\":\"mine\",\"version\":\"1\"}}}'\n\
+        print(hello, file=client.stdin, flush=True)\n\
+        client.stdout.readline()\n\
+        print('{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"whoami\",\"arguments\":{}}}', file=client.stdin, flush=True)\n\
+        print(client.stdout.readline(), flush=True)\n\
+        sys.stdin.read()\n";
+    let mut python = place.program("python3");
+    python.args(["-c", script, BINARY]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = Running(python.spawn().expect("python3"));
+    let mut said = String::new();
+    BufReader::new(python.0.stdout.take().expect("a pipe")).read_line(&mut said).expect("a line");
+    assert!(comity_app::processes::is_marked(python.0.id()), "{said}");
+}
+
+#[test]
+fn plan_mode_is_not_left_by_coming_again() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    place.json(&["mode", "ann", "plan"]);
+    let again = format!(
+        "{BINARY} agent bye; {BINARY} agent join zed --json; sh -c '{BINARY} agent join kid --pid $$; {BINARY} mode'"
+    );
+    let said = ann.run(&again);
+    assert!(said.contains("kid is in the mode plan"), "{said}");
+    let mode = Ran::of(place.comity(&["mode", "zed"]).output().expect("comity"));
+    assert!(mode.out.contains("zed is in the mode plan"), "{mode:?}");
+}
+
+#[test]
+fn an_orphan_with_the_name_of_an_agent_program_does_not_widen_anything() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    place.json(&["mode", "ann", "plan"]);
+    let (claude, said) = (place.dir().join("claude"), place.dir().join("said"));
+    std::fs::copy("/bin/sh", &claude).expect("copied");
+    let line = format!(
+        "sleep 0.2; {BINARY} agent join new --pid $$ >{0}.part 2>&1; {BINARY} mode >>{0}.part 2>&1; mv {0}.part {0}", // sleeps: until its parent has ended
+        said.display()
+    );
+    ann.run(&format!("setsid -f {} -c '{line}'", claude.display()));
+    eventually("it answered", || said.exists());
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(said.contains("new is in the mode plan"), "{said}");
+}
+
+#[test]
+fn whom_the_human_ended_does_not_come_back_by_itself() {
+    let place = Place::new();
+    let mut ann = Program::start(&place, "ann");
+    place.json(&["agent", "bye", "ann", "--reason", "rogue"]);
+    let said = ann.run(&format!("{BINARY} agent join ann; {BINARY} agent join boss --role lead --pid $$"));
+    assert_eq!(said.matches("was ended by somebody else").count(), 2, "{said}");
+    assert_eq!(place.json(&["agent", "list"])["agents"], json!([]));
 }
 
 #[test]

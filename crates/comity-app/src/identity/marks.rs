@@ -78,9 +78,14 @@ fn environment(_: u32) -> Option<Vec<u8>> {
     None
 }
 
-/// Whether both are of one user.
+/// Whether both were started by one user. A program that anybody may run as the system (`sg`, `su`) is whose it was.
 pub(super) fn same_user(link: &Link, other: &Link) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let user = |link: &Link| Some(std::fs::metadata(format!("/proc/{}", link.process.pid)).ok()?.uid());
     user(link).is_none_or(|one| user(other).is_none_or(|other| one == other))
+}
+
+/// The user that a process really is.
+fn user(link: &Link) -> Option<u32> {
+    let status = crate::processes::about(link.process.pid, "status", u64::MAX)?;
+    let status = String::from_utf8_lossy(&status);
+    status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().next()?.parse().ok()
 }

@@ -1,6 +1,6 @@
 //! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
 
-use super::{Agent, Process, Profile};
+use super::{Agent, Ending, Life, Process, Profile};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
 use crate::limits::{AGENTS_MAX, NAME_CHARS_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX};
@@ -67,7 +67,16 @@ pub(crate) fn join(
         false => (None, profile.team.clone()),
     };
     // A program that says goodbye and comes again is led by whom it was led, in no wider mode.
-    let before = earlier(world, profile.process);
+    let before = earlier(world, profile.process).or_else(|| world.agents.get(profile.after?));
+    if let Some(ended) = before.filter(|before| was_ended(before) && asker.who == Principal::Nobody) {
+        return Err(Refusal::NotAllowed {
+            problem: format!(
+                "{} was ended by somebody else, and does not come back by itself",
+                ended.profile.name
+            ),
+            hint: "start its program again".into(),
+        });
+    }
     let leader =
         before.and_then(|before| world.agents.living(before.profile.parent?).ok()).map(|lead| lead.id);
     let parent = parent.or(leader);
@@ -77,6 +86,11 @@ pub(crate) fn join(
     let profile = Box::new(Profile { parent, team, wished_team, ..profile.clone() });
     let joined = Event::AgentJoined { agent, profile, token };
     Ok(std::iter::once(joined).chain(kept.map(Event::Permission)).collect())
+}
+
+/// Whether somebody else ended it.
+fn was_ended(agent: &Agent) -> bool {
+    matches!(agent.life, Life::Ended { ending: Ending::Terminated, .. })
 }
 
 /// The newest agent that this very process was.

@@ -51,7 +51,7 @@ pub(super) fn settle(home: &Home) -> Result<(), String> {
     } else {
         remember(&path, &now).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    processes::mark_one(own, processes::Mark::Agent);
+    processes::mark_one(own, processes::Mark::TokenUser);
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! What an agent cannot free its commands by: using something up, leaving, or a lock on everything.
 
 use super::{confined, place, ways};
-use crate::support::{BINARY, Ran};
+use std::process::Stdio;
+
+use crate::support::{BINARY, Ran, Running};
 
 #[test]
 fn a_file_is_held_where_nothing_can_be_watched() {
@@ -57,6 +59,22 @@ fn an_agent_that_has_left_runs_nothing() {
     let ran = Ran::of(stranger.env("COMITY_TOKEN", "cmty_unknown").output().expect("it runs"));
     assert_eq!(ran.code, 126, "{ran:?}");
     assert!(ways::is_untouched(&place.repo));
+}
+
+#[test]
+fn what_keeps_the_mounts_of_a_command_is_in_no_worktree() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["worktree", "add", "login"]);
+    let mut command = confined(&place, &ann, "read line");
+    let mut running = Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs"));
+    let mut other = confined(&place, &ann, "echo in; read line");
+    let mut other = Running(other.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs"));
+    let mut said = [0; 3];
+    std::io::Read::read_exact(other.0.stdout.as_mut().expect("a pipe"), &mut said).expect("it is in");
+    let gone = place.json_as(&ann, &["worktree", "remove", "login", "--wait"]);
+    assert_eq!(gone["gone"], true, "{gone}");
+    drop((running.0.stdin.take(), other.0.stdin.take()));
 }
 
 #[test]

@@ -58,6 +58,7 @@ impl Operation for Attach {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Attached>, Failure> {
         let (new_agent, token) = app.new_identity(caller)?;
+        let after = caller.lineage.as_deref().and_then(|lineage| app.predecessor(lineage));
         let world = app.engine().world();
         let (asks, agent, name) = match caller.who {
             // The door has found the agent by its token or by the process tree: one more process of the same.
@@ -72,7 +73,7 @@ impl Operation for Attach {
                 }
                 Meant::Another => {
                     let name = free_name(&world, &self.name);
-                    let profile = Box::new(self.profile(caller, &name, caller.process()));
+                    let profile = Box::new(self.profile(caller, &name, caller.process(), None));
                     let asks = vec![Ask::AttachBeside { agent: new_agent, token: token.hash(), profile }];
                     (asks, new_agent, name)
                 }
@@ -85,28 +86,30 @@ impl Operation for Attach {
                     let lineage = caller.lineage.as_ref().filter(|line| !line.is_persons_own(pid))?;
                     lineage.links.iter().find(|link| link.process.pid == pid).map(|link| link.process)
                 });
-                let profile = Box::new(self.profile(caller, &name, program));
+                let profile = Box::new(self.profile(caller, &name, program, after));
                 (vec![Ask::Attach { agent, token: token.hash(), profile }], agent, name)
             }
         };
         drop(world);
-        let program = asks.iter().find_map(|ask| agent_program(caller, ask));
+        let program = asks.iter().find_map(|ask| program_of(caller, ask));
         app.identities().attached(agent);
         let new = agent == new_agent;
         let finish = Box::new(move |_: &[_], _: &_, _| {
             // Only now: whoever is marked and has not joined is nobody.
-            program.into_iter().for_each(|process| mark(process, Mark::Agent));
+            program.into_iter().for_each(|(process, how)| mark(process, how));
             Attached { new, agent: agent.to_string(), name, token: token.reveal().to_owned() }
         });
         Ok(Plan::Change { asks, finish })
     }
 }
 
-/// The process that becomes an agent's, if it is known to be an agent program.
-fn agent_program(caller: &Caller, ask: &Ask) -> Option<Process> {
+/// The process that becomes an agent's, and how it is marked: what starts `comity mcp` and is not known to be an agent
+/// program may be a script that works with several.
+fn program_of(caller: &Caller, ask: &Ask) -> Option<(Process, Mark)> {
     let (Ask::Attach { profile, .. } | Ask::AttachBeside { profile, .. }) = ask else { return None };
-    let lineage = caller.lineage.as_ref()?;
-    profile.process.filter(|process| is_agent_program(lineage, *process))
+    let (lineage, process) = (caller.lineage.as_ref()?, profile.process?);
+    let is_known = is_agent_program(lineage, process);
+    Some((process, if is_known { Mark::Agent } else { Mark::TokenUser }))
 }
 
 /// Which agent is meant by a process that attaches below a known one.
@@ -130,13 +133,20 @@ impl Attach {
         }
     }
 
-    fn profile(&self, caller: &Caller, name: &str, process: Option<Process>) -> Profile {
+    fn profile(
+        &self,
+        caller: &Caller,
+        name: &str,
+        process: Option<Process>,
+        after: Option<AgentId>,
+    ) -> Profile {
         Profile {
             name: name.into(),
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
             process,
             session: self.session.as_deref().map(Into::into),
             since: since(process, caller.lineage.as_deref()),
+            after,
             ..Profile::default()
         }
     }

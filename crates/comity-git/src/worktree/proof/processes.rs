@@ -14,6 +14,8 @@ use crate::worktree::survey::Survey;
 const TICKS_PER_SECOND: u64 = 100;
 /// How far the clocks of the kernel and of files may be apart.
 const SLACK_SECONDS: u64 = 2;
+/// The program that confines others.
+const KEEPER: &str = "comity-confine";
 /// How long it takes to start a program, at most.
 const STARTING: Duration = Duration::from_millis(30);
 
@@ -60,6 +62,8 @@ fn scan(root: &Path, files: &Survey, busy: &RangeInclusive<u64>) -> Result<Vec<(
             Err(error) if error.kind() != ErrorKind::PermissionDenied => {
                 return Err(Kept::unknown(format!("cannot look at process {pid}: {error}")));
             }
+            // What keeps the mounts of a confined command is in no worktree, and lets nobody look.
+            Err(_) if process.name() == KEEPER => {}
             Err(_) if process.is_ours() && process.began_at().is_none_or(|began| busy.contains(&began)) => {
                 note("does not let us look");
             }
