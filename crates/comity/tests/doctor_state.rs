@@ -107,7 +107,7 @@ fn an_unknown_event_in_the_log_is_found() {
     place.json(&["down"]);
     let log = place.home.join("log.db");
     let insert = "import sqlite3, sys\nlog = sqlite3.connect(sys.argv[1])\n\
-        log.execute(\"insert into events select max(seq) + 1, now, wall_ms, by, null, '{\\\"type\\\":\\\"from_the_future\\\"}', \
+        log.execute(\"insert into events select max(seq) + 1, now, wall_ms, by, null, '{\\\"from_the_future\\\":{}}', \
         hash, null from events\")\nlog.commit()\n";
     let done = place.program("python3").args(["-c", insert]).arg(&log).status().expect("python");
     assert!(done.success());

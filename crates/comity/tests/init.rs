@@ -367,10 +367,7 @@ fn an_undo_knows_what_is_ours_without_the_record() {
 fn what_was_written_and_is_damaged_is_found_by_the_doctor() {
     let user = User::new();
     assert_eq!(user.init(&["--json"]).json()["ok"], true);
-    let is_whole = || {
-        let ran = user.doctor();
-        ran.out.lines().any(|line| line.starts_with("ok   written by init"))
-    };
+    let is_whole = || user.doctor().out.contains("ok   written by init");
     assert!(is_whole(), "{:?}", user.doctor());
     let check = |file: PathBuf, damage: &dyn Fn(&Path), said: &str| {
         damage(&file);
@@ -380,19 +377,14 @@ fn what_was_written_and_is_damaged_is_found_by_the_doctor() {
         assert_eq!(user.init(&["--json"]).json()["ok"], true);
         assert!(is_whole(), "{shown}");
     };
-    let mode = |mode: u32| {
-        move |file: &Path| fs::set_permissions(file, fs::Permissions::from_mode(mode)).expect("set")
-    };
+    let changed = "is not as comity init wrote it";
+    let mode = |mode: u32| fs::set_permissions(user.pre_commit(), fs::Permissions::from_mode(mode));
     let hook = fs::canonicalize(user.pre_commit()).expect("written");
-    check(
-        hook.clone(),
-        &|file| fs::write(file, "#!/bin/sh\n").expect("written"),
-        "is not as comity init wrote it",
-    );
-    check(hook.clone(), &|file| fs::remove_file(file).expect("removed"), "is gone");
-    mode(0o644)(&hook);
+    check(hook.clone(), &|file| fs::write(file, "#!/bin/sh\n").expect("written"), changed);
+    check(hook, &|file| fs::remove_file(file).expect("removed"), "is gone");
+    mode(0o644).expect("set");
     assert!(user.doctor().out.contains("is not executable"), "{:?}", user.doctor());
-    mode(0o755)(&hook);
+    mode(0o755).expect("set");
     check(user.file(".codex/hooks.json"), &|file| fs::remove_file(file).expect("removed"), "is gone");
     let shortened = |file: &Path| {
         let mut settings: Value =
@@ -400,5 +392,5 @@ fn what_was_written_and_is_damaged_is_found_by_the_doctor() {
         settings["hooks"]["PreToolUse"] = Value::Array(vec![]);
         fs::write(file, settings.to_string()).expect("written");
     };
-    check(user.file(".claude/settings.json"), &shortened, "is not as comity init wrote it");
+    check(user.file(".claude/settings.json"), &shortened, changed);
 }

@@ -154,7 +154,7 @@ impl Driver {
         left.filter(|left| matches!(left, Leftover::HalfMade { .. }))
     }
 
-    fn left_there(&self, path: &Path, is_pool: bool) -> Option<Leftover> {
+    pub(super) fn left_there(&self, path: &Path, is_pool: bool) -> Option<Leftover> {
         if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Some(Leftover::Unknown { path: path.to_owned() });
         }
@@ -220,7 +220,7 @@ fn is_held(worktree: &Worktree) -> bool {
 }
 
 /// What is in a place, what begins with a dot aside.
-fn visible(place: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn visible(place: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(place).map_err(Failure::disk(place))? {
         let entry = entry.map_err(Failure::disk(place))?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -11,9 +12,11 @@ use super::create::{ADD_SETTINGS, CheckedOut};
 use super::disk::Root;
 use super::failure::Failure;
 use super::guard::Guard;
+use super::leftovers::{Leftover, visible};
 use super::names::random_suffix;
 use super::proof::{check_pristine, look_at_git};
 use super::record::{Pooled, Record};
+use super::reserve::INTERRUPTED;
 use super::survey::{Except, Survey};
 use super::watch::Watch;
 use super::{Driver, FailureKind};
@@ -58,6 +61,7 @@ impl Driver {
         let project = self.project();
         let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS).holding(held);
         let commit = self.resolve(&git, base)?;
+        self.clear_half_made();
         let mut filled = Filled::default();
         for pooled in self.pooled()? {
             if filled.ready >= ready || pooled.record.commit == commit {
@@ -76,6 +80,20 @@ impl Driver {
         }
         self.watch_pool(deadline)?;
         Ok(filled)
+    }
+
+    /// Puts what a crash left of worktrees that were made ready into the trash. Only for one who has the lock of the pool.
+    fn clear_half_made(&self) {
+        let Ok(paths) = visible(&self.places.pool) else { return };
+        let is_busy = |path: &PathBuf| path.as_os_str().as_encoded_bytes().ends_with(BUSY.as_bytes());
+        for path in paths.into_iter().filter(|path| !is_busy(path)) {
+            if let Some(Leftover::HalfMade { .. } | Leftover::NoGitEntry { .. }) =
+                self.left_there(&path, true)
+            {
+                // What cannot go stays a leftover; it is in nobody's way.
+                let _stays = self.set_aside_path(None, &path, INTERRUPTED);
+            }
+        }
     }
 
     /// How many worktrees are ready.

@@ -105,6 +105,17 @@ fn while_a_worktree_is_claimed() {
 }
 
 #[test]
+fn while_one_is_made_ready() {
+    let yard = project();
+    yard.sandbox.git("main", &["worktree", "add", "-q", "--detach", "../trees/pool/pool-1", "trunk"]);
+    let path = yard.path("trees/pool/pool-1");
+    assert_eq!(yard.driver.leftovers(), Ok(vec![Leftover::HalfMade { path, slug: None }]));
+    let filled = yard.driver.fill("trunk", 1).expect("filled");
+    assert_eq!((filled.ready, yard.driver.leftovers()), (1, Ok(vec![])));
+    assert_eq!(yard.driver.trashed().expect("a list").len(), 1, "it is in the trash");
+}
+
+#[test]
 fn while_a_worktree_is_removed() {
     use Step::{BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded};
     for step in [RemovalRecorded, CommitSaved, Locked, FilesMoved, EntryMoved, LinksRemoved, BranchRemoved] {
