@@ -48,16 +48,13 @@ pub(super) fn settle(home: &Home, umask: u32) -> Result<u32, String> {
     let mut now = wanted();
     now.insert(UMASK.into(), format!("{umask:03o}"));
     if processes::is_marked(own) {
-        match remembered(&path) {
-            Some(mut before) => {
-                // An older server did not remember it.
-                let umask = octal(before.get(UMASK)).unwrap_or(umask);
-                before.insert(UMASK.into(), format!("{umask:03o}"));
-                if before != now {
-                    return Err(begin_again(before, umask).to_string());
-                }
+        if let Some(mut before) = remembered(&path) {
+            // An older server did not remember it.
+            let umask = octal(before.get(UMASK)).unwrap_or(umask);
+            before.insert(UMASK.into(), format!("{umask:03o}"));
+            if before != now {
+                return Err(begin_again(before, umask).to_string());
             }
-            None => {}
         }
     } else {
         remember(&path, &now).map_err(|error| format!("{}: {error}", path.display()))?;
