@@ -31,6 +31,8 @@ pub struct Config {
     pub guard: GuardConfig,
     /// About permissions.
     pub permission: PermissionConfig,
+    /// About git.
+    pub git: GitConfig,
     /// About worktrees.
     pub worktree: WorktreeConfig,
     /// About the browser.
@@ -127,6 +129,14 @@ pub enum ConfinePolicy {
     Required,
 }
 
+/// About git.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GitConfig {
+    /// Git is given up that doesn't answer a quick question, or does nothing in long work, for this long; 30s, if not set.
+    pub hung_after: Option<Span>,
+}
+
 /// About worktrees.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -199,6 +209,7 @@ impl Config {
     /// Reads the settings in `files`, later ones over earlier ones, and what the environment says over all.
     pub fn read(files: &[&Path], env: impl Fn(&str) -> Option<String>) -> Result<Config, String> {
         let config = sources::read(files, env)?;
+        check_ttl(&config.lock).map_err(|problem| format!("settings: {problem}"))?;
         crate::pools::check(&config.pools)?;
         crate::browser::check(&config.browser)?;
         match config.agent.max {
@@ -247,11 +258,40 @@ impl ProjectConfig {
         let path = root.join("comity.toml");
         match std::fs::read_to_string(&path) {
             Ok(text) => {
-                toml::from_str(&text).map_err(|error| format!("{}: {}", path.display(), error.message()))
+                let config: ProjectConfig =
+                    toml::from_str(&text).map_err(|error| sources::in_file(&path, &text, &error))?;
+                config.check().map_err(|problem| format!("{}: {problem}", path.display()))?;
+                Ok(config)
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ProjectConfig::default()),
             Err(error) => Err(format!("{}: {error}", path.display())),
         }
+    }
+}
+
+impl ProjectConfig {
+    fn check(&self) -> Result<(), String> {
+        check_ttl(&self.lock)?;
+        let ProjectWorktrees { settings, links, build_dirs } = &self.worktree;
+        for (name, paths) in [("settings", settings), ("links", links), ("build_dirs", build_dirs)] {
+            for path in paths {
+                comity_git::worktree::InnerPath::parse(path)
+                    .map_err(|no| format!("worktree.{name}: {no}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says what is wrong with the time of locks.
+fn check_ttl(lock: &LockConfig) -> Result<(), String> {
+    match lock.ttl.map(|span| span.0) {
+        Some(ttl) if !(limits::LOCK_TTL_MIN..=limits::LOCK_TTL_MAX).contains(&ttl) => Err(format!(
+            "lock.ttl is {ttl}; give one from {} to {}",
+            limits::LOCK_TTL_MIN,
+            limits::LOCK_TTL_MAX
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -269,6 +309,7 @@ pub const ENVIRONMENT: &[(&str, &str, &str)] = &[
     ("COMITY_HTTP_PORT", "http", "port"),
     ("COMITY_LOG_KEEP_SEGMENTS", "log", "keep_segments"),
     ("COMITY_IDLE_EXIT", "server", "idle_exit"),
+    ("COMITY_GIT_HUNG_AFTER", "git", "hung_after"),
     ("COMITY_WORKTREE_READY", "worktree", "ready"),
 ];
 

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 
 pub(crate) use ending::{end, ending_events, silence_events};
 pub use joining::check_name;
-pub(crate) use joining::{add_token, join, join_beside, rename};
+pub(crate) use joining::{add_token, attach, join, join_beside, rename};
 pub(crate) use limit::{check_limit, limit};
 
 /// What an agent says of itself when it joins.

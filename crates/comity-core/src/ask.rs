@@ -65,7 +65,8 @@ pub enum Ask {
         /// What it says of itself; `parent` is ignored and set from the caller.
         profile: Box<Profile>,
     },
-    /// Registers an agent that a person started by itself: it counts, but the limit on agents does not keep it out.
+    /// Registers an agent that a person started by itself: it counts, but the limit on agents does not keep it out, and if
+    /// somebody has its name, it gets a number.
     Attach {
         /// The new id.
         agent: AgentId,

@@ -69,7 +69,7 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
             agents::check_limit(world)?;
             agents::join(world, asker, *agent, *token, profile)?
         }
-        Ask::Attach { agent, token, profile } => agents::join(world, asker, *agent, *token, profile)?,
+        Ask::Attach { agent, token, profile } => agents::attach(world, asker, *agent, *token, profile)?,
         Ask::AttachBeside { agent, token, profile } => {
             agents::join_beside(world, asker, *agent, *token, profile)?
         }

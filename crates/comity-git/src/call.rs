@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::git::UnknownState;
+use crate::patience::Bound;
 use crate::process::{self, Input, MayRun, Said};
 use crate::worktrees::Worktree;
 
@@ -71,7 +72,8 @@ impl<'a> Call<'a> {
     /// What git said, however it ended.
     pub(crate) fn said(&mut self) -> Result<Said, UnknownState> {
         let input = std::mem::replace(&mut self.input, Input::Nothing(None));
-        process::run(&mut self.command, self.may_run, input, self.deadline)
+        let bound = Bound::new(self.may_run.pace(self.verb), self.deadline);
+        process::run(&mut self.command, self.may_run, input, bound)
             .map_err(|error| UnknownState::new(self.problem(&error.to_string())))
     }
 

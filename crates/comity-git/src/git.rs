@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::process::Command;
 use std::time::Instant;
 
 use crate::call::Call;
 use crate::confiner::Confiner;
+use crate::patience::Bound;
 use crate::process::{self, Input, MayRun, Said};
 use crate::worktrees::Worktree;
 
@@ -68,6 +70,8 @@ pub(crate) struct Git<'a> {
     deadline: Instant,
     may_run: MayRun,
     confiner: Option<&'a Confiner>,
+    /// What git holds open while it runs.
+    held: Option<&'a File>,
 }
 
 impl<'a> Git<'a> {
@@ -129,6 +133,7 @@ impl<'a> Git<'a> {
             deadline,
             may_run: MayRun::OnlyGit,
             confiner: None,
+            held: None,
         }
     }
 
@@ -141,6 +146,12 @@ impl<'a> Git<'a> {
     /// The same with a further variable in the environment.
     pub(crate) fn with_variable(mut self, name: &'static str, value: impl Into<OsString>) -> Git<'a> {
         self.environment.push((name, value.into()));
+        self
+    }
+
+    /// The same, holding a file open while git runs, even if it outlives us: so a lock on the file lasts that long.
+    pub(crate) fn holding(mut self, file: &'a File) -> Git<'a> {
+        self.held = Some(file);
         self
     }
 
@@ -178,6 +189,10 @@ impl<'a> Git<'a> {
     /// A call that may have input, an index of its own, or more environment.
     pub(crate) fn call(&self, verb: &'static str) -> Call<'a> {
         let call = Call::new(self.command(), self.may_run, verb, self.worktree, self.deadline);
+        let call = match self.held.and_then(|file| file.try_clone().ok()) {
+            Some(file) => call.holding(file),
+            None => call,
+        };
         if self.confiner.is_some() { call.input(Confiner::input(self.confiner, Vec::new())) } else { call }
     }
 
@@ -185,8 +200,13 @@ impl<'a> Git<'a> {
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
         let mut command = self.command();
         command.args(arguments);
-        process::run(&mut command, self.may_run, given(input), self.deadline).map_err(|error| {
-            let verb = arguments.first().copied().unwrap_or_default();
+        let input = match (input, self.held) {
+            ([], Some(file)) => Input::Nothing(file.try_clone().ok()),
+            _ => given(input),
+        };
+        let verb = arguments.first().copied().unwrap_or_default();
+        let bound = Bound::new(self.may_run.pace(verb), self.deadline);
+        process::run(&mut command, self.may_run, input, bound).map_err(|error| {
             UnknownState::new(format!("git {verb} in {}: {error}", self.worktree.root.display()))
         })
     }

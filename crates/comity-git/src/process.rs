@@ -5,11 +5,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::patience::{Bound, Pace};
+use crate::umask;
 
 /// Bytes of output that are kept; a program that says more is stopped.
 const STDOUT_BYTES_MAX: usize = 64 << 20;
@@ -44,29 +47,39 @@ pub(crate) enum MayRun {
     Everything,
 }
 
+impl MayRun {
+    /// How long git may take; nobody knows how long what it runs does.
+    pub(crate) fn pace(self, verb: &str) -> Pace {
+        match self {
+            MayRun::OnlyGit => Pace::of(verb),
+            MayRun::Everything => Pace::Any,
+        }
+    }
+}
+
 /// Runs a program in a process group of its own, which is killed as a whole if it is not done in time.
 pub(crate) fn run(
     command: &mut Command,
     may_run: MayRun,
     input: Input,
-    deadline: Instant,
+    mut bound: Bound,
 ) -> io::Result<Said> {
     let (stdin, input) = match input {
         Input::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
         Input::Bytes(bytes) => (Stdio::piped(), bytes),
     };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let child = match may_run {
+    let child = umask::as_user(|| match may_run {
         #[cfg(target_os = "linux")]
-        MayRun::OnlyGit => crate::only_git::spawn(command)?,
+        MayRun::OnlyGit => crate::only_git::spawn(command),
         // Elsewhere the settings that it is given have to do.
         #[cfg(not(target_os = "linux"))]
-        MayRun::OnlyGit => command.spawn()?,
-        MayRun::Everything => command.spawn()?,
-    };
+        MayRun::OnlyGit => command.spawn(),
+        MayRun::Everything => command.spawn(),
+    })?;
     let mut group = Group { child, has_ended: false };
-    let (stdout, stderr) = group.talk(&input, deadline)?;
-    let status = group.wait(deadline)?;
+    let (stdout, stderr) = group.talk(&input, &mut bound)?;
+    let status = group.wait(&mut bound)?;
     Ok(Said { status, stdout, stderr })
 }
 
@@ -78,7 +91,7 @@ struct Group {
 
 impl Group {
     /// Writes the input and reads the output, each as far as the program lets us.
-    fn talk(&mut self, mut input: &[u8], deadline: Instant) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    fn talk(&mut self, mut input: &[u8], bound: &mut Bound) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut to = self.child.stdin.take();
         let (mut out, mut err) = (self.child.stdout.take(), self.child.stderr.take());
@@ -86,7 +99,7 @@ impl Group {
             fcntl_setfl(to, fcntl_getfl(to)? | OFlags::NONBLOCK)?;
         }
         while out.is_some() || err.is_some() || to.is_some() {
-            let left = Timespec::try_from(left_until(deadline)?).map_err(io::Error::other)?;
+            let left = Timespec::try_from(bound.left(self.child.id())?).map_err(io::Error::other)?;
             let mut waiting: Vec<PollFd<'_>> = Vec::new();
             waiting.extend(out.iter().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
             waiting.extend(err.iter().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
@@ -116,14 +129,14 @@ impl Group {
         Ok((stdout, stderr))
     }
 
-    fn wait(&mut self, deadline: Instant) -> io::Result<ExitStatus> {
+    fn wait(&mut self, bound: &mut Bound) -> io::Result<ExitStatus> {
         let mut spins = 0;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 self.has_ended = true;
                 return Ok(status);
             }
-            let left = left_until(deadline)?;
+            let left = bound.left(self.child.id())?;
             spins += 1;
             if spins <= EXIT_SPINS {
                 std::thread::yield_now()
@@ -176,51 +189,46 @@ fn has_taken_all(pipe: &mut Option<ChildStdin>, input: &mut &[u8]) -> io::Result
     }
 }
 
-fn left_until(deadline: Instant) -> io::Result<Duration> {
-    match deadline.checked_duration_since(Instant::now()) {
-        Some(left) if !left.is_zero() => Ok(left),
-        _ => Err(io::Error::new(ErrorKind::TimedOut, "it was not done in time")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
     fn what_a_program_says() {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let said = run(Command::new("git").arg("--version"), MayRun::OnlyGit, Input::Nothing(None), deadline)
+        let minute = || Bound::new(Pace::Any, Instant::now() + Duration::from_secs(60));
+        let said = run(Command::new("git").arg("--version"), MayRun::OnlyGit, Input::Nothing(None), minute())
             .expect("git");
         assert!(said.status.success() && said.stdout.starts_with(b"git version"));
         let said =
-            run(Command::new("git").arg("no-such-command"), MayRun::OnlyGit, Input::Nothing(None), deadline)
+            run(Command::new("git").arg("no-such-command"), MayRun::OnlyGit, Input::Nothing(None), minute())
                 .expect("git");
         assert!(!said.status.success() && !said.stderr.is_empty());
     }
 
     #[test]
     fn input_of_any_size_is_passed_on() {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let minute = || Bound::new(Pace::Any, Instant::now() + Duration::from_secs(60));
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let said = run(&mut Command::new("cat"), MayRun::Everything, Input::Bytes(input.clone()), deadline)
+        let said = run(&mut Command::new("cat"), MayRun::Everything, Input::Bytes(input.clone()), minute())
             .expect("cat");
         assert!(said.stdout == input, "{} of {} bytes", said.stdout.len(), input.len());
         let deaf =
-            run(&mut Command::new("true"), MayRun::Everything, Input::Bytes(input), deadline).expect("true");
+            run(&mut Command::new("true"), MayRun::Everything, Input::Bytes(input), minute()).expect("true");
         assert!(deaf.status.success() && deaf.stdout.is_empty());
     }
 
     #[test]
     fn a_program_that_is_not_done_is_killed_with_its_children() {
-        let deadline = Instant::now() + Duration::from_millis(50);
+        let bound = Bound::new(Pace::Any, Instant::now() + Duration::from_millis(50));
         let begun = Instant::now();
         let said = run(
             Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
             MayRun::Everything,
             Input::Nothing(None),
-            deadline,
+            bound,
         );
         assert_eq!(said.err().map(|error| error.kind()), Some(ErrorKind::TimedOut));
         assert!(begun.elapsed() < Duration::from_secs(60));

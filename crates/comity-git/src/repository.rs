@@ -96,6 +96,8 @@ impl Repository {
     pub(crate) fn is_same_project(&self, common_dir: &Path) -> bool {
         common_dir == self.common_dir
             || common_dir.metadata().is_ok_and(|metadata| Identity::of(&metadata) == self.common_identity)
+            // Another spelling may have another inode.
+            || (self.case == CaseRule::Folded && case::as_on_disk(common_dir) == self.common_dir)
     }
 }
 

@@ -78,7 +78,9 @@ pub(crate) fn start(home: &Home) -> Result<(), String> {
 }
 
 fn start_once(home: &Home) -> Result<Started, String> {
-    let log = open_log(home).map_err(|error| format!("the server's log cannot be opened: {error}"))?;
+    let log = open_log(home).map_err(|error| {
+        format!("the server's log {} cannot be opened: {error}", log_path(home).display())
+    })?;
     let program =
         std::env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
     let mut server = Command::new(program)

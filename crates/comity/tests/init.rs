@@ -362,3 +362,35 @@ fn an_undo_knows_what_is_ours_without_the_record() {
     assert!(!user.file(".codex/hooks.json").exists());
     assert_eq!(user.text(".gemini/.env"), "");
 }
+
+#[test]
+fn what_was_written_and_is_damaged_is_found_by_the_doctor() {
+    let user = User::new();
+    assert_eq!(user.init(&["--json"]).json()["ok"], true);
+    let is_whole = || user.doctor().out.contains("ok   written by init");
+    assert!(is_whole(), "{:?}", user.doctor());
+    let check = |file: PathBuf, damage: &dyn Fn(&Path), said: &str| {
+        damage(&file);
+        let ran = user.doctor();
+        let shown = file.display();
+        assert!(ran.code == 1 && ran.out.contains(&format!("{shown} {said}")), "{shown} {said}: {ran:?}");
+        assert_eq!(user.init(&["--json"]).json()["ok"], true);
+        assert!(is_whole(), "{shown}");
+    };
+    let changed = "is not as comity init wrote it";
+    let mode = |mode: u32| fs::set_permissions(user.pre_commit(), fs::Permissions::from_mode(mode));
+    let hook = fs::canonicalize(user.pre_commit()).expect("written");
+    check(hook.clone(), &|file| fs::write(file, "#!/bin/sh\n").expect("written"), changed);
+    check(hook, &|file| fs::remove_file(file).expect("removed"), "is gone");
+    mode(0o644).expect("set");
+    assert!(user.doctor().out.contains("is not executable"), "{:?}", user.doctor());
+    mode(0o755).expect("set");
+    check(user.file(".codex/hooks.json"), &|file| fs::remove_file(file).expect("removed"), "is gone");
+    let shortened = |file: &Path| {
+        let mut settings: Value =
+            serde_json::from_str(&fs::read_to_string(file).expect("text")).expect("JSON");
+        settings["hooks"]["PreToolUse"] = Value::Array(vec![]);
+        fs::write(file, settings.to_string()).expect("written");
+    };
+    check(user.file(".claude/settings.json"), &shortened, changed);
+}

@@ -274,3 +274,29 @@ fn a_name_that_leads_out_is_refused() {
     }
     assert_eq!(place.json(&["worktree", "list"])["worktrees"], json!([]));
 }
+
+#[test]
+fn an_agent_without_a_worktree_works_in_the_shared_directory_with_locks() {
+    for broken in ["a file in its place", "a program that fails"] {
+        let place = place();
+        let home = place.dir().join("repo.comity");
+        match broken {
+            "a file in its place" => fs::write(&home, "").expect("written"),
+            _ => place.set("[worktree]\ncreate_hook = [\"false\"]\n"),
+        }
+        let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+        let said = place.run_as(&ann, &["worktree", "add"]);
+        assert_eq!(said.code, 0, "{broken}: {said:?}");
+        assert!(said.out.starts_with("NO WORKTREE ann: "), "{broken}: {said:?}");
+        assert!(said.out.contains("work in the shared directory, with locks: cd "), "{said:?}");
+        let made = place.json_as(&bob, &["worktree", "add"]);
+        assert_eq!(made["path"].as_str().map(PathBuf::from), place.repo.canonicalize().ok(), "{made}");
+        assert!(made["fallback"].as_str().is_some_and(|why| !why.is_empty()), "{made}");
+        // There, locks keep them apart.
+        place.json_as(&ann, &["lock", "src/a.rs"]);
+        assert_eq!(place.run_as(&bob, &["lock", "src/a.rs", "--json"]).refusal()["code"], "locked");
+        let human = place.run(&["worktree", "add", "mine"]);
+        assert_eq!(human.code, 1, "{broken}: {human:?}");
+        assert!(human.err.contains("work in the shared directory, with locks"), "{human:?}");
+    }
+}

@@ -62,7 +62,7 @@ impl Source<'_> {
     }
 }
 
-fn in_file(path: &Path, text: &str, error: &toml::de::Error) -> String {
+pub(super) fn in_file(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
     let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
     format!("{}:{line}: {}", path.display(), one_line(error.message()))

@@ -26,6 +26,8 @@ pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
     ))
 }
 
+/// Characters of a program's name that become an agent's.
+const WISHED_CHARS_MAX: usize = 40;
 /// Names that would be mistaken for somebody else.
 const RESERVED_NAMES: [&str; 7] = ["human", "you", "me", "nobody", "comity", "all", "everyone"];
 
@@ -88,6 +90,32 @@ pub(crate) fn join(
     Ok(std::iter::once(joined).chain(kept.map(Event::Permission)).collect())
 }
 
+/// Registers an agent that named itself by its program: with a number if somebody has that name.
+pub(crate) fn attach(
+    world: &World,
+    asker: &Asker,
+    agent: AgentId,
+    token: TokenHash,
+    profile: &Profile,
+) -> Result<Vec<Event>, Refusal> {
+    let named = Profile { name: free_name(world, &profile.name).into(), ..profile.clone() };
+    join(world, asker, agent, token, &named)
+}
+
+/// A name like the wished one that nobody has.
+fn free_name(world: &World, wished: &str) -> String {
+    let plain: String = wished
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })
+        .skip_while(|c| !c.is_ascii_alphanumeric())
+        .take(WISHED_CHARS_MAX)
+        .collect();
+    let plain = if plain.is_empty() { "agent".to_owned() } else { plain };
+    let numbered = (2..=AGENTS_MAX + 1).map(|number| format!("{plain}-{number}"));
+    let mut names = std::iter::once(plain.clone()).chain(numbered);
+    names.find(|name| check_agent_name(world, name).is_ok()).unwrap_or(plain)
+}
+
 /// Whether somebody else ended it.
 fn was_ended(agent: &Agent) -> bool {
     matches!(agent.life, Life::Ended { ending: Ending::Terminated, .. })
@@ -108,10 +136,10 @@ pub(crate) fn join_beside(
     token: TokenHash,
     profile: &Profile,
 ) -> Result<Vec<Event>, Refusal> {
-    let Principal::Agent(beside) = asker.who else { return join(world, asker, agent, token, profile) };
+    let Principal::Agent(beside) = asker.who else { return attach(world, asker, agent, token, profile) };
     let parent = world.agents.living(beside)?.profile.parent;
     let mode = mode_of(world, beside);
-    let mut events = join(world, asker, agent, token, profile)?;
+    let mut events = attach(world, asker, agent, token, profile)?;
     for event in &mut events {
         if let Event::AgentJoined { profile, .. } = event {
             profile.parent = parent;

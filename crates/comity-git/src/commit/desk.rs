@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::not_committed::NotCommitted;
 use crate::marker::found;
+use crate::umask::{as_user, share};
 
 /// The name of the directory.
 pub(crate) const NAME: &str = "comity";
@@ -24,9 +25,9 @@ impl Desk {
     /// Makes the directory if it is not there. Something else in its place is not followed.
     pub(super) fn open(git_dir: &Path) -> Result<Desk, NotCommitted> {
         let desk = Desk { dir: git_dir.join(NAME) };
-        let made = match fs::create_dir(&desk.dir) {
+        let made = match as_user(|| fs::create_dir(&desk.dir)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            made => made,
+            made => made.inspect(|()| share(&desk.dir)),
         };
         let is_dir = made.and_then(|()| desk.dir.symlink_metadata()).map(|metadata| metadata.is_dir());
         match is_dir {
@@ -49,7 +50,7 @@ impl Desk {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
         let name = format!("{PASSING}{name}-{}-{count}-{now}", std::process::id());
         let path = self.dir.join(&name);
-        match File::create_new(&path) {
+        match as_user(|| File::create_new(&path)) {
             Ok(file) => Ok(Passing { path, file }),
             Err(error) => Err(self.fault(&name, &error)),
         }

@@ -9,6 +9,7 @@ use super::desk::Desk;
 use super::not_committed::NotCommitted;
 use crate::case::Identity;
 use crate::marker::found;
+use crate::umask::as_user;
 
 /// How long another git may hold the index before we give up.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -32,7 +33,7 @@ impl IndexLock {
     /// Waits for the lock, but never takes one away from anybody.
     pub(super) fn take(git_dir: &Path, desk: &Desk, deadline: Instant) -> Result<IndexLock, NotCommitted> {
         let names = Names::of(git_dir, desk);
-        File::create_new(&names.held).map_err(|error| desk.fault(HELD, &error))?;
+        as_user(|| File::create_new(&names.held)).map_err(|error| desk.fault(HELD, &error))?;
         let taken = names.wait(deadline.min(Instant::now() + WAIT_MAX));
         match taken {
             Ok(()) => Ok(IndexLock { names }),
@@ -93,7 +94,7 @@ impl Names {
         match fs::hard_link(&self.held, &self.lock) {
             Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported) => {
                 // A file system without hard links: a kill now would leave a lock that nobody can prove to be ours.
-                File::create_new(&self.lock).map(drop)
+                as_user(|| File::create_new(&self.lock)).map(drop)
             }
             made => made,
         }

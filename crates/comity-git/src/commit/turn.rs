@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use super::desk::Desk;
 use super::not_committed::NotCommitted;
+use crate::umask::{as_user, share};
 
 /// The file in the common git directory whose lock means that a process of ours commits.
 const LOCK_FILE: &str = "commit.lock";
@@ -58,7 +59,9 @@ impl Turn {
 fn open(path: &Path) -> io::Result<File> {
     // Neither a symlink nor a pipe in its place leads us astray.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).custom_flags(flags).open(path)
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).create(true).truncate(false).custom_flags(flags);
+    as_user(|| how.open(path)).inspect(|_| share(path))
 }
 
 fn queue(common_dir: &Path) -> Arc<Queue> {

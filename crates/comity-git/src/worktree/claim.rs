@@ -1,5 +1,6 @@
 //! Hands out a worktree of the pool: a rename and a branch, no checkout.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Instant;
@@ -36,6 +37,14 @@ impl Driver {
     pub fn claim(&self, new: &NewWorktree<'_>) -> Result<Option<Made>, Failure> {
         let deadline = self.deadline();
         let branch = new.branch()?;
+        let own;
+        let reserved = match new.reserved {
+            Some(reserved) => reserved,
+            None => {
+                own = self.reserve(new.slug)?;
+                &own
+            }
+        };
         self.check_folder(new.slug)?;
         let mut pooled = self.pooled()?;
         if pooled.is_empty() {
@@ -43,6 +52,8 @@ impl Driver {
         }
         let (base, preparation, looked) = self.find_out(new, &branch, &pooled[0], deadline);
         let (base, preparation) = (base?, preparation?);
+        reserved.note(new.slug, &branch, &base)?;
+        let held = reserved.file();
         let first = pooled[0].name.clone();
         // One that is at the base already comes first.
         pooled.sort_by_key(|pooled| pooled.record.commit != base.commit);
@@ -61,7 +72,7 @@ impl Driver {
             self.done(Step::Claimed);
             let (slug, branch, base) = (new.slug.clone(), branch.clone(), base.clone());
             let mut begun = Begun { slug, path, branch, base, has_branch: false };
-            let made = self.finish(&mut begun, &pooled, preparation, deadline);
+            let made = self.finish(&mut begun, &pooled, preparation, held, deadline);
             return made.map(Some).map_err(|failure| self.take_back(&begun, failure));
         }
         Ok(None)
@@ -107,15 +118,17 @@ impl Driver {
         begun: &mut Begun,
         pooled: &InPool,
         preparation: Preparation,
+        held: &File,
         deadline: Instant,
     ) -> Result<Made, Failure> {
         let worktree = Worktree { root: begun.path.clone(), git_dir: pooled.worktree.git_dir.clone() };
         tell_git_where(&worktree)?;
         if pooled.record.commit != begun.base.commit {
-            self.switch(&worktree, &begun.base.commit, deadline)?;
+            self.switch(&worktree, &begun.base.commit, held, deadline)?;
             check_pristine(&worktree, &begun.base.commit, deadline)?;
         }
-        self.branch_off(&worktree, &begun.branch, &begun.base.commit, deadline)?;
+        let git = Git::on_refs(&worktree, deadline).holding(held);
+        branch_off(&git, &begun.branch, &begun.base.commit)?;
         begun.has_branch = true;
         let Pooled { unfiltered, hooks, .. } = pooled.record.clone();
         self.hand_over(
@@ -126,38 +139,30 @@ impl Driver {
             deadline,
         )
     }
-
-    /// Makes the branch and lets the worktree be on it. The files stay as they are: both are at the same commit.
-    fn branch_off(
-        &self,
-        worktree: &Worktree,
-        branch: &Branch,
-        commit: &CommitId,
-        deadline: Instant,
-    ) -> Result<(), Failure> {
-        let git = Git::on_refs(worktree, deadline);
-        let (full, reason) = (branch.full(), format!("branch: Created from {commit}"));
-        let update = ["update-ref", "--create-reflog", "-m", &reason, "--stdin"];
-        let create = format!("create {full} {commit}\n");
-        let said = git.run(&update, format!("{create}symref-update HEAD {full}\n").as_bytes())?;
-        if said.status.success() {
-            return Ok(());
-        }
-        let complaint = String::from_utf8_lossy(&said.stderr);
-        if !complaint.contains(NO_SUCH_COMMAND) {
-            return Err(Failure::git(format!("git update-ref: {}", complaint.trim())));
-        }
-        // Git before 2.46 needs two calls.
-        git.tell(&update, create.as_bytes())?;
-        let switched = git.tell(&["symbolic-ref", "-m", &reason, "HEAD", &full], b"");
-        if let Err(error) = switched {
-            git.tell(&["update-ref", "-d", &full, commit.as_str()], b"")?;
-            return Err(error.into());
-        }
-        Ok(())
-    }
 }
 
+/// Makes the branch and lets the worktree be on it. The files stay as they are: both are at the same commit.
+fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), Failure> {
+    let (full, reason) = (branch.full(), format!("branch: Created from {commit}"));
+    let update = ["update-ref", "--create-reflog", "-m", &reason, "--stdin"];
+    let create = format!("create {full} {commit}\n");
+    let said = git.run(&update, format!("{create}symref-update HEAD {full}\n").as_bytes())?;
+    if said.status.success() {
+        return Ok(());
+    }
+    let complaint = String::from_utf8_lossy(&said.stderr);
+    if !complaint.contains(NO_SUCH_COMMAND) {
+        return Err(Failure::git(format!("git update-ref: {}", complaint.trim())));
+    }
+    // Git before 2.46 needs two calls.
+    git.tell(&update, create.as_bytes())?;
+    let switched = git.tell(&["symbolic-ref", "-m", &reason, "HEAD", &full], b"");
+    if let Err(error) = switched {
+        git.tell(&["update-ref", "-d", &full, commit.as_str()], b"")?;
+        return Err(error.into());
+    }
+    Ok(())
+}
 /// Writes down for git where a worktree has moved to. With the rename, this is all that `git worktree move` does.
 pub(super) fn tell_git_where(worktree: &Worktree) -> Result<(), Failure> {
     let marker = worktree.root.join(".git");

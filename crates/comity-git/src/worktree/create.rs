@@ -1,5 +1,6 @@
 //! Makes a worktree from nothing, or leaves nothing behind.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -9,6 +10,7 @@ use super::disk::Root;
 use super::failure::{Failure, FailureKind};
 use super::names::{Branch, InnerPath};
 use super::record::{Maker, Ready, Record};
+use super::reserve::Reserved;
 use super::setup::{Preparation, Setup, SetupDone};
 use super::slug::Slug;
 use super::step::Step;
@@ -32,6 +34,8 @@ pub struct NewWorktree<'a> {
     pub base: &'a str,
     /// What else it gets.
     pub setup: &'a Setup,
+    /// Its name, if it was reserved before; else it is while it is made.
+    pub reserved: Option<&'a Reserved>,
 }
 
 /// A worktree that was made.
@@ -83,11 +87,21 @@ impl Driver {
     pub fn create(&self, new: &NewWorktree<'_>) -> Result<Made, Failure> {
         let deadline = self.deadline();
         let branch = new.branch()?;
+        let own;
+        let reserved = match new.reserved {
+            Some(reserved) => reserved,
+            None => {
+                own = self.reserve(new.slug)?;
+                &own
+            }
+        };
         self.check_folder(new.slug)?;
         self.check_room()?;
         let project = self.project();
-        let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS);
+        let held = reserved.file();
+        let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS).holding(held);
         let base = self.base_for(&git, new.base, &branch)?;
+        reserved.note(new.slug, &branch, &base)?;
         let place = self.place(&self.places.worktrees)?;
         match place.make_dir(&new.slug.folder()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -99,7 +113,8 @@ impl Driver {
         self.done(Step::Reserved);
         let path = self.places.worktrees.join(new.slug.folder());
         let mut begun = Begun { slug: new.slug.clone(), path, branch, base, has_branch: false };
-        self.make(&git, &mut begun, new.setup, deadline).map_err(|failure| self.take_back(&begun, failure))
+        self.make(&git, &mut begun, new.setup, held, deadline)
+            .map_err(|failure| self.take_back(&begun, failure))
     }
 
     fn make(
@@ -107,6 +122,7 @@ impl Driver {
         git: &Git<'_>,
         begun: &mut Begun,
         setup: &Setup,
+        held: &File,
         deadline: Instant,
     ) -> Result<Made, Failure> {
         // The branch is made first and by itself: it is ours if this succeeds, and else it is not.
@@ -131,7 +147,7 @@ impl Driver {
             .write(&worktree.git_dir)?;
         self.done(Step::Recorded);
 
-        let mut files = self.check_out(&worktree, deadline)?;
+        let mut files = self.check_out(&worktree, held, deadline)?;
         files.warnings.splice(..0, warnings);
         let head = self.resolve(&Git::on_refs(&worktree, deadline), "HEAD")?;
         if head != begun.base.commit {
@@ -147,8 +163,13 @@ impl Driver {
     ///
     /// Git could do it while adding the worktree, but there may be filters that exist in the new worktree only: they
     /// are found once it is there.
-    pub(super) fn check_out(&self, worktree: &Worktree, deadline: Instant) -> Result<CheckedOut, Failure> {
-        let git = Git::on(worktree, deadline)?;
+    pub(super) fn check_out(
+        &self,
+        worktree: &Worktree,
+        held: &File,
+        deadline: Instant,
+    ) -> Result<CheckedOut, Failure> {
+        let git = Git::on(worktree, deadline)?.holding(held);
         let said = git.tell(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], b"")?;
         let hooks = match self.main()? {
             Some(main) => links::hooks_dir(&Git::on_refs(&main, deadline))?,

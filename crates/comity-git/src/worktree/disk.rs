@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use crate::umask::{as_user, share};
+
 /// How a directory is opened: to look into, and only if it is one.
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -66,7 +68,8 @@ impl Root {
         if let Some(parent) = below.parent() {
             self.make_dirs(parent)?;
         }
-        Ok(File::from(beneath(self.fd(), below, MAKE, Mode::from_raw_mode(mode & 0o777))?))
+        let mode = Mode::from_raw_mode(mode & 0o777);
+        Ok(File::from(as_user(|| beneath(self.fd(), below, MAKE, mode))?))
     }
 
     /// Makes a directory and those above it, where they are missing.
@@ -74,7 +77,7 @@ impl Root {
         let mut at = PathBuf::new();
         for name in plain_names(below)? {
             let parent = self.dir(&at)?;
-            match rustix::fs::mkdirat(&parent.fd, name, Mode::from_raw_mode(0o777)) {
+            match as_user(|| rustix::fs::mkdirat(&parent.fd, name, Mode::from_raw_mode(0o777))) {
                 Ok(()) | Err(Errno::EXIST) => at.push(name),
                 Err(error) => return Err(error.into()),
             }
@@ -142,7 +145,9 @@ impl Root {
 
     /// Makes a directory that must not be there.
     pub(crate) fn make_dir(&self, name: &str) -> io::Result<()> {
-        Ok(rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777))?)
+        as_user(|| rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)))?;
+        share(&self.path.join(name));
+        Ok(())
     }
 
     /// Moves an entry to another directory, where nothing of that name may be.

@@ -9,6 +9,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
 use super::failure::{Failure, FailureKind};
+use crate::umask::{as_user, share};
 
 /// How often a lock that somebody else has is tried again.
 const RETRY: Duration = Duration::from_millis(2);
@@ -16,18 +17,25 @@ const RETRY: Duration = Duration::from_millis(2);
 /// Holds the lock until it is dropped, or the process ends.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    _file: File,
+    file: File,
 }
 
 impl Guard {
+    /// The locked file: whoever holds it open keeps the lock.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Waits for the lock, until the deadline.
     pub(crate) fn take(path: &Path, deadline: Instant) -> Result<Guard, Failure> {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
-        let open = OpenOptions::new().write(true).create(true).truncate(false).custom_flags(flags).open(path);
-        let file = open.map_err(Failure::disk(path))?;
+        let mut how = OpenOptions::new();
+        how.read(true).write(true).create(true).truncate(false).custom_flags(flags);
+        let file = as_user(|| how.open(path)).map_err(Failure::disk(path))?;
+        share(path);
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Guard { _file: file }),
+                Ok(()) => return Ok(Guard { file }),
                 Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < deadline => {
                     std::thread::sleep(RETRY)
                 }

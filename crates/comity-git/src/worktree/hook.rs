@@ -17,6 +17,7 @@ use super::setup::SetupDone;
 use super::{Driver, seconds};
 use crate::confiner::Confiner;
 use crate::git::Git;
+use crate::patience::{Bound, Pace};
 use crate::process::{self, Input, MayRun, Said};
 
 /// A program of the user's, with its arguments. No shell is between.
@@ -129,7 +130,7 @@ impl Driver {
             &mut command,
             MayRun::Everything,
             Input::Bytes(input),
-            Instant::now() + hook.patience,
+            Bound::new(Pace::Any, Instant::now() + hook.patience),
         )
         .map_err(|error| no(error.to_string()))?;
         if !said.status.success() {

@@ -9,6 +9,8 @@ use super::create::MAKING;
 use super::failure::Failure;
 use super::pool::READY;
 use super::record::Record;
+use super::reserve::Making;
+use super::slug::Slug;
 use super::trash::{FILES, GIT_ENTRY, PURGING};
 use crate::worktrees::Worktree;
 
@@ -57,6 +59,24 @@ impl Leftover {
             | Leftover::NoFiles { path, .. }
             | Leftover::HalfRemoved { path, .. }
             | Leftover::Unknown { path } => path,
+        }
+    }
+}
+
+impl Leftover {
+    /// What to do about it.
+    pub fn next_step(&self) -> String {
+        match self {
+            Leftover::HalfMade { slug: Some(slug), .. } => {
+                format!(
+                    "make it anew with: comity worktree add {slug} (what there is of it goes to the trash)"
+                )
+            }
+            Leftover::HalfRemoved { id, .. } => format!("bring it back with: comity worktree restore {id}"),
+            Leftover::NoFiles { .. } => "let git forget it with: git worktree prune".into(),
+            Leftover::HalfMade { slug: None, .. }
+            | Leftover::NoGitEntry { .. }
+            | Leftover::Unknown { .. } => "look at it, and move it away by hand".into(),
         }
     }
 }
@@ -116,6 +136,25 @@ impl Driver {
 
     /// What is wrong with something in the directory of worktrees or of the pool, if anything is.
     fn left_at(&self, path: &Path, is_pool: bool) -> Option<Leftover> {
+        let folder = path.file_name().and_then(|name| name.to_str()).filter(|_| !is_pool);
+        match folder.map_or(Making::No, |folder| self.making(folder)) {
+            Making::No => {}
+            Making::Now => return None,
+            Making::Left(slug) => {
+                return Some(Leftover::HalfMade { path: path.to_owned(), slug: Some(slug.to_string()) });
+            }
+        }
+        self.left_there(path, is_pool)
+    }
+
+    /// What a crash of an older server has left of a worktree, if it is half made.
+    pub(super) fn left_half_made(&self, slug: &Slug) -> Option<Leftover> {
+        let path = self.places.worktrees.join(slug.folder());
+        let left = path.symlink_metadata().ok().and_then(|_| self.left_there(&path, false));
+        left.filter(|left| matches!(left, Leftover::HalfMade { .. }))
+    }
+
+    pub(super) fn left_there(&self, path: &Path, is_pool: bool) -> Option<Leftover> {
         if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Some(Leftover::Unknown { path: path.to_owned() });
         }
@@ -181,7 +220,7 @@ fn is_held(worktree: &Worktree) -> bool {
 }
 
 /// What is in a place, what begins with a dot aside.
-fn visible(place: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn visible(place: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(place).map_err(Failure::disk(place))? {
         let entry = entry.map_err(Failure::disk(place))?;

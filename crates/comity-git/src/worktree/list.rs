@@ -9,6 +9,7 @@ use super::commit::Base;
 use super::failure::Failure;
 use super::names::Branch;
 use super::record::Record;
+use super::reserve::Making;
 use super::slug::Slug;
 
 /// A worktree that was made and handed out.
@@ -34,6 +35,10 @@ impl Driver {
         for entry in fs::read_dir(dir).map_err(Failure::disk(dir))? {
             let path = entry.map_err(Failure::disk(dir))?.path();
             let Some(worktree) = self.linked(&path) else { continue };
+            let folder = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if matches!(self.making(folder), Making::Left(_)) {
+                continue;
+            }
             let Ok(Some(Record::Ready(ready))) = Record::read(&worktree.git_dir) else { continue };
             let made_at = UNIX_EPOCH + Duration::from_secs(ready.made_at);
             all.push(Listed { slug: ready.slug, path, branch: ready.branch, base: ready.base, made_at });

@@ -19,6 +19,7 @@ mod links;
 mod list;
 mod main_branch;
 mod merge;
+mod mounts;
 mod names;
 mod patterns;
 mod pool;
@@ -26,6 +27,7 @@ mod proof;
 mod purge;
 mod record;
 mod remove;
+mod reserve;
 mod restore;
 mod save;
 mod set_aside;
@@ -44,6 +46,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::marker::{self, Marker};
+use crate::umask::{as_user, share_like};
 use crate::worktrees::{self, Worktree};
 
 pub use commit::{Base, CommitId};
@@ -58,6 +61,7 @@ pub use pool::Filled;
 pub use proof::{Kept, Removable, Rules, Why};
 pub use purge::{Purged, TRASH_KEPT_FOR};
 pub use record::{Copied, Link};
+pub use reserve::Reserved;
 pub use restore::Restored;
 pub use setup::{Linked, Setup, SetupDone, Skipped};
 pub use slug::{SLUG_CHARS_MAX, Slug};
@@ -107,7 +111,10 @@ impl Driver {
     pub fn open(common_dir: &Path, places: &Places, patience: Duration) -> Result<Driver, Failure> {
         let common_dir = common_dir.canonicalize().map_err(Failure::disk(common_dir))?;
         let make = |place: &PathBuf| -> Result<PathBuf, Failure> {
-            fs::create_dir_all(place).map_err(Failure::disk(place))?;
+            let is_new = |dir: &&Path| !dir.exists();
+            let new: Vec<&Path> = place.ancestors().take(2).filter(is_new).collect();
+            as_user(|| fs::create_dir_all(place)).map_err(Failure::disk(place))?;
+            new.into_iter().for_each(|dir| share_like(&common_dir, dir));
             place.canonicalize().map_err(Failure::disk(place))
         };
         let places = Places {

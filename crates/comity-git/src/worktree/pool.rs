@@ -1,8 +1,9 @@
 //! Worktrees that are made beforehand, so that the next one is there in a moment.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -11,9 +12,11 @@ use super::create::{ADD_SETTINGS, CheckedOut};
 use super::disk::Root;
 use super::failure::Failure;
 use super::guard::Guard;
+use super::leftovers::{Leftover, visible};
 use super::names::random_suffix;
 use super::proof::{check_pristine, look_at_git};
 use super::record::{Pooled, Record};
+use super::reserve::INTERRUPTED;
 use super::survey::{Except, Survey};
 use super::watch::Watch;
 use super::{Driver, FailureKind};
@@ -52,29 +55,45 @@ impl Driver {
     /// Sees to it that so many worktrees are ready, at what `base` is now. Takes as long as git does.
     pub fn fill(&self, base: &str, ready: usize) -> Result<Filled, Failure> {
         let deadline = self.deadline();
-        let _guard = Guard::take(&self.places.pool.join(".lock"), deadline)?;
+        let guard = Guard::take(&self.places.pool.join(".lock"), deadline)?;
+        let held = guard.file();
         self.check_room()?;
         let project = self.project();
-        let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS);
+        let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS).holding(held);
         let commit = self.resolve(&git, base)?;
+        self.clear_half_made();
         let mut filled = Filled::default();
         for pooled in self.pooled()? {
             if filled.ready >= ready || pooled.record.commit == commit {
                 filled.ready += 1;
                 continue;
             }
-            match self.update(&pooled, &commit, deadline)? {
+            match self.update(&pooled, &commit, held, deadline)? {
                 Updated::Yes => (filled.updated, filled.ready) = (filled.updated + 1, filled.ready + 1),
                 Updated::Claimed => {}
                 Updated::Discarded(id) => filled.discarded.push(id),
             }
         }
         while filled.ready < ready.min(READY_MAX) {
-            self.make_pooled(&git, &commit, deadline)?;
+            self.make_pooled(&git, &commit, held, deadline)?;
             (filled.made, filled.ready) = (filled.made + 1, filled.ready + 1);
         }
         self.watch_pool(deadline)?;
         Ok(filled)
+    }
+
+    /// Puts what a crash left of worktrees that were made ready into the trash. Only for one who has the lock of the pool.
+    fn clear_half_made(&self) {
+        let Ok(paths) = visible(&self.places.pool) else { return };
+        let is_busy = |path: &PathBuf| path.as_os_str().as_encoded_bytes().ends_with(BUSY.as_bytes());
+        for path in paths.into_iter().filter(|path| !is_busy(path)) {
+            if let Some(Leftover::HalfMade { .. } | Leftover::NoGitEntry { .. }) =
+                self.left_there(&path, true)
+            {
+                // What cannot go stays a leftover; it is in nobody's way.
+                let _stays = self.set_aside_path(None, &path, INTERRUPTED);
+            }
+        }
     }
 
     /// How many worktrees are ready.
@@ -119,7 +138,13 @@ impl Driver {
                 || look_at_files(worktree, deadline).is_ok_and(|files| files.seal == record.files))
     }
 
-    fn make_pooled(&self, git: &Git<'_>, commit: &CommitId, deadline: Instant) -> Result<(), Failure> {
+    fn make_pooled(
+        &self,
+        git: &Git<'_>,
+        commit: &CommitId,
+        held: &File,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
         let name = format!("pool-{}", random_suffix()?);
         let path = self.places.pool.join(&name);
         let make = || -> Result<(), Failure> {
@@ -138,7 +163,7 @@ impl Driver {
             let worktree = self.linked(&path).ok_or_else(|| {
                 Failure::git(format!("git made {} and it is not a worktree", path.display()))
             })?;
-            let files = self.check_out(&worktree, deadline)?;
+            let files = self.check_out(&worktree, held, deadline)?;
             let (record, watch) = self.seal(&worktree, commit, files, deadline)?;
             // It can be claimed as soon as it is written down, and is watched by then.
             watch.map(|watch| self.watches().insert(name.clone(), watch));
@@ -197,13 +222,19 @@ impl Driver {
     }
 
     /// Brings a worktree of the pool to another commit, by a checkout of the difference.
-    fn update(&self, pooled: &InPool, commit: &CommitId, deadline: Instant) -> Result<Updated, Failure> {
+    fn update(
+        &self,
+        pooled: &InPool,
+        commit: &CommitId,
+        held: &File,
+        deadline: Instant,
+    ) -> Result<Updated, Failure> {
         let Some(busy) = self.hold(pooled)? else { return Ok(Updated::Claimed) };
         let update = || -> Result<(), Failure> {
             if !self.is_untouched(&busy, deadline) {
                 return Err(Failure::new(FailureKind::Changed, "somebody changed it in the pool", ""));
             }
-            self.switch(&busy.worktree, commit, deadline)?;
+            self.switch(&busy.worktree, commit, held, deadline)?;
             let Pooled { unfiltered, hooks, .. } = busy.record.clone();
             let files = CheckedOut { unfiltered, hooks, warnings: Vec::new() };
             // The rename ends a watch; it is watched again below.
@@ -247,9 +278,10 @@ impl Driver {
         &self,
         worktree: &Worktree,
         to: &CommitId,
+        held: &File,
         deadline: Instant,
     ) -> Result<(), Failure> {
-        let git = Git::on(worktree, deadline)?;
+        let git = Git::on(worktree, deadline)?.holding(held);
         git.ask("checkout", &["--quiet", "--detach", "--no-recurse-submodules", to.as_str()], &[])?;
         Ok(())
     }

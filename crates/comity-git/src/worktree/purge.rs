@@ -6,13 +6,13 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode};
 
 use super::disk::Root;
 use super::failure::Failure;
 use super::proof::{look_in_trash, not_kept, processes_in};
 use super::trash::{ENTRY_FILE, Entry, FILES, GIT_ENTRY, PURGING, Proven, Reason};
-use super::{Driver, seconds};
+use super::{Driver, mounts, seconds};
 use crate::git::Git;
 
 /// How long things stay in the trash.
@@ -106,6 +106,9 @@ impl Driver {
         removed_at: u64,
         deadline: Instant,
     ) -> Result<(), String> {
+        if let [point, ..] = &mounts::below(dir.path()).map_err(|error| error.to_string())?[..] {
+            return Err(format!("something is mounted at {}", point.display()));
+        }
         let (files, git) = look_in_trash(dir, proven, deadline).map_err(|error| error.to_string())?;
         if files.seal != proven.files || git.seal != proven.git {
             return Err("somebody changed it in the trash".to_owned());
@@ -140,31 +143,19 @@ impl Driver {
     }
 }
 
-/// Deletes a directory with all that is in it, following no link and leaving this file system never.
+/// Deletes a directory with all that is in it, following no link and never through a mount.
 fn delete_all(parent: &Root, name: &str, deadline: Instant) -> io::Result<()> {
-    let name = CString::new(name)?;
-    let device = rustix::fs::fstat(parent.fd())?.st_dev;
-    delete_dir(parent.fd(), &name, device, deadline, 0)
+    delete_dir(parent.fd(), &CString::new(name)?, deadline, 0)
 }
 
-fn delete_dir(
-    parent: impl AsFd,
-    name: &CString,
-    device: u64,
-    deadline: Instant,
-    depth: usize,
-) -> io::Result<()> {
+fn delete_dir(parent: impl AsFd, name: &CString, deadline: Instant, depth: usize) -> io::Result<()> {
     if depth > DEPTH_MAX || Instant::now() > deadline {
         return Err(io::Error::new(
             io::ErrorKind::TimedOut,
             "it was not done in time; it goes on the next time",
         ));
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let dir = rustix::fs::openat(&parent, name, flags, Mode::empty())?;
-    if rustix::fs::fstat(&dir)?.st_dev != device {
-        return Err(io::Error::other("another file system is mounted in it"));
-    }
+    let dir = mounts::open_on_same_mount(&parent, name)?;
     // A directory that was made read-only does not let its entries go.
     rustix::fs::fchmod(&dir, Mode::RWXU)?;
     let mut names = Vec::new();
@@ -177,7 +168,7 @@ fn delete_dir(
     for name in names {
         let stat = rustix::fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => delete_dir(&dir, &name, device, deadline, depth + 1)?,
+            FileType::Directory => delete_dir(&dir, &name, deadline, depth + 1)?,
             _ => rustix::fs::unlinkat(&dir, &name, AtFlags::empty())?,
         }
     }

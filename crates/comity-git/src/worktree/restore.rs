@@ -10,6 +10,7 @@ use super::names::Branch;
 use super::trash::{Entry, FILES, GIT_ENTRY, Proven, Reason};
 use super::{Driver, links};
 use crate::git::Git;
+use crate::umask::{as_user, share};
 use crate::worktrees::Worktree;
 
 /// Names that are tried for git's entry if its own is taken.
@@ -74,7 +75,8 @@ impl Driver {
     /// Moves git's entry back, under another name if somebody has its own by now.
     fn put_back_git_entry(&self, dir: &Root, entry: &mut Entry) -> Result<(), Failure> {
         let all = self.common_dir.join("worktrees");
-        std::fs::create_dir_all(&all).map_err(Failure::disk(&all))?;
+        as_user(|| std::fs::create_dir_all(&all)).map_err(Failure::disk(&all))?;
+        share(&all);
         let all = self.place(&all)?;
         let own = entry.git_entry.clone().unwrap_or_else(|| "worktree".to_owned());
         let other = |number: usize| if number == 0 { own.clone() } else { format!("{own}{number}") };

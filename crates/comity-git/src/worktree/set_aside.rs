@@ -60,7 +60,7 @@ impl Driver {
     }
 
     /// Removes the branch of a worktree that nobody got, if it is at its base still and other refs hold that.
-    fn drop_unused(&self, branch: &Branch, base: &Base) -> Result<(), Failure> {
+    pub(super) fn drop_unused(&self, branch: &Branch, base: &Base) -> Result<(), Failure> {
         let (project, full, commit) = (self.project(), branch.full(), base.commit.as_str());
         let git = Git::on_refs(&project, self.deadline());
         let now = git.run(&["rev-parse", "--verify", "--quiet", &full], b"")?;
@@ -122,7 +122,7 @@ impl Driver {
     }
 
     /// Git's entry for a worktree: where its `.git` leads, or the one that says that it is there.
-    fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
+    pub(super) fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
         if let Some(worktree) = self.linked(path).filter(|worktree| self.has_moved_here(worktree)) {
             return Ok(Some(worktree.git_dir));
         }

@@ -12,6 +12,7 @@ use super::failure::{Failure, FailureKind};
 use super::guard::Guard;
 use super::names::{Branch, InnerPath, random_suffix};
 use super::record::{Link, decode, encode};
+use super::reserve::INTERRUPTED;
 use super::slug::Slug;
 use super::survey::Seal;
 use super::{Driver, seconds};
@@ -28,6 +29,8 @@ pub(super) const PURGING: &str = ".purging";
 const ENTRY_BYTES_MAX: u64 = 8 << 20;
 /// Things that were set aside without a proof; with more of them nothing new is made until somebody looks at them.
 const SET_ASIDE_MAX: usize = 64;
+/// The same of those whose making was interrupted: each is the trace of a crash.
+const INTERRUPTED_MAX: usize = 512;
 
 /// Something in the trash.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,8 +124,11 @@ impl Driver {
 
     /// Sees to it that the trash does not fill up with what nobody looks at.
     pub(super) fn check_room(&self) -> Result<(), Failure> {
-        let set_aside = self.trashed()?.iter().filter(|trashed| trashed.set_aside.is_some()).count();
-        if set_aside < SET_ASIDE_MAX {
+        let reasons: Vec<String> =
+            self.trashed()?.into_iter().filter_map(|trashed| trashed.set_aside).collect();
+        let set_aside = reasons.len();
+        let interrupted = reasons.iter().filter(|reason| *reason == INTERRUPTED).count();
+        if set_aside - interrupted < SET_ASIDE_MAX && interrupted < INTERRUPTED_MAX {
             return Ok(());
         }
         let message = format!("{set_aside} things were set aside in {}", self.places.trash.display());

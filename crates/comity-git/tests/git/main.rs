@@ -14,6 +14,7 @@ mod finding;
 mod folding;
 mod hostile;
 mod one_name;
+mod own_inodes;
 mod refusals;
 mod sandbox;
 mod spellings;

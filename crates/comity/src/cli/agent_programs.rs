@@ -14,6 +14,16 @@ pub(super) fn here(user: &User) -> Vec<Dialect> {
     Dialect::ALL.into_iter().filter(|dialect| found::is_here(*dialect, user)).collect()
 }
 
+/// Whether all that `comity init` wrote is there still, as it wrote it.
+pub(super) fn look_at_files(home: &Home) -> Finding {
+    const WHAT: &str = "written by init";
+    match crate::init::damage(home) {
+        Ok(all) if all.is_empty() => good(WHAT, "in order"),
+        Ok(all) => bad(WHAT, all.join("\n     "), "write it again with: comity init"),
+        Err(problem) => bad(WHAT, problem, "move that file away, and run: comity init"),
+    }
+}
+
 pub(super) fn look(home: &Home) -> Finding {
     let (connection, user) = match (programs(home), User::from_env()) {
         (Ok(connection), Ok(user)) => (connection, user),

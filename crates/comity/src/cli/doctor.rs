@@ -8,7 +8,7 @@ use comity_wire::{Fault, Home, Request};
 use serde_json::json;
 
 use super::output::{self, Form};
-use super::{agent_programs, confinement};
+use super::{agent_programs, confinement, project_settings, state_files};
 use crate::serve::state_dir;
 use crate::session::{Session, Trouble};
 use crate::start;
@@ -45,12 +45,16 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
     let is_usable = directory.level != Level::Bad;
     let findings = [
         directory,
+        state_files::disk(home),
+        state_files::look(home),
         if is_usable { server(home) } else { good("server", "not looked at") },
         ledger(home),
         watcher(home),
         agent_programs::look(home),
+        agent_programs::look_at_files(home),
         confinement(home),
         settings(home),
+        project_settings::look(),
         git(),
         identity(home),
     ];
@@ -112,6 +116,13 @@ fn directory(home: &Home) -> Finding {
 fn server(home: &Home) -> Finding {
     if crate::serve::read_config(home).is_err() && matches!(start::connect_if_running(home), Ok(None)) {
         return bad("server", "can't start: the settings are wrong (see below)", "");
+    }
+    if let (false, Some(pid)) = (home.socket().exists(), state_dir::holder(home)) {
+        return bad(
+            "server",
+            format!("process {pid} serves, but its socket {} is gone", home.socket().display()),
+            format!("end it with: kill {pid}; the next command starts another"),
+        );
     }
     let mut client = match start::connect(home) {
         Ok(client) => client,

@@ -8,8 +8,10 @@ mod follow;
 mod lease_run;
 pub(crate) mod output;
 mod people;
+mod project_settings;
 mod server;
 mod spool;
+mod state_files;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

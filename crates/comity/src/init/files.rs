@@ -106,6 +106,17 @@ impl Change {
         }
     }
 
+    /// What is wrong with a file that was to stay as it is.
+    pub(super) fn damage(&self) -> Option<String> {
+        let file = self.file.display();
+        match &self.outcome {
+            Outcome::Same | Outcome::Removed | Outcome::Left(_) => None,
+            Outcome::Created => Some(format!("{file} is gone")),
+            Outcome::Changed => Some(format!("{file} is not as comity init wrote it")),
+            Outcome::Failed(why) => Some(format!("{file}: {why}")),
+        }
+    }
+
     /// The text that the file is to have.
     pub(super) fn after(&self) -> Option<&str> {
         self.after.as_deref()
@@ -196,6 +207,13 @@ impl Record {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Record::default()),
             Err(error) => Err(format!("{}: {error}", file(home).display())),
         }
+    }
+
+    /// Files that were made and are gone, one line each.
+    pub(super) fn missing(&self) -> Vec<String> {
+        // Who removes a repository removes its hooks.
+        let is_left = |file: &&PathBuf| !file.exists() && file.parent().is_some_and(Path::is_dir);
+        self.created.iter().filter(is_left).map(|file| format!("{} is gone", file.display())).collect()
     }
 
     /// Remembers in which repositories commits are guarded.

@@ -118,6 +118,23 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
     Ok(Report { what, clients, repositories, scripts, confined })
 }
 
+/// What is not as this command has written it, one line each.
+pub(crate) fn damage(home: &Home) -> Result<Vec<String>, String> {
+    let record = Record::read(home)?;
+    // Without the programs nothing can be compared; that is said elsewhere.
+    let (Ok(user), Ok(connection)) = (User::from_env(), programs(home)) else { return Ok(Vec::new()) };
+    let mut found = record.missing();
+    let traced = Dialect::ALL.into_iter().filter(|dialect| Configured::has_traces(*dialect, &user));
+    for dialect in traced {
+        let changes = client(dialect, true, What::Show, &user, &connection).changes;
+        found.extend(changes.iter().filter_map(Change::damage));
+    }
+    found.extend(record.commit_hooks.iter().filter_map(|hook| pre_commit::damage(hook, &connection)));
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
 fn client(
     dialect: Dialect,
     is_found: bool,

@@ -44,6 +44,20 @@ pub(super) fn removed(known: &[PathBuf]) -> Vec<Change> {
     files.iter().map(|file| Change::of(file, |text| Ok(text.and_then(without)))).collect()
 }
 
+/// What is wrong with a hook that has our lines in it, or should. One whose repository is gone is no damage.
+pub(super) fn damage(file: &Path, connection: &Connection) -> Option<String> {
+    let shown = file.display();
+    if !file.parent().is_some_and(Path::is_dir) {
+        return None;
+    }
+    let hook = quoted(&connection.hook).ok()?;
+    let change = Change::of(file, |text| with(text, &hook).map(Some));
+    match change.damage() {
+        None if is_switched_off(file) => Some(format!("{shown} is not executable, so git doesn't run it")),
+        damage => damage,
+    }
+}
+
 /// Where git looks for hooks here, settings included.
 fn hooks_dir() -> Option<PathBuf> {
     git_path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])

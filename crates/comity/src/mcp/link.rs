@@ -43,12 +43,12 @@ impl Link {
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
         // The human's token is no agent's: it was exported for scripts.
         let given = given.filter(|token| !token.starts_with(comity_app::tokens::HUMAN_PREFIX));
-        let key = random_key()?;
+        let mut entry = Entry { name, key: random_key()?, was_refused: false };
         let (stream, Attached { token, new: is_ours }) = persist(|| {
             let mut client = start::connect(&home).map_err(Trouble::Final)?;
             let attached = match &given {
                 Some(token) => Attached { token: token.clone(), new: false },
-                None => attach(&mut client, name.clone(), cwd.as_deref(), &key)?,
+                None => entry.attach(&mut client, cwd.as_deref())?,
             };
             link(&mut client, &attached.token)?;
             Ok((into_stream(client)?, attached))
@@ -177,34 +177,45 @@ fn broken(error: impl std::fmt::Display) -> Trouble {
     Trouble::Broken(error.to_string())
 }
 
-/// Registers the agent program that started this process, or finds it registered. The key makes a repeat harmless.
-fn attach(
-    client: &mut Client,
+/// The way in for this process.
+struct Entry {
     name: Option<String>,
-    cwd: Option<&str>,
-    key: &str,
-) -> Result<Attached, Trouble> {
-    let program = agent::program();
-    let named = name.is_some() || agent::asked_name().is_some();
-    // Run by hand it belongs to no program: then it is the agent itself.
-    let pid = program.as_ref().map_or_else(std::process::id, |link| link.process.pid);
-    let input = json!({
-        "name": agent::name(name, program.as_ref()), "named": named, "pid": pid, "session": agent::session(),
-    });
-    let input = serde_json::value::to_raw_value(&input).map_err(broken)?;
-    let request = Request {
-        op: "agent_attach".into(),
-        input: Some(&input),
-        cwd: cwd.map(Cow::Borrowed),
-        key: Some(Cow::Borrowed(key)),
-        ..Request::empty()
-    };
-    let reply = client.call(request).map_err(broken)?;
-    match (reply.ok, reply.error) {
-        (Some(output), _) => {
-            serde_json::from_str(output.get()).map_err(|error| Trouble::Final(error.to_string()))
+    /// Makes a repeat harmless.
+    key: String,
+    was_refused: bool,
+}
+
+impl Entry {
+    /// Registers the agent program that started this process, or finds it registered.
+    fn attach(&mut self, client: &mut Client, cwd: Option<&str>) -> Result<Attached, Trouble> {
+        let program = agent::program();
+        let named = self.name.is_some() || agent::asked_name().is_some();
+        // Run by hand it belongs to no program: then it is the agent itself.
+        let pid = program.as_ref().map_or_else(std::process::id, |link| link.process.pid);
+        let name = agent::name(self.name.clone(), program.as_ref());
+        let input = json!({ "name": name, "named": named, "pid": pid, "session": agent::session() });
+        let input = serde_json::value::to_raw_value(&input).map_err(broken)?;
+        let request = Request {
+            op: "agent_attach".into(),
+            input: Some(&input),
+            cwd: cwd.map(Cow::Borrowed),
+            key: Some(Cow::Borrowed(&self.key)),
+            ..Request::empty()
+        };
+        let reply = client.call(request).map_err(broken)?;
+        match (reply.ok, reply.error) {
+            (Some(output), _) => {
+                serde_json::from_str(output.get()).map_err(|error| Trouble::Final(error.to_string()))
+            }
+            // Another process of the same program may have come in at this moment: now the server knows the program.
+            (None, Some(error)) if !self.was_refused => {
+                (self.was_refused, self.key) = (true, random_key().map_err(Trouble::Final)?);
+                Err(Trouble::Broken(error.get().to_owned()))
+            }
+            (None, error) => {
+                Err(Trouble::Final(error.map(|error| error.get().to_owned()).unwrap_or_default()))
+            }
         }
-        (None, error) => Err(Trouble::Final(error.map(|error| error.get().to_owned()).unwrap_or_default())),
     }
 }
 

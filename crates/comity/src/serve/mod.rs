@@ -67,17 +67,21 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         // A session of its own: closing the terminal of whoever started it ends nothing here.
         let _ = rustix::process::setsid();
     }
-    // Whatever this process makes is for this user alone.
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    // Whatever this process makes is for this user alone, but for what is in repositories.
+    let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let _held = state_dir::take(home).map_err(|unusable| match unusable {
         Unusable::Taken => state_dir::taken(home),
         Unusable::Bad(problem) => problem,
     })?;
-    surroundings::settle(home)?;
+    comity_git::keep_private(surroundings::settle(home, umask.bits())?);
     let config = read_config(home)?;
+    if let Some(silence) = config.git.hung_after {
+        comity_git::give_up_git_after(std::time::Duration::from_millis(silence.0.0));
+    }
     // What is not there cannot be kept from being made by commands of agents. That it cannot be made is their problem.
     let _ = comity_wire::user_settings().and_then(|file| file.parent().map(std::fs::create_dir_all));
-    let StartPoint { log, mut world } = SqliteLog::open(home.path(), config.patience())?;
+    let opened = SqliteLog::open(home.path(), config.patience());
+    let StartPoint { log, mut world } = opened.map_err(|problem| with_file(home, problem))?;
     world.agents_configured = Some(config.agents_max());
     world.roles = Arc::new(config.roles());
     let reader = Arc::new(log.reader()?);
@@ -91,7 +95,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let boot = comity_app::processes::boot().map(Into::into);
     let begun =
         engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into(), boot });
-    begun.map_err(|failed| format!("the log cannot be written: {failed:?}"))?;
+    begun.map_err(|failed| with_file(home, format!("the log cannot be written: {failed:?}")))?;
 
     first_token(&engine, home)?;
     configure_pools(&engine, &config)?;
@@ -135,6 +139,12 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let _ = browser.join();
     let _ = std::fs::remove_file(home.socket());
     Ok(())
+}
+
+/// A problem with the log, and the file that has it.
+fn with_file(home: &Home, problem: String) -> String {
+    let is_named = problem.contains(&*home.path().to_string_lossy());
+    if is_named { problem } else { format!("{}: {problem}", home.path().join("log.db").display()) }
 }
 
 /// How this very program runs others confined, even if its file was replaced meanwhile.

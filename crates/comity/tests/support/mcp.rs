@@ -25,13 +25,18 @@ pub(crate) struct Told {
 impl Mcp {
     /// Starts the command, which has to be `comity mcp` in some form, and greets it.
     pub(crate) fn start(command: &mut Command) -> Mcp {
+        let mut mcp = Mcp::start_later(command);
+        mcp.greet();
+        mcp
+    }
+
+    /// Starts the command, which is to be greeted later.
+    pub(crate) fn start_later(command: &mut Command) -> Mcp {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut process = Running(child.spawn().expect("comity mcp"));
         let input = process.0.stdin.take();
         let output = BufReader::new(process.0.stdout.take().expect("a pipe"));
-        let mut mcp = Mcp { process, input, output, next_id: 1 };
-        mcp.greet();
-        mcp
+        Mcp { process, input, output, next_id: 1 }
     }
 
     /// Begins the conversation.

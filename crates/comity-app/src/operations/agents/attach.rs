@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::Args;
 use comity_core::agents::{Process, Profile};
-use comity_core::{AgentId, Ask, Principal, World};
+use comity_core::{AgentId, Ask, Event, Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,29 +72,32 @@ impl Operation for Attach {
                     (vec![named, Ask::AddToken { agent, token: token.hash() }], agent, self.name)
                 }
                 Meant::Another => {
-                    let name = free_name(&world, &self.name);
-                    let profile = Box::new(self.profile(caller, &name, caller.process(), None));
+                    let profile = Box::new(self.profile(caller, caller.process(), None));
                     let asks = vec![Ask::AttachBeside { agent: new_agent, token: token.hash(), profile }];
-                    (asks, new_agent, name)
+                    (asks, new_agent, self.name)
                 }
             },
             Principal::Human | Principal::System | Principal::Nobody => {
                 let agent = new_agent;
-                let name = free_name(&world, &self.name);
                 // Only what is above the caller can be the program that it belongs to, and never a person's terminal.
                 let program = self.pid.and_then(|pid| {
                     let lineage = caller.lineage.as_ref().filter(|line| !line.is_persons_own(pid))?;
                     lineage.links.iter().find(|link| link.process.pid == pid).map(|link| link.process)
                 });
-                let profile = Box::new(self.profile(caller, &name, program, after));
-                (vec![Ask::Attach { agent, token: token.hash(), profile }], agent, name)
+                let profile = Box::new(self.profile(caller, program, after));
+                (vec![Ask::Attach { agent, token: token.hash(), profile }], agent, self.name)
             }
         };
         drop(world);
         let program = asks.iter().find_map(|ask| program_of(caller, ask));
         app.identities().attached(agent);
         let new = agent == new_agent;
-        let finish = Box::new(move |_: &[_], _: &_, _| {
+        let finish = Box::new(move |events: &[Event], _: &_, _| {
+            let given = events.iter().find_map(|event| match event {
+                Event::AgentJoined { profile, .. } => Some(profile.name.to_string()),
+                _ => None,
+            });
+            let name = given.unwrap_or(name);
             // Only now: whoever is marked and has not joined is nobody.
             program.into_iter().for_each(|(process, how)| mark(process, how));
             Attached { new, agent: agent.to_string(), name, token: token.reveal().to_owned() }
@@ -133,15 +136,9 @@ impl Attach {
         }
     }
 
-    fn profile(
-        &self,
-        caller: &Caller,
-        name: &str,
-        process: Option<Process>,
-        after: Option<AgentId>,
-    ) -> Profile {
+    fn profile(&self, caller: &Caller, process: Option<Process>, after: Option<AgentId>) -> Profile {
         Profile {
-            name: name.into(),
+            name: self.name.as_str().into(),
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
             process,
             session: self.session.as_deref().map(Into::into),
@@ -150,22 +147,6 @@ impl Attach {
             ..Profile::default()
         }
     }
-}
-
-/// The wished name, with a number if somebody has it.
-pub(crate) fn free_name(world: &World, wished: &str) -> String {
-    let plain: String = wished
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })
-        .skip_while(|c| !c.is_ascii_alphanumeric())
-        .take(40)
-        .collect();
-    let plain = if plain.is_empty() { "agent".to_owned() } else { plain };
-    let numbered = (2..).map(|number| format!("{plain}-{number}"));
-    std::iter::once(plain.clone())
-        .chain(numbered)
-        .find(|name| world.agents.find(name).is_err())
-        .unwrap_or(plain)
 }
 
 impl fmt::Display for Attached {

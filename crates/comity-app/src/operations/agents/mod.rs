@@ -7,7 +7,6 @@ mod limit;
 mod list;
 
 pub use attach::Attach;
-pub(crate) use attach::free_name;
 pub use bye::Bye;
 pub use join::Join;
 pub use limit::AgentLimit;

@@ -1,13 +1,12 @@
 //! Which agent a hook belongs to: the one that the door found, the one with the same session, or a new one.
 
-use comity_core::agents::Profile;
+use comity_core::agents::{Process, Profile};
 use comity_core::{Ask, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::engine::Failed;
 use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Caller, Failure};
-use crate::operations::agents::free_name;
 use crate::processes::{Mark, mark, since};
 
 /// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
@@ -38,7 +37,7 @@ pub(super) fn agent(
     };
     let (agent, token) = app.new_identity(caller)?;
     let profile = Box::new(Profile {
-        name: free_name(&app.engine().world(), program).into(),
+        name: program.into(),
         cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
         process: Some(process),
         session: session.map(Into::into),
@@ -55,9 +54,15 @@ pub(super) fn agent(
             }
             Ok(Principal::Agent(agent))
         }
-        Err(Failed::Refused(refusal)) => Err(refusal.into()),
+        // Another hook of the same program may have come first.
+        Err(Failed::Refused(refusal)) => by_process(&app.engine().world(), process).ok_or(refusal.into()),
         Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),
     }
+}
+
+fn by_process(world: &World, process: Process) -> Option<Principal> {
+    let same = world.agents.live().find(|agent| agent.profile.process == Some(process));
+    same.map(|agent| Principal::Agent(agent.id))
 }
 
 fn by_session(world: &World, session: &str) -> Option<Principal> {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use comity_core::worktrees::Tree;
-use comity_core::{Ask, Principal};
-use comity_git::worktree::{Branch, Driver, InnerPath, Made, NewWorktree, Setup, Slug};
+use comity_core::{Ask, Event, Principal, Refusal, World};
+use comity_git::worktree::{
+    Branch, Driver, Failure as GitFailure, FailureKind, InnerPath, Made, NewWorktree, Reserved, Setup, Slug,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,10 @@ use crate::operations::guard::confiner;
 use crate::projects::Place;
 use crate::removal::settle;
 use crate::trees;
+
+/// What is told of every new worktree.
+const ELSEWHERE: &str =
+    "paths that you know are of another checkout: translate them, and read the files again";
 
 /// Gives you a worktree and a branch of your own.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
@@ -53,6 +59,24 @@ pub struct WorktreeMade {
     pub linked: Vec<String>,
     /// What you should know.
     pub notes: Vec<String>,
+    /// Why there is no worktree: then the path is the shared directory, where locks count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+}
+
+impl WorktreeMade {
+    fn of(tree: &Tree) -> WorktreeMade {
+        WorktreeMade {
+            slug: tree.slug.to_string(),
+            path: tree.path.to_string(),
+            branch: tree.branch.to_string(),
+            base: tree.base.to_string(),
+            copied: Vec::new(),
+            linked: Vec::new(),
+            notes: vec![ELSEWHERE.to_owned()],
+            fallback: None,
+        }
+    }
 }
 
 impl Operation for WorktreeAdd {
@@ -72,28 +96,24 @@ impl Operation for WorktreeAdd {
             (None, Principal::Agent(_)) => app.engine().world().name_of(caller.who),
             (None, Principal::Human | Principal::System | Principal::Nobody) => {
                 let hint = "name it: comity worktree add SLUG";
-                return Err(comity_core::Refusal::bad_input("a worktree needs a name", hint).into());
+                return Err(Refusal::bad_input("a worktree needs a name", hint).into());
             }
         };
         let slug = Slug::parse(&name).map_err(failure)?;
+        if let Some(tree) = made_before(&app.engine().world(), caller) {
+            return Ok(Plan::Answer(WorktreeMade::of(&tree)));
+        }
         make_room(app, &place, &slug);
+        if app.engine().world().worktrees.get(place.project(), slug.as_str()).is_some() {
+            let problem = format!("there is a worktree {slug} already");
+            return Err(Refusal::bad_input(problem, "choose another name, or remove it first").into());
+        }
         let branch = self.branch.as_deref().map(Branch::parse).transpose().map_err(failure)?;
-        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
-        let setup = setup(&place)?;
         let base = self.base.as_deref().unwrap_or("HEAD");
-        let new = NewWorktree { slug: &slug, branch: branch.as_ref(), base, setup: &setup };
-        let program = &app.config().worktree.create_hook;
-        let confiner = if program.is_empty() { None } else { confiner(app, caller.who, None)? };
-        let made = match trees::hook(program, confiner) {
-            Some(hook) => driver.create_by_hook(&hook, &new),
-            None => driver.claim_or_create(&new),
+        let (driver, reserved, made) = match make(app, caller, &place, &slug, branch.as_ref(), base) {
+            Ok(made) => made,
+            Err(failure) => return fall_back(caller, &place, &slug, failure),
         };
-        let made = made.map_err(|no| match failure(no) {
-            Failure::Fault(problem) => {
-                Failure::Fault(format!("{problem}; work in the shared directory, with locks"))
-            }
-            refused => refused,
-        })?;
         let output = output(&made);
         let tree = Box::new(Tree {
             slug: output.slug.as_str().into(),
@@ -104,10 +124,109 @@ impl Operation for WorktreeAdd {
         if let Some(introduced) = { place.introduce(&app.engine().world()) } {
             ask(app, Principal::System, introduced)?;
         }
-        ask(app, caller.who, Ask::AddWorktree { project: place.project(), tree })?;
-        keep_ready(app, driver, base);
-        Ok(Plan::Answer(output))
+        let asks = vec![Ask::AddWorktree { project: place.project(), tree }];
+        let (app, base) = (app.clone(), base.to_owned());
+        let finish = Box::new(move |_: &[Event], _: &World, _| {
+            // Only now is it somebody's: after a crash before this, its name is free.
+            drop(reserved);
+            keep_ready(&app, driver, base);
+            output
+        });
+        Ok(Plan::Change { asks, finish })
     }
+}
+
+/// The worktree that the same call has made already; the server did not live to answer it.
+fn made_before(world: &World, caller: &Caller) -> Option<Tree> {
+    let events = world.answers.get(caller.who, caller.key.as_ref()?)?;
+    events.iter().find_map(|event| match event {
+        Event::WorktreeAdded { tree, .. } => Some(tree.clone()),
+        _ => None,
+    })
+}
+
+/// Makes it, and holds its name until it is known to be the caller's.
+fn make(
+    app: &Application,
+    caller: &Caller,
+    place: &Place,
+    slug: &Slug,
+    branch: Option<&Branch>,
+    base: &str,
+) -> Result<(Arc<Driver>, Reserved, Made), NotMade> {
+    let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+    let setup = setup(place)?;
+    let reserved = driver.reserve(slug)?;
+    let new = NewWorktree { slug, branch, base, setup: &setup, reserved: Some(&reserved) };
+    let program = &app.config().worktree.create_hook;
+    let confiner = if program.is_empty() { None } else { confiner(app, caller.who, None)? };
+    let made = match trees::hook(program, confiner) {
+        Some(hook) => driver.create_by_hook(&hook, &new),
+        None => driver.claim_or_create(&new),
+    }?;
+    Ok((driver, reserved, made))
+}
+
+/// Why there is no worktree.
+enum NotMade {
+    /// It was asked for in a way that cannot be.
+    Refused(Failure),
+    /// Something is broken that the caller cannot mend.
+    Broken(String),
+}
+
+impl From<Failure> for NotMade {
+    fn from(failure: Failure) -> NotMade {
+        match failure {
+            Failure::Fault(problem) => NotMade::Broken(problem),
+            Failure::Refused(_) => NotMade::Refused(failure),
+        }
+    }
+}
+
+impl From<GitFailure> for NotMade {
+    fn from(no: GitFailure) -> NotMade {
+        match no.kind() {
+            FailureKind::BadName | FailureKind::Taken | FailureKind::NotFound | FailureKind::Conflicts => {
+                NotMade::Refused(failure(no))
+            }
+            FailureKind::Git
+            | FailureKind::Disk
+            | FailureKind::Hook
+            | FailureKind::BadPlace
+            | FailureKind::Busy
+            | FailureKind::Changed => NotMade::Broken(no.to_string()),
+        }
+    }
+}
+
+/// An agent works on in the shared directory, and is told so; a person decides.
+fn fall_back(
+    caller: &Caller,
+    place: &Place,
+    slug: &Slug,
+    no: NotMade,
+) -> Result<Plan<WorktreeMade>, Failure> {
+    let problem = match no {
+        NotMade::Refused(failure) => return Err(failure),
+        NotMade::Broken(problem) => problem,
+    };
+    eprintln!("comity: the worktree {slug} could not be made: {problem}");
+    if !matches!(caller.who, Principal::Agent(_)) {
+        return Err(Failure::Fault(format!("{problem}; work in the shared directory, with locks")));
+    }
+    let repository = place.repository();
+    let shared = trees::main_checkout(repository.common_dir()).unwrap_or_else(|| repository.root());
+    Ok(Plan::Answer(WorktreeMade {
+        slug: slug.as_str().to_owned(),
+        path: shared.to_string_lossy().into_owned(),
+        branch: String::new(),
+        base: String::new(),
+        copied: Vec::new(),
+        linked: Vec::new(),
+        notes: vec!["others work there, too: lock what you change with: comity lock PATH".to_owned()],
+        fallback: Some(problem),
+    }))
 }
 
 /// Waits for one of the same name that was released, if it is still on its way. If it is kept, the name is taken.
@@ -122,12 +241,11 @@ fn make_room(app: &Application, place: &Place, slug: &Slug) {
 }
 
 /// Makes the next one ready, beside everything else.
-fn keep_ready(app: &Application, driver: Arc<Driver>, base: &str) {
+fn keep_ready(app: &Application, driver: Arc<Driver>, base: String) {
     let ready = app.config().worktree.ready.unwrap_or(1);
     if ready == 0 || !app.config().worktree.create_hook.is_empty() {
         return;
     }
-    let base = base.to_owned();
     let filling = move || {
         if let Err(problem) = driver.fill(&base, ready) {
             eprintln!("comity: no worktree could be made ready: {problem}");
@@ -147,9 +265,7 @@ fn setup(place: &Place) -> Result<Setup, Failure> {
 
 fn output(made: &Made) -> WorktreeMade {
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    let mut notes = vec![
-        "paths that you know are of another checkout: translate them, and read the files again".to_owned(),
-    ];
+    let mut notes = vec![ELSEWHERE.to_owned()];
     let unlinked = made.setup.linked.iter().filter(|linked| !linked.is_ignored);
     notes.extend(unlinked.map(|linked| {
         format!(
@@ -171,6 +287,7 @@ fn output(made: &Made) -> WorktreeMade {
         copied: made.setup.copied.iter().map(|copied| text(copied.path.as_ref())).collect(),
         linked: made.setup.linked.iter().map(|linked| linked.link.path.as_str().to_owned()).collect(),
         notes,
+        fallback: None,
     }
 }
 
@@ -178,7 +295,13 @@ impl fmt::Display for WorktreeMade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WorktreeMade { slug, path, branch, base, .. } = self;
         let short = base.get(..10).unwrap_or(base);
-        write!(f, "{slug} is ready: cd {path}\n  on {branch}, from {short}")?;
+        match &self.fallback {
+            Some(why) => write!(
+                f,
+                "NO WORKTREE {slug}: {why}\n  nothing was made; work in the shared directory, with locks: cd {path}"
+            )?,
+            None => write!(f, "{slug} is ready: cd {path}\n  on {branch}, from {short}")?,
+        }
         self.notes.iter().try_for_each(|note| write!(f, "\n  {note}"))
     }
 }

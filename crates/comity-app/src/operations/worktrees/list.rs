@@ -3,7 +3,8 @@
 use std::fmt;
 
 use clap::Args;
-use comity_core::Principal;
+use comity_core::{Principal, ProjectId};
+use comity_git::worktree::{Driver, Slug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,7 @@ pub struct WorktreeList {
     pub worktrees: Vec<WorktreeView>,
     /// Those in the trash: comity worktree restore SLUG brings one back.
     pub trash: Vec<TrashView>,
-    /// What crashes have left; nothing of it is deleted.
+    /// What crashes have left, and what to do about it; nothing of it is deleted.
     pub leftovers: Vec<String>,
     /// How many are ready for the next who asks.
     pub ready: usize,
@@ -73,6 +74,7 @@ impl Operation for ListWorktrees {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeList>, Failure> {
         let place = app.projects().place(caller)?;
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+        forget_reservations(app, &driver, place.project());
         let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
         // What is being made ready for the next one is no leftover; what a crash left of it, the next filling finds.
         let mut leftovers = driver.leftovers().map_err(failure)?;
@@ -105,10 +107,17 @@ impl Operation for ListWorktrees {
         Ok(Plan::Answer(WorktreeList {
             worktrees: worktrees.collect(),
             trash: trash.collect(),
-            leftovers: leftovers.iter().map(ToString::to_string).collect(),
+            leftovers: leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())).collect(),
             ready: driver.ready().map_err(failure)?,
         }))
     }
+}
+
+/// What is written down as somebody's is no leftover, whenever the server died after that.
+fn forget_reservations(app: &Application, driver: &Driver, project: ProjectId) {
+    let world = app.engine().world();
+    let slugs = world.worktrees.of(project).filter_map(|worktree| Slug::parse(&worktree.tree.slug).ok());
+    slugs.for_each(|slug| driver.handed_out(&slug));
 }
 
 impl fmt::Display for WorktreeList {

@@ -13,6 +13,7 @@ use super::commit::CommitId;
 use super::failure::{Failure, FailureKind};
 use super::guard::Guard;
 use crate::git::Git;
+use crate::umask::{as_user, share};
 
 pub use conflicts::{Conflict, Side};
 use plan::Outcome;
@@ -87,7 +88,8 @@ impl Driver {
     /// A lock for each target, beside the one in this process.
     fn merge_guard(&self, plan: &MergePlan, deadline: Instant) -> Result<Guard, Failure> {
         let dir = self.common_dir.join("comity");
-        std::fs::create_dir_all(&dir).map_err(Failure::disk(&dir))?;
+        as_user(|| std::fs::create_dir_all(&dir)).map_err(Failure::disk(&dir))?;
+        share(&dir);
         let hash = blake3::hash(plan.target.as_str().as_bytes()).to_hex();
         Guard::take(&dir.join(format!("merge-{}.lock", &hash[..16])), deadline)
     }

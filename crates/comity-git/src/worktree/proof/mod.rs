@@ -15,7 +15,6 @@ mod unfinished;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::Driver;
 use super::commit::CommitId;
 use super::disk::Root;
 use super::failure::Failure;
@@ -24,6 +23,7 @@ use super::record::{Link, RECORD_FILE, Ready};
 use super::survey::{Except, Seal, Survey};
 use super::trash::{FILES, GIT_ENTRY, Proven};
 use super::watch::Watch;
+use super::{Driver, mounts};
 use crate::git::{Git, UnknownState};
 use crate::worktrees::Worktree;
 
@@ -93,6 +93,16 @@ impl Driver {
         let mut kept = Vec::new();
         if (rules.in_use)(path) {
             kept.push(Kept::one(Why::InUse, path.display().to_string()));
+        }
+        match mounts::below(&worktree.root) {
+            Ok(points) => {
+                kept.extend(
+                    points
+                        .iter()
+                        .map(|point| Kept::unknown(format!("something is mounted at {}", point.display()))),
+                );
+            }
+            Err(error) => kept.push(Kept::unknown(error)),
         }
         kept.extend(unfinished::unfinished(&worktree.git_dir));
         kept.extend(contents::odd_contents(&files));

@@ -61,20 +61,26 @@ fn while_a_worktree_is_made() {
         let yard = dying(project(), step);
         dies(|| drop(yard.make_with("ann", &setup())));
         let yard = yard.reopen();
-        if step == Made {
-            // All is done; only the caller does not know yet.
-            assert_eq!(yard.driver.leftovers(), Ok(vec![]));
-            assert_eq!(yard.driver.list().expect("a list").len(), 1);
-            assert_eq!(yard.whys(ANN), []);
-            continue;
-        }
         check_clears(&yard, step);
-        // From the moment that it is written down which branch is meant, that one is free again, too.
-        let has_branch = yard.exists("refs/heads/comity/ann");
-        assert_eq!(has_branch, matches!(step, BranchMade | Added), "{step:?}");
-        if !has_branch {
-            yard.make_with("ann", &setup());
-        }
+        yard.make_with("ann", &setup());
+        assert_eq!(yard.driver.list().expect("a list").len(), 1, "{step:?}");
+    }
+}
+
+#[test]
+fn a_name_whose_worktree_was_never_finished_can_be_used_at_once() {
+    use Step::{Added, BranchMade, CheckedOut, Made, Recorded, Reserved, SetUp};
+    for step in [Reserved, BranchMade, Added, Recorded, CheckedOut, SetUp, Made] {
+        let yard = dying(project(), step);
+        dies(|| drop(yard.make_with("ann", &setup())));
+        let yard = yard.reopen();
+        let left = yard.driver.leftovers().expect("looked");
+        let expected = Leftover::HalfMade { path: yard.path(ANN), slug: Some("ann".into()) };
+        assert_eq!(left, [expected], "{step:?}");
+        assert!(left[0].next_step().contains("comity worktree add ann"), "{step:?}");
+        yard.make_with("ann", &setup());
+        assert_eq!(yard.driver.leftovers(), Ok(vec![]), "{step:?}");
+        assert_eq!(yard.whys(ANN), [], "{step:?}");
     }
 }
 
@@ -85,15 +91,28 @@ fn while_a_worktree_is_claimed() {
         yard.driver.fill("trunk", 1).expect("filled");
         let yard = dying(yard, step);
         let (slug, setup) = (Slug::parse("ann").expect("a slug"), setup());
-        let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup };
+        let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
         dies(|| drop(yard.driver.claim(&new)));
         let yard = yard.reopen();
         // Even git's own cleaning leaves it alone.
         yard.sandbox.git("main", &["worktree", "prune", "--expire=now"]);
         let left = yard.driver.leftovers().expect("looked");
-        assert_eq!(left, [Leftover::HalfMade { path: yard.path(ANN), slug: None }], "{step:?}");
+        let expected = Leftover::HalfMade { path: yard.path(ANN), slug: Some("ann".into()) };
+        assert_eq!(left, [expected], "{step:?}");
         check_clears(&yard, step);
+        yard.driver.claim_or_create(&new).expect("made");
     }
+}
+
+#[test]
+fn while_one_is_made_ready() {
+    let yard = project();
+    yard.sandbox.git("main", &["worktree", "add", "-q", "--detach", "../trees/pool/pool-1", "trunk"]);
+    let path = yard.path("trees/pool/pool-1");
+    assert_eq!(yard.driver.leftovers(), Ok(vec![Leftover::HalfMade { path, slug: None }]));
+    let filled = yard.driver.fill("trunk", 1).expect("filled");
+    assert_eq!((filled.ready, yard.driver.leftovers()), (1, Ok(vec![])));
+    assert_eq!(yard.driver.trashed().expect("a list").len(), 1, "it is in the trash");
 }
 
 #[test]

@@ -39,12 +39,12 @@ fn the_base_is_what_it_is_now() {
         ["trunk~1", "v1", "origin/main", "deep/one", "refs/heads/deep/one", "HEAD~1", &first, &first[..12]];
     for (number, base) in bases.into_iter().enumerate() {
         let slug = Slug::parse(&format!("ann{number}")).expect("a slug");
-        let new = NewWorktree { slug: &slug, branch: None, base, setup: &setup };
+        let new = NewWorktree { slug: &slug, branch: None, base, setup: &setup, reserved: None };
         assert_eq!(yard.driver.create(&new).expect(base).base.commit.as_str(), first, "{base}");
     }
     for base in ["nothing", "", "-", "--help", "trunk:src/a.rs", "a\nb", "a\0b", "trunk^{tree}"] {
         let slug = Slug::parse("bob").expect("a slug");
-        let new = NewWorktree { slug: &slug, branch: None, base, setup: &setup };
+        let new = NewWorktree { slug: &slug, branch: None, base, setup: &setup, reserved: None };
         let kind = yard.driver.create(&new).expect_err(base).kind();
         assert!(matches!(kind, FailureKind::NotFound | FailureKind::BadName), "{base:?}: {kind:?}");
     }
@@ -59,7 +59,13 @@ fn a_name_that_is_a_tag_and_a_branch_means_to_us_what_it_means_to_git() {
     yard.sandbox.git("main", &["branch", "twice", "trunk"]);
     let slug = Slug::parse("ann").expect("a slug");
     let setup = Setup::default();
-    let made = yard.driver.create(&NewWorktree { slug: &slug, branch: None, base: "twice", setup: &setup });
+    let made = yard.driver.create(&NewWorktree {
+        slug: &slug,
+        branch: None,
+        base: "twice",
+        setup: &setup,
+        reserved: None,
+    });
     let git = yard.sandbox.git("main", &["rev-parse", "twice"]);
     assert_eq!(made.expect("made").base.commit.as_str(), git.trim_end());
 }
@@ -69,7 +75,7 @@ fn a_branch_can_be_asked_for() {
     let yard = Yard::new();
     let (slug, setup, name) =
         (Slug::parse("ann").expect("a slug"), Setup::default(), branch("feature/login"));
-    let new = NewWorktree { slug: &slug, branch: Some(&name), base: "trunk", setup: &setup };
+    let new = NewWorktree { slug: &slug, branch: Some(&name), base: "trunk", setup: &setup, reserved: None };
     assert_eq!(yard.driver.create(&new).expect("made").branch.as_ref(), Some(&name));
     let other = Slug::parse("bob").expect("a slug");
     let no = yard.driver.create(&NewWorktree { slug: &other, ..new }).expect_err("it exists");
@@ -81,7 +87,13 @@ fn check_nothing_left(yard: &Yard, driver: &Driver) -> String {
     let slug = Slug::parse("ann").expect("a slug");
     let setup = Setup::default();
     let refs = yard.sandbox.git("main", &["for-each-ref"]);
-    let no = driver.create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup });
+    let no = driver.create(&NewWorktree {
+        slug: &slug,
+        branch: None,
+        base: "trunk",
+        setup: &setup,
+        reserved: None,
+    });
     let no = no.expect_err("it cannot be made").to_string();
     assert!(!yard.path("trees/worktrees/ann").exists(), "{no}");
     assert_eq!(yard.sandbox.git("main", &["for-each-ref"]), refs, "{no}");
@@ -121,7 +133,13 @@ fn what_git_thinks_is_there_is_left_alone() {
     yard.sandbox.git("main", &["branch", "-q", "-m", "comity/ann", "kept"]);
     let slug = Slug::parse("ann").expect("a slug");
     let setup = Setup::default();
-    let no = yard.driver.create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup });
+    let no = yard.driver.create(&NewWorktree {
+        slug: &slug,
+        branch: None,
+        base: "trunk",
+        setup: &setup,
+        reserved: None,
+    });
     assert_eq!(no.expect_err("taken").kind(), FailureKind::Taken);
     assert!(yard.path(&git_dir).join("logs/HEAD").exists());
 }
@@ -133,7 +151,13 @@ fn a_place_in_the_way_is_not_followed() {
     yard.sandbox.link(yard.path("outside"), "trees/worktrees/ann");
     let slug = Slug::parse("ann").expect("a slug");
     let setup = Setup::default();
-    let no = yard.driver.create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup });
+    let no = yard.driver.create(&NewWorktree {
+        slug: &slug,
+        branch: None,
+        base: "trunk",
+        setup: &setup,
+        reserved: None,
+    });
     assert_eq!(no.expect_err("taken").kind(), FailureKind::Taken);
     assert_eq!(fs::read_dir(yard.path("outside")).expect("a directory").count(), 0);
 }
@@ -143,7 +167,7 @@ fn two_at_once_for_one_name() {
     let yard = Yard::new();
     let slug = Slug::parse("ann").expect("a slug");
     let setup = Setup::default();
-    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup };
+    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
     let made: Vec<bool> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| yard.driver.create(&new).is_ok())).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()

@@ -21,7 +21,7 @@ fn program(yard: &Yard, name: &str, script: &str) -> Hook {
 
 fn create(yard: &Yard, hook: &Hook) -> Result<Made, FailureKind> {
     let (slug, setup) = (Slug::parse("ann").expect("a slug"), Setup::default());
-    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup };
+    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
     yard.driver.create_by_hook(hook, &new).map_err(|failure| failure.kind())
 }
 

@@ -36,7 +36,7 @@ fn check(set: impl Fn(&Yard, &str)) {
     assert!(has_run(&yard), "the trap springs for plain git");
 
     let (slug, setup) = (Slug::parse("ann").expect("a slug"), Setup::default());
-    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup };
+    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
     yard.driver.create(&new).expect("made");
     yard.driver.fill("trunk", 1).expect("filled");
     let slug = Slug::parse("bob").expect("a slug");

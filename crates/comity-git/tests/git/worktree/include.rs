@@ -154,7 +154,13 @@ fn what_the_commit_has_is_not_overwritten() {
     yard.sandbox.git("side", &["commit", "-q", "-m", "side"]);
     let slug = comity_git::worktree::Slug::parse("ann").expect("a slug");
     let setup = comity_git::worktree::Setup::default();
-    let new = comity_git::worktree::NewWorktree { slug: &slug, branch: None, base: "side", setup: &setup };
+    let new = comity_git::worktree::NewWorktree {
+        slug: &slug,
+        branch: None,
+        base: "side",
+        setup: &setup,
+        reserved: None,
+    };
     let made = yard.driver.create(&new).expect("made");
     assert_eq!(fs::read_to_string(made.path.join(".env")).expect("there"), "of the commit\n");
     assert_eq!(fs::read_dir(yard.path("outside")).expect("there").count(), 0, "nothing was written outside");

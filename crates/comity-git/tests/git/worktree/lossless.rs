@@ -19,7 +19,7 @@ proptest! {
         let yard = Yard::new();
         let setup = comity_git::worktree::Setup::default();
         let slug = comity_git::worktree::Slug::parse("ann").expect("a slug");
-        let new = comity_git::worktree::NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup };
+        let new = comity_git::worktree::NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
         if is_pooled {
             yard.driver.fill("trunk", 1).expect("filled");
         }

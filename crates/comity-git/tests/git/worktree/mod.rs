@@ -9,6 +9,7 @@ mod kept;
 mod leftovers;
 mod lossless;
 mod merge;
+mod mounts;
 mod places;
 mod pool;
 mod removable;

@@ -13,7 +13,9 @@ fn claim(yard: &Yard, slug: &str, base: &str) -> Option<Made> {
 
 fn claim_with(yard: &Yard, slug: &str, base: &str, setup: &Setup) -> Option<Made> {
     let slug = Slug::parse(slug).expect("a slug");
-    yard.driver.claim(&NewWorktree { slug: &slug, branch: None, base, setup }).expect("claimed")
+    yard.driver
+        .claim(&NewWorktree { slug: &slug, branch: None, base, setup, reserved: None })
+        .expect("claimed")
 }
 
 fn fill(yard: &Yard, ready: usize) -> Filled {
@@ -216,7 +218,7 @@ fn a_claim_that_fails_leaves_nothing() {
     let blob = yard.sandbox.git("main", &["rev-parse", "trunk~1:src/a.rs"]);
     let object = format!("main/.git/objects/{}/{}", &blob[..2], blob[2..].trim_end());
     fs::remove_file(yard.path(&object)).expect("removed");
-    let new = NewWorktree { slug: &slug, branch: None, base: "trunk~1", setup: &setup };
+    let new = NewWorktree { slug: &slug, branch: None, base: "trunk~1", setup: &setup, reserved: None };
     assert!(yard.driver.claim(&new).is_err());
     assert!(!yard.path("trees/worktrees/ann").exists());
     assert!(!yard.exists("refs/heads/comity/ann"));
@@ -227,6 +229,6 @@ fn a_claim_that_fails_leaves_nothing() {
 fn without_a_ready_one_a_new_one_is_made() {
     let yard = Yard::new();
     let (slug, setup) = (Slug::parse("ann").expect("a slug"), Setup::default());
-    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup };
+    let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
     assert!(yard.driver.claim_or_create(&new).expect("made").path.exists());
 }

@@ -133,7 +133,13 @@ fn check(first: &str, second: &str, expected: Option<FailureKind>) {
     yard.make(first);
     let slug = Slug::parse(second).expect("a slug");
     let setup = Setup::default();
-    let made = yard.driver.create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup });
+    let made = yard.driver.create(&NewWorktree {
+        slug: &slug,
+        branch: None,
+        base: "trunk",
+        setup: &setup,
+        reserved: None,
+    });
     assert_eq!(made.err().map(|failure| failure.kind()), expected, "{first} {second}");
 }
 
@@ -155,7 +161,13 @@ fn branches_of_the_user_are_not_taken_over() {
         yard.sandbox.git("main", &["branch", name]);
         let slug = Slug::parse("ann").expect("a slug");
         let setup = Setup::default();
-        let no = yard.driver.create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup });
+        let no = yard.driver.create(&NewWorktree {
+            slug: &slug,
+            branch: None,
+            base: "trunk",
+            setup: &setup,
+            reserved: None,
+        });
         assert_eq!(no.expect_err(name).kind(), FailureKind::Taken, "{name}");
         assert!(yard.exists(&format!("refs/heads/{name}")), "{name} stays");
         assert!(!yard.path("trees/worktrees/ann").exists());

@@ -55,7 +55,9 @@ impl Yard {
 
     pub(crate) fn make_with(&self, slug: &str, setup: &Setup) -> Made {
         let slug = Slug::parse(slug).expect("a slug");
-        self.driver.create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup }).expect("made")
+        self.driver
+            .create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup, reserved: None })
+            .expect("made")
     }
 
     /// Makes a worktree for `ann` and gives its path in the sandbox.

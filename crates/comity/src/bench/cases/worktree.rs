@@ -151,7 +151,7 @@ fn cold(bench: &mut Bench, plain: &Plain<'_>, what: &str) -> Result<(), String> 
         plain.remove()?;
         count += 1;
         let slug = Slug::parse(&format!("cold{count}")).map_err(said)?;
-        let new = NewWorktree { slug: &slug, branch: None, base: "HEAD", setup: &setup };
+        let new = NewWorktree { slug: &slug, branch: None, base: "HEAD", setup: &setup, reserved: None };
         let mut made = None;
         let subject = timed(|| driver.create(&new).map(|it| made = Some(it.path)).map_err(said))?;
         let path = made.unwrap_or_default();
@@ -246,7 +246,7 @@ fn include(bench: &mut Bench, stage: &Rc<Stage>) -> Result<(), String> {
         count += 1;
         let slug = Slug::parse(&format!("{name}{count}")).map_err(|no| no.to_string())?;
         let setup = Setup::default();
-        let new = NewWorktree { slug: &slug, branch: None, base: "HEAD", setup: &setup };
+        let new = NewWorktree { slug: &slug, branch: None, base: "HEAD", setup: &setup, reserved: None };
         Ok(timed(|| driver.claim(&new).map(drop).map_err(|no| no.to_string()))? as f64)
     };
     let what = Comparison {

@@ -1,0 +1,90 @@
+//! Files in a repository get the modes that git gives them when the user runs it, whatever this process keeps private.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use rustix::fs::{FileType, Mode};
+use rustix::process::umask;
+
+/// The user's umask; without one, that of this process counts.
+static USERS: OnceLock<Mode> = OnceLock::new();
+
+/// Makes this process's own files private, and remembers what the user wants for those in repositories.
+///
+/// Where a thread cannot have a umask of its own, the whole process keeps the user's.
+pub fn keep_private(users: u32) {
+    umask(Mode::from_raw_mode(0o077));
+    let users = USERS.get_or_init(|| Mode::from_raw_mode(users & 0o777));
+    // A thread of its own: what it finds out must not change this one.
+    let is_possible = std::thread::spawn(own_thread::has_own).join().unwrap_or_default();
+    if !is_possible {
+        umask(*users);
+    }
+}
+
+/// Does something with the user's umask, such as making a file or starting git.
+pub(crate) fn as_user<T>(act: impl FnOnce() -> T) -> T {
+    let Some(users) = USERS.get().filter(|_| own_thread::has_own()) else { return act() };
+    let _before = Restored(umask(*users));
+    act()
+}
+
+/// Lets a directory or file of ours be used by those who share the repository: git makes its directories writable for the
+/// group then.
+pub(crate) fn share(path: &Path) {
+    if let Some(parent) = path.parent() {
+        share_like(parent, path);
+    }
+}
+
+/// The same for a directory elsewhere, if another one is shared.
+pub(crate) fn share_like(other: &Path, path: &Path) {
+    let (Ok(above), Ok(own)) = (rustix::fs::stat(other), rustix::fs::lstat(path)) else { return };
+    let runs = match FileType::from_raw_mode(own.st_mode) {
+        FileType::Directory => Mode::XGRP | Mode::XOTH | Mode::SGID,
+        _ => Mode::empty(),
+    };
+    let (above, own) = (Mode::from_raw_mode(above.st_mode), Mode::from_raw_mode(own.st_mode));
+    let shared = own | (above & (Mode::RGRP | Mode::WGRP | Mode::ROTH | runs));
+    if above.contains(Mode::SGID | Mode::WGRP) && shared != own {
+        // Whoever made it has done it; others cannot, and need not.
+        let _not_ours = rustix::fs::chmod(path, shared);
+    }
+}
+
+struct Restored(Mode);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        umask(self.0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod own_thread {
+    use std::cell::OnceCell;
+
+    use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+    thread_local! {
+        static HAS_OWN: OnceCell<bool> = const { OnceCell::new() };
+    }
+
+    /// Whether this thread has a umask that no other thread has.
+    #[expect(
+        unsafe_code,
+        reason = "rustix takes no promises about file descriptors, which are not unshared here"
+    )]
+    pub(super) fn has_own() -> bool {
+        // SAFETY: only the umask and the working directory are unshared, which no other thread relies on.
+        let unshare = || unsafe { unshare_unsafe(UnshareFlags::FS) }.is_ok();
+        HAS_OWN.with(|has_own| *has_own.get_or_init(unshare))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod own_thread {
+    pub(super) fn has_own() -> bool {
+        false
+    }
+}

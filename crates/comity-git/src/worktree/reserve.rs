@@ -1,0 +1,164 @@
+//! Reserves the name of a worktree while it is made, such that a crash leaves nothing that keeps the name.
+//!
+//! What is about to be made is written into a file that is locked meanwhile, also by git. A file that is there and not
+//! locked is what a killed server has left.
+
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::commit::Base;
+use super::failure::{Failure, FailureKind};
+use super::guard::Guard;
+use super::leftovers::Leftover;
+use super::names::Branch;
+use super::record::{Record, decode, encode};
+use super::slug::Slug;
+use super::{Driver, save};
+
+/// Behind the folder in the name of the file.
+const SUFFIX: &str = ".making";
+/// How long somebody else may be at the same name, such as git that has outlived a killed server.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+/// Bytes of what is written down.
+const BYTES_MAX: usize = 16 << 10;
+/// Why what there was of it is in the trash.
+pub(super) const INTERRUPTED: &str = "its making was interrupted";
+
+/// The name of a worktree that is being made. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct Reserved {
+    guard: Guard,
+    path: PathBuf,
+}
+
+/// What is about to be made.
+#[derive(Serialize, Deserialize)]
+struct Intention {
+    slug: Slug,
+    branch: Branch,
+    base: Base,
+}
+
+/// What is known of a name.
+pub(super) enum Making {
+    /// Nobody has reserved it.
+    No,
+    /// Somebody makes it at this moment.
+    Now,
+    /// Somebody did not get to the end.
+    Left(Slug),
+}
+
+impl Driver {
+    /// Reserves a name: nobody else makes a worktree of it meanwhile. What a crash left of an earlier one is in the trash
+    /// after that, and its branch is gone if nothing is on it.
+    pub fn reserve(&self, slug: &Slug) -> Result<Reserved, Failure> {
+        let path = self.reservation(&slug.folder());
+        let deadline = Instant::now() + WAIT_MAX;
+        let guard = loop {
+            let guard = Guard::take(&path, deadline).map_err(|failure| match failure.kind() {
+                FailureKind::Busy => {
+                    let message = format!("somebody is just making a worktree {slug}");
+                    Failure::new(FailureKind::Busy, message, "wait for it, or take another name")
+                }
+                _ => failure,
+            })?;
+            // Whoever had it before us may have removed the file.
+            if is_same(guard.file(), &path) {
+                break guard;
+            }
+        };
+        if let Some(Intention { slug, branch, base }) = read(guard.file()) {
+            self.clear(&slug, Some((&branch, &base)))?;
+        } else if let Some(Leftover::HalfMade { .. }) = self.left_half_made(slug) {
+            self.clear(slug, None)?;
+        }
+        let reserved = Reserved { guard, path };
+        reserved.forget()?;
+        Ok(reserved)
+    }
+
+    /// Somebody is known to have this worktree: a server that died after writing that down left its reservation.
+    pub fn handed_out(&self, slug: &Slug) {
+        let path = self.reservation(&slug.folder());
+        let Ok(file) = File::open(&path) else { return };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _was_removed_by_somebody = std::fs::remove_file(path);
+        }
+    }
+
+    /// Whether the worktree in a folder is being made, or was not finished.
+    pub(super) fn making(&self, folder: &str) -> Making {
+        let Ok(file) = File::open(self.reservation(folder)) else { return Making::No };
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => read(&file).map_or(Making::No, |intention| Making::Left(intention.slug)),
+            Err(_) => Making::Now,
+        }
+    }
+
+    /// Puts what there is of a worktree that nobody got into the trash.
+    fn clear(&self, slug: &Slug, meant: Option<(&Branch, &Base)>) -> Result<(), Failure> {
+        let path = self.places.worktrees.join(slug.folder());
+        let git_dir = self.git_dir_of(&path)?;
+        let record = git_dir.as_ref().and_then(|git_dir| Record::read(git_dir).ok().flatten());
+        if let Some(git_dir) = &git_dir {
+            save::keep_everything(self, &path, git_dir)?;
+        }
+        self.set_aside_path(Some(slug), &path, INTERRUPTED)?;
+        match (meant, record) {
+            (Some((branch, base)), _) => self.drop_unused(branch, base),
+            (None, Some(Record::Making { branch, base, .. })) => self.drop_unused(&branch, &base),
+            (None, Some(Record::Pooled(_) | Record::Ready(_)) | None) => Ok(()),
+        }
+    }
+
+    fn reservation(&self, folder: &str) -> PathBuf {
+        // Folders that differ by case only are one on some file systems.
+        self.places.worktrees.join(format!(".{}{SUFFIX}", folder.to_ascii_lowercase()))
+    }
+}
+
+impl Reserved {
+    /// Writes down what is made from here on.
+    pub(super) fn note(&self, slug: &Slug, branch: &Branch, base: &Base) -> Result<(), Failure> {
+        let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
+        let write = || self.guard.file().write_all_at(&encode(&Intention { slug, branch, base })?, 0);
+        self.forget()?;
+        write().map_err(Failure::disk(&self.path))
+    }
+
+    fn forget(&self) -> Result<(), Failure> {
+        self.guard.file().set_len(0).map_err(Failure::disk(&self.path))
+    }
+
+    /// The locked file, for git to hold, too.
+    pub(super) fn file(&self) -> &File {
+        self.guard.file()
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // A panic is a crash: what it left is found by the next one.
+        if !std::thread::panicking() {
+            let _was_removed_by_somebody = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn read(file: &File) -> Option<Intention> {
+    let mut bytes = vec![0; BYTES_MAX];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    decode(&bytes[..length]).ok()
+}
+
+fn is_same(file: &File, path: &Path) -> bool {
+    let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let (own, there) = (file.metadata().map(id), std::fs::symlink_metadata(path).map(id));
+    own.is_ok() && own.ok() == there.ok()
+}
