@@ -60,11 +60,29 @@ enum Started {
 
 /// Starts the server unless somebody else just did.
 pub(crate) fn start(home: &Home) -> Result<(), String> {
+    let _starting = keep_others_from_starting(home)?;
+    start_now(home)
+}
+
+/// Ends the server by `end`, and starts the next one, with this program: nobody else starts one in between.
+pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Result<Result<(), T>, String> {
+    let _starting = keep_others_from_starting(home)?;
+    match end() {
+        Ok(()) => start_now(home).map(Ok),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+fn keep_others_from_starting(home: &Home) -> Result<std::fs::File, String> {
     state_dir::prepare(home)?;
     let lock = home.path().join("start.lock");
     let said = |error: io::Error| format!("{}: {error}", lock.display());
     let starting = state_dir::private_file(&lock).map_err(said)?;
     starting.lock().map_err(said)?;
+    Ok(starting)
+}
+
+fn start_now(home: &Home) -> Result<(), String> {
     for attempt in 0..ATTEMPTS_MAX {
         if UnixStream::connect(home.socket()).is_ok() {
             return Ok(());
