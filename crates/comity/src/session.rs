@@ -10,10 +10,10 @@ use crate::start;
 
 /// How often an unanswered question is asked again.
 const ATTEMPTS_MAX: u32 = 40;
-/// A server that ends so soon after a question may have ended because of it.
+/// A server that panics so soon after a question may have done so because of it.
 const SOON: Duration = Duration::from_secs(5);
-/// Servers that one question may end so.
-const ENDED_SOON_MAX: u32 = 2;
+/// Servers that one question may end so, in a row. Whoever only waits outlives any number that are killed.
+const PANICS_MAX: u32 = 2;
 
 /// How often a question was asked in vain: one that ends every server is not asked for ever.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Asked {
     /// The last server that ended with it.
     ended: Option<i32>,
     losses: u32,
-    ended_soon: u32,
+    panics: u32,
 }
 
 impl Asked {
@@ -45,21 +45,21 @@ impl Asked {
     /// The connection is gone; an error says that it is not to be asked again.
     pub(crate) fn lost(&mut self, home: &Home) -> Result<(), String> {
         let Some(sent_at) = self.sent_at.take() else { return Ok(()) };
-        // One that is about to end may take a question after it has lost another.
-        if self.ended.is_some() && self.ended == self.server {
-            return Ok(());
-        }
-        self.ended = self.server;
         self.losses += 1;
-        self.ended_soon = if sent_at.elapsed() < SOON { self.ended_soon + 1 } else { 0 };
-        if self.ended_soon < ENDED_SOON_MAX && self.losses < ATTEMPTS_MAX {
-            return Ok(());
+        // One that is about to end may take a question after it has lost another.
+        if self.ended.is_none() || self.ended != self.server {
+            self.ended = self.server;
+            let has_panicked = self.server.is_some_and(|server| start::has_panicked(home, server));
+            self.panics = if has_panicked && sent_at.elapsed() < SOON { self.panics + 1 } else { 0 };
         }
+        let what = match (self.panics, self.losses) {
+            (PANICS_MAX.., _) => format!("the server panicked {} times while it worked on this", self.panics),
+            (_, ATTEMPTS_MAX..) => format!("the connection to the server was lost {} times", self.losses),
+            _ => return Ok(()),
+        };
         let log = start::log_path(home);
         Err(format!(
-            "the server ended {} times while it worked on this, so it is not asked again; {} says why, and comity log \
-             what was done",
-            self.losses,
+            "{what}, so it is not asked again; {} says why, and comity log what was done",
             log.display()
         ))
     }

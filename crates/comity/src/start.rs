@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use comity_wire::{Client, Home};
 
-use crate::serve::state_dir;
+use crate::serve::{self, state_dir};
 
 /// Bytes of the server's log above which it begins anew, with the old one beside it.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -134,6 +134,12 @@ fn start_once(home: &Home) -> Result<Started, String> {
 /// Where a server that was started on demand writes what it has to say.
 pub(crate) fn log_path(home: &Home) -> std::path::PathBuf {
     home.path().join("server.log")
+}
+
+/// Whether the server with this process has ended by a panic.
+pub(crate) fn has_panicked(home: &Home, server: i32) -> bool {
+    let told = std::fs::read_to_string(home.path().join(serve::PANICKED));
+    told.is_ok_and(|told| told.split(' ').next() == Some(server.to_string().as_str()))
 }
 
 fn open_log(home: &Home) -> io::Result<std::fs::File> {

@@ -104,9 +104,26 @@ fn a_question_that_ends_every_server_is_not_asked_for_ever() {
     std::fs::remove_file(&file).expect("no more");
     assert_eq!(ran.code, 1, "{ran:?}");
     let error = &ran.document()["error"];
-    assert!(error["message"].as_str().is_some_and(|said| said.contains("ended 2 times")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|said| said.contains("panicked 2 times")), "{error}");
     assert!(starts() <= before + 2, "{} servers were started", starts() - before);
     assert_eq!(place.log_of("lock_acquired").len(), 1, "what was written before the panic is done, once");
+}
+
+#[test]
+fn who_follows_the_log_does_not_end_one_server_after_the_other() {
+    let (place, file) = place();
+    place.json(&["up"]);
+    let mut follower = place.start(&mut place.comity(&["log", "--follow", "--json"]));
+    let mut first = [0; 1];
+    let out = follower.0.stdout.as_mut().expect("a pipe");
+    std::io::Read::read_exact(out, &mut first).expect("what there is already");
+    std::fs::write(&file, "follower always").expect("planted");
+    // Somebody writes, and whoever follows is the end of the server.
+    place.start(&mut place.comity(&["lock", "src/a.rs", "--json"])).finish();
+    let ran = follower.finish();
+    std::fs::remove_file(&file).expect("no more");
+    assert!(ran.code == 1 && ran.out.contains("panicked 2 times"), "{ran:?}");
+    assert_eq!(place.json(&["locks"])["total"], 1, "without it all is well");
 }
 
 #[test]
@@ -118,7 +135,7 @@ fn an_mcp_client_is_told_of_a_call_that_ends_every_server() {
     std::fs::write(&file, "answer always").expect("planted");
     let given_up = lock(&mut mcp, "src/b.rs");
     std::fs::remove_file(&file).expect("no more");
-    assert!(given_up.is_error && given_up.text.contains("ended 2 times"), "{}", given_up.text);
+    assert!(given_up.is_error && given_up.text.contains("panicked 2 times"), "{}", given_up.text);
     assert!(!lock(&mut mcp, "src/c.rs").is_error, "it goes on with the next call");
     let held: Vec<Value> = place.json(&["locks"])["locks"].as_array().expect("locks").clone();
     assert_eq!(held.len(), 3, "what was done before the panic is done: {held:?}");

@@ -119,11 +119,15 @@ pub(crate) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(flag("json", "Print one JSON document").global(true))
-        .subcommand(Command::new("up").about(
-            "Starts the server, if it does not run, and says where it is; an older one that nobody uses is restarted",
-        ))
+        .subcommand(
+            Command::new("up")
+                .about("Starts the server, or restarts an older one that nobody uses, and says where it is"),
+        )
         .subcommand(Command::new("down").about("Stops the server; nothing is lost"))
-        .subcommand(Command::new("restart").about("Stops the server and starts it with this program; nothing is lost"));
+        .subcommand(
+            Command::new("restart")
+                .about("Stops the server and starts it with this program; nothing is lost"),
+        );
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }

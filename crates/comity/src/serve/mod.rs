@@ -42,7 +42,9 @@ const FENCES_SINCE_MS: i64 = 1_735_689_600_000;
 const FENCE_BITS: u32 = 10;
 
 /// The exit code of a server that a bug has ended, as of any Rust program.
-const PANICKED: i32 = 101;
+const PANIC: i32 = 101;
+/// The file in the state directory that has the process of the last server that panicked, and why.
+pub(crate) const PANICKED: &str = "panicked";
 
 /// How a server is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,13 +74,13 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         // A session of its own: closing the terminal of whoever started it ends nothing here.
         let _ = rustix::process::setsid();
     }
-    end_on_panic();
     // Whatever this process makes is for this user alone.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let _held = state_dir::take(home).map_err(|unusable| match unusable {
         Unusable::Taken => state_dir::taken(home),
         Unusable::Bad(problem) => problem,
     })?;
+    end_on_panic(home)?;
     surroundings::settle(home)?;
     let config = read_config(home)?;
     // What is not there cannot be kept from being made by commands of agents. That it cannot be made is their problem.
@@ -155,13 +157,24 @@ fn start(home: &Home, how: How) -> Result<(), String> {
 }
 
 /// Ends this process at the first panic, on whatever thread. Nobody knows what that left half done; the log does not
-/// have it, and the next server begins from there.
-fn end_on_panic() {
-    std::panic::set_hook(Box::new(|panic| {
+/// have it, and the next server begins from there. Clients find out by a file that it was a panic.
+fn end_on_panic(home: &Home) -> Result<(), String> {
+    use rustix::fs::{Mode, OFlags, openat};
+
+    // Not by its path, where another server may have begun.
+    let dir =
+        std::fs::File::open(home.path()).map_err(|error| format!("{}: {error}", home.path().display()))?;
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.to_string();
+        let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
+        if let Ok(file) = openat(&dir, PANICKED, flags, Mode::from_raw_mode(0o600)) {
+            let _ = write!(std::fs::File::from(file), "{} {said}", std::process::id());
+        }
         let thread = std::thread::current().name().unwrap_or("?").to_owned();
-        note("error", "panicked", &[("message", &panic.to_string()), ("thread", &thread)]);
-        std::process::exit(PANICKED);
+        note("error", "panicked", &[("message", &said), ("thread", &thread)]);
+        std::process::exit(PANIC);
     }));
+    Ok(())
 }
 
 /// How this very program runs others confined, even if its file was replaced meanwhile.

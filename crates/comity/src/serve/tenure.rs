@@ -128,3 +128,31 @@ impl<L: Log> Log for OwnLog<L> {
         self.log.drop_sealed(at_most)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+
+    #[test]
+    fn it_is_told_whichever_way_the_directory_goes() {
+        let ways: [fn(&Path, Vec<Place>) -> io::Result<OwnedFd>; 2] =
+            [|home, _| watch(home), |_, places| look_often(places)];
+        for news in ways {
+            let dir = tempfile::tempdir().expect("a directory");
+            let home = dir.path().join("above/state");
+            std::fs::create_dir_all(&home).expect("made");
+            KNOWN_BY.iter().for_each(|name| std::fs::write(home.join(name), "").expect("written"));
+            let places: Vec<_> = KNOWN_BY.map(|name| Place::of(home.join(name)).expect("a file")).into();
+            let news = news(&home, places.clone()).expect("watched");
+            let tenure = Tenure { places, news };
+            std::fs::write(home.join("other"), "").expect("written");
+            assert!(!tenure.is_over());
+            std::fs::rename(dir.path().join("above"), dir.path().join("elsewhere")).expect("moved");
+            let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let told = poll(&mut [PollFd::new(tenure.news(), PollFlags::IN)], Some(&patience));
+            assert!(told == Ok(1) && tenure.is_over());
+        }
+    }
+}
