@@ -44,7 +44,7 @@ impl std::fmt::Display for LogError {
                 f.write_str("the disk is full, so nothing was changed; free some space and ask again")
             }
             LogError::Fenced => f.write_str(
-                "the state directory is no longer this server's, so nothing was changed; it ends, so ask again",
+                "another server has this state directory, or it was moved; nothing was changed, and this server ends",
             ),
             LogError::Failed(what) => {
                 write!(f, "the log could not be written, so nothing was changed: {what}")

@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn it_is_told_whichever_way_the_directory_goes() {
-        let ways: [fn(&Path, Vec<Place>) -> io::Result<OwnedFd>; 2] =
-            [|home, _| watch(home), |_, places| look_often(places)];
+        type Way = fn(&Path, Vec<Place>) -> io::Result<OwnedFd>;
+        let ways: [Way; 2] = [|home, _| watch(home), |_, places| look_often(places)];
         for news in ways {
             let dir = tempfile::tempdir().expect("a directory");
             let home = dir.path().join("above/state");
