@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod docs;
 mod fuzz_shell;
+mod keep_log;
 mod process;
 mod sim;
 mod test;
@@ -26,6 +27,7 @@ Commands:
   torture [--kills N]               Kill a real server again and again, and check what it kept
   fuzz-shell [--lines N] [--seed S] Lines that are called read-only, in real shells; watched for anything else
   docs [--check]                    Write docs/reference; --check only tells whether it is current
+  keep-log                          Keep a log of this release, which every later one has to read
   help                              This text";
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
         "torture" => torture::run(rest),
         "fuzz-shell" => fuzz_shell::run(rest),
         "docs" => docs::run(rest),
+        "keep-log" => keep_log::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

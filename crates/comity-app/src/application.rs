@@ -1,6 +1,7 @@
 //! The application as doors see it: one call for every operation.
 
 mod finishing;
+mod keys;
 mod long;
 mod telling;
 
@@ -243,8 +244,7 @@ impl Application {
         let (caller, key) = match call.key.map(|key| (Key::new(key), key)) {
             None => (caller, None),
             Some((Some(_), given)) => {
-                // Tokens are made from what was given, so the log has only its hash.
-                let key = Key::new(&blake3::hash(given.as_bytes()).to_hex()[..32]);
+                let key = keys::stored(given, caller, call, catalog::CATALOG[place].effect);
                 keyed = Caller { key: key.clone(), given_key: Some(given.into()), ..caller.clone() };
                 (&keyed, key)
             }
@@ -255,6 +255,9 @@ impl Application {
             }
         };
         let entry = &catalog::CATALOG[place];
+        if entry.effect != Effect::Reads && key.as_ref().is_some_and(|key| self.is_taken(caller.who, key)) {
+            return heartbeat.and(self.refuse_key(caller, entry, responder));
+        }
         let may_come_in = entry.lets_in.is_some() && caller.way_in() == entry.lets_in;
         if caller.who == Principal::Nobody && entry.effect != Effect::Reads && !may_come_in {
             self.metrics().count_refusal();

@@ -88,6 +88,11 @@ impl Crew {
         Ok(Place { crew: self.clone(), what })
     }
 
+    /// How many long operations run, or are about to.
+    pub(crate) fn long(&self) -> usize {
+        self.roster().long
+    }
+
     /// What each thread does: one job after another, until for a while there is none.
     fn work(&self) {
         let mut roster = self.roster();

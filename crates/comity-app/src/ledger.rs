@@ -185,6 +185,9 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
                 comity_core::display::visible(why)
             )
         }
+        Event::KeyReused { op } => {
+            format!("{by} asked for {op} with the key of another call, and was refused")
+        }
         Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
         Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
         Event::AgentProcessKnown { agent, process } => {

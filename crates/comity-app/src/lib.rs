@@ -21,6 +21,7 @@ mod mail_desk;
 pub mod metrics;
 pub mod operation;
 pub mod operations;
+pub mod planted;
 pub mod pools;
 pub mod processes;
 pub mod projects;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use comity_core::{Key, Principal, Refusal};
+use comity_core::{Key, Principal, Refusal, answers};
 
 use crate::application::Responder;
 use crate::operation::{Failure, Rendered};
@@ -13,8 +13,8 @@ use crate::operation::{Failure, Rendered};
 /// Answers that are remembered; the oldest go first.
 const ANSWERS_MAX: usize = 256;
 
-/// Who asked for what, under which key.
-type Act = (Principal, &'static str, Key);
+/// Who asked, under which key; that is for one call.
+type Act = (Principal, Key);
 type Output = (Result<Rendered, Failure>, Vec<String>);
 
 /// The acts that run, and the answers of those that are done.
@@ -69,6 +69,11 @@ impl Repeats {
                 None
             }
         }
+    }
+
+    /// Whether the caller has used this key for another call.
+    pub(crate) fn is_taken(&self, who: Principal, key: &Key) -> bool {
+        answers::is_taken(&self.locked().by_key, who, key)
     }
 
     /// Remembers an answer; gives those who wait for it.
@@ -149,7 +154,7 @@ mod tests {
     }
 
     fn act(number: usize) -> Act {
-        (Principal::Human, "tab_click", Key::new(&format!("key {number}")).expect("a key"))
+        (Principal::Human, Key::new(&format!("key {number}")).expect("a key"))
     }
 
     fn said(json: &str) -> Result<Rendered, Failure> {

@@ -143,3 +143,31 @@ fn a_project_sets_how_long_its_locks_last_and_nothing_else() {
     let bob = app.join("bob");
     assert_eq!(app.ask(bob, "lock", json!({ "paths": ["src/b.rs"] })), Err("bad_input".into()));
 }
+
+/// Panics where its answer is made.
+struct Panics;
+
+impl Asker for Panics {
+    fn answer(self: Box<Self>, _: Answer<'_>) {
+        panic!("a bug, on purpose");
+    }
+}
+
+#[test]
+fn after_a_panic_in_a_batch_nothing_is_written_and_nobody_hangs() {
+    let place = Place::new();
+    let (app, log) = place.open_in_memory();
+    let ann = app.join("ann");
+    let Principal::Agent(id) = ann else { panic!("an agent") };
+    let engine = app.app.engine().clone();
+    let idle = || Ask::Idle { agent: id, idle: true };
+    engine.submit(Job { who: ann.into(), asks: vec![idle()], key: None, asker: Box::new(Panics) });
+    let driven = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.drive()));
+    assert!(driven.is_err(), "it panics");
+    let written = log.records();
+    let refused = app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect_err("the engine is broken");
+    assert!(refused.contains("a bug has stopped the engine"), "{refused}");
+    engine.pass_time();
+    assert_eq!(log.records(), written, "nothing goes on from a world that nobody knows");
+    assert!(written.iter().zip(1..).all(|(record, seq)| record.seq == seq), "the log has no gap");
+}

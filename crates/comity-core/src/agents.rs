@@ -21,7 +21,7 @@ pub(crate) use limit::{check_limit, limit};
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// Unique among the living.
     pub name: Box<str>,
@@ -59,6 +59,7 @@ pub struct Profile {
 
 /// From when on, and in which group of processes, a process that lost its parent may be an agent's.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Since {
     /// In the kernel's ticks since boot.
     pub start: u64,
@@ -69,6 +70,7 @@ pub struct Since {
 
 /// A process that cannot be mistaken for a later one with the same number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Process {
     /// Its number.
     pub pid: u32,
@@ -92,7 +94,7 @@ pub enum Ending {
 
 /// Where an agent is in its life.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
+#[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Life {
     /// It joined, and has not done anything yet.
     Starting,
@@ -113,6 +115,7 @@ pub enum Life {
 
 /// One agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Agent {
     /// Its id.
     pub id: AgentId,

@@ -10,6 +10,7 @@ use crate::limits::ANSWERS_MAX;
 
 /// The events of recent asks by key. Bounded: the oldest is forgotten first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Answers {
     order: VecDeque<(Principal, Key)>,
     #[serde(with = "crate::snapshot::pairs")]
@@ -20,6 +21,11 @@ impl Answers {
     /// What the ask of `who` with this key led to, if it is remembered.
     pub fn get(&self, who: Principal, key: &Key) -> Option<&[Event]> {
         self.events.get(&(who, key.clone())).map(Vec::as_slice)
+    }
+
+    /// Whether `who` has used this key for another call.
+    pub fn is_taken(&self, who: Principal, key: &Key) -> bool {
+        is_taken(&self.events, who, key)
     }
 
     pub(crate) fn remember(&mut self, who: Principal, key: &Key, event: &Event) {
@@ -34,4 +40,16 @@ impl Answers {
         }
         self.events.entry(entry).or_default().push(event.clone());
     }
+}
+
+/// Whether one of these has the same key for another call.
+pub fn is_taken<V>(by_key: &BTreeMap<(Principal, Key), V>, who: Principal, key: &Key) -> bool {
+    let Some(beginning) = key.without_call() else { return false };
+    let is_same_key =
+        |(of, other): &(Principal, Key)| *of == who && other.as_str().starts_with(beginning.as_str());
+    let same = by_key
+        .range((who, beginning.clone())..)
+        .map(|(entry, _)| entry)
+        .take_while(|entry| is_same_key(entry));
+    same.into_iter().any(|(_, other)| other != key)
 }

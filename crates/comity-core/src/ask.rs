@@ -98,6 +98,11 @@ pub enum Ask {
         /// How many there were since this was last told.
         count: u64,
     },
+    /// Tells that an idempotency key was given for another call than before.
+    NoteReusedKey {
+        /// The operation that was refused.
+        op: Box<str>,
+    },
     /// Sets how many agents may be here.
     LimitAgents {
         /// How many.

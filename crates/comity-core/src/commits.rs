@@ -12,6 +12,7 @@ use crate::writes::by;
 
 /// A commit that was made and verified.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Commit {
     /// Its id.
     pub id: Box<str>,
@@ -28,6 +29,7 @@ pub struct Commit {
 
 /// One file of a commit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CommittedFile {
     /// Its path in the project.
     pub path: Box<str>,
@@ -38,6 +40,7 @@ pub struct CommittedFile {
 
 /// A commit that no guard has judged, of what somebody else had locked when the branch moved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct UnguardedCommit {
     /// In which project.
     pub project: ProjectId,

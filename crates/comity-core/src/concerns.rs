@@ -57,6 +57,7 @@ pub fn concerns(event: &Event, before: Option<&World>) -> Vec<AgentId> {
         | Event::Person(_)
         | Event::EntriesRefused { .. }
         // Who acted is who it is about.
+        | Event::KeyReused { .. }
         | Event::FileKnown { .. }
         | Event::Committed { .. }
         | Event::WorktreeAdded { .. }

@@ -78,6 +78,7 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
             pools::only_comity(who)?;
             vec![Event::EntriesRefused { why: why.clone(), count: *count }]
         }
+        Ask::NoteReusedKey { op } => vec![Event::KeyReused { op: op.clone() }],
         Ask::LimitAgents { max } => agents::limit(world, who, *max)?,
         Ask::AddToken { agent, token } => agents::add_token(world, *agent, *token)?,
         Ask::KnowProcess { agent, process } => {
@@ -176,6 +177,9 @@ pub fn run(
         let answer = earlier.to_vec();
         let parked = locks::still_waiting(world, &answer).or_else(|| pools::still_waiting(world, &answer));
         return Ok(Outcome { records: vec![], parked, answer });
+    }
+    if key.is_some_and(|key| world.answers.is_taken(who, key)) {
+        return Err(Refusal::KeyReused);
     }
     // A refusal tells how old things are, up to the moment of the ask; yet it changes nothing.
     let last = world.now;

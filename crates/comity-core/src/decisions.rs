@@ -23,7 +23,7 @@ pub struct DecisionId(pub u64);
 
 /// Where a decision stands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
+#[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Standing {
     /// It holds; nobody had to confirm it.
     Made,
@@ -49,6 +49,7 @@ pub enum Standing {
 
 /// One decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Decision {
     /// Its number.
     pub id: DecisionId,
@@ -90,7 +91,7 @@ pub enum DecisionAsk {
 
 /// What happened to decisions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecisionEvent {
     /// One was made.
     Made {
@@ -121,6 +122,7 @@ pub enum DecisionEvent {
 
 /// The newest decisions, and all that are pending.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Decisions {
     last: DecisionId,
     #[serde(with = "crate::snapshot::pairs")]

@@ -29,6 +29,7 @@ pub(crate) use kind::{durable, live};
 
 /// One event with its place in the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     /// Gap-free number in commit order, from 1.
     pub seq: u64,
@@ -53,7 +54,7 @@ pub struct Record {
 
 /// One change of the world.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Event {
     /// A server began to write this log; fences go on from `fence_floor`.
     ServerStarted {
@@ -96,6 +97,11 @@ pub enum Event {
         why: Box<str>,
         /// How many there were since this was last told.
         count: u64,
+    },
+    /// An ask was refused: its idempotency key had been used for another one.
+    KeyReused {
+        /// The operation that was asked for.
+        op: Box<str>,
     },
     /// A person set how many agents may be here.
     AgentsLimited {

@@ -31,7 +31,8 @@ pub struct TokenHash(pub [u8; 32]);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContentHash(pub [u8; 32]);
 
-/// An idempotency key: the same ask sent twice with one key is done once.
+/// An idempotency key: the same ask sent twice with one key is done once. It is for one call only, which it may name
+/// after a dot.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Key(Box<str>);
@@ -49,6 +50,8 @@ pub enum Principal {
     Nobody,
 }
 
+/// Stands between the hash of a key and that of the call that it is for.
+const CALL_FOLLOWS: char = '.';
 const ID_BITS: u32 = 48;
 const AGENT_PREFIX: &str = "agent_";
 const PROJECT_PREFIX: &str = "project_";
@@ -74,6 +77,17 @@ impl Key {
     /// Makes a key, unless the text is empty or too long.
     pub fn new(text: &str) -> Option<Self> {
         (!text.is_empty() && text.len() <= Self::BYTES_MAX).then(|| Self(text.into()))
+    }
+
+    /// A key for one call, given by their hashes.
+    pub fn for_call(key: &str, call: &str) -> Option<Self> {
+        Self::new(&format!("{key}{CALL_FOLLOWS}{call}"))
+    }
+
+    /// The part that names the key, with what follows for every call that it is used for; nothing if it names no call.
+    pub(crate) fn without_call(&self) -> Option<Self> {
+        let end = self.0.find(CALL_FOLLOWS)? + CALL_FOLLOWS.len_utf8();
+        Some(Self(self.0[..end].into()))
     }
 
     /// The key's text.

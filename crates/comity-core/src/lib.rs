@@ -34,6 +34,7 @@ pub mod snapshot;
 pub mod tasks;
 pub mod teams;
 pub mod time;
+pub mod version;
 pub mod worktrees;
 pub mod world;
 pub mod writes;

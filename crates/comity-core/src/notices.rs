@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 
 /// Something that happened to an agent without its doing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Notice {
     /// A number that grows, to say up to where notices were taken.
     pub id: u64,
@@ -22,7 +23,7 @@ pub struct Notice {
 
 /// The kinds of notice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Told {
     /// A lock ran out and is free.
     LockExpired {

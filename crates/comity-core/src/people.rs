@@ -27,7 +27,7 @@ pub(crate) const CHANGES_TOKENS: &str = "change tokens or the passphrase";
 
 /// How it is known that the human acts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Proof {
     /// A terminal that no agent is above.
     Terminal,
@@ -44,6 +44,7 @@ pub enum Proof {
 
 /// Where an act in the human's name came from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Origin {
     /// How it is known that it is the human's.
     pub proof: Proof,
@@ -97,7 +98,7 @@ pub enum PersonAsk {
 
 /// What happened to people.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PersonEvent {
     /// A token was made.
     TokenMade {
@@ -135,6 +136,7 @@ pub enum PersonEvent {
 
 /// A token that stands in for the human.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HumanToken {
     /// Its hash.
     pub hash: TokenHash,
@@ -144,6 +146,7 @@ pub struct HumanToken {
 
 /// An act from a new place that the human has not been shown.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Unseen {
     /// The record that tells of it.
     pub seq: u64,
@@ -157,6 +160,7 @@ pub struct Unseen {
 
 /// A place that the human has acted from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Place {
     lineage: Box<str>,
     /// The record since which it is known.
@@ -165,7 +169,7 @@ struct Place {
 
 /// What is known of the people who use this state directory.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct People {
     tokens: BTreeMap<Box<str>, HumanToken>,
     passphrase: Option<Box<str>>,

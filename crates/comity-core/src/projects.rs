@@ -6,6 +6,7 @@ use crate::paths::CaseRule;
 
 /// One repository with all its worktrees.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Project {
     /// Its common git directory; this is what it is known by.
     pub common_dir: Box<str>,

@@ -15,6 +15,7 @@ use crate::world::World;
 
 /// A file, and the hash of what is in it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FileContent {
     /// Its path in the project.
     pub path: Box<str>,
@@ -36,6 +37,7 @@ struct Known {
 
 /// One fact of [`Reads`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ReadFact {
     agent: AgentId,
     project: ProjectId,

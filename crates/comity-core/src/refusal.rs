@@ -11,6 +11,7 @@ use crate::pools::PoolUse;
 use crate::time::Millis;
 
 pub use holder::HolderView;
+use holder::next_step;
 
 /// A refusal. Nothing was changed.
 #[derive(Clone, PartialEq, Debug)]
@@ -172,6 +173,15 @@ pub enum Refusal {
         /// What changed since, if it is known.
         difference: Option<String>,
     },
+    /// The idempotency key was used for another call.
+    KeyReused,
+    /// The client speaks another protocol than the server.
+    OtherVersion {
+        /// Which Comity the server is.
+        server: String,
+        /// Which the client is.
+        client: String,
+    },
     /// A bound was reached.
     LimitReached {
         /// Which, as a sentence.
@@ -226,6 +236,8 @@ impl Refusal {
             Refusal::Unproven { .. } => "unproven",
             Refusal::NotPresent { .. } => "not_present",
             Refusal::StaleRead { .. } => "stale_read",
+            Refusal::KeyReused => "key_reused",
+            Refusal::OtherVersion { .. } => "other_version",
             Refusal::LimitReached { .. } => "limit_reached",
             Refusal::NotFound { .. } => "not_found",
         }
@@ -280,6 +292,12 @@ impl Refusal {
                     .into()
             }
             Refusal::BadToken => "set COMITY_TOKEN to what comity agent join printed, or unset it".into(),
+            Refusal::KeyReused => {
+                "use a new key for each call, and repeat a call with its own key and the same input".into()
+            }
+            Refusal::OtherVersion { .. } => {
+                "restart the server with the newer of the two: comity restart; agents then connect again".into()
+            }
             Refusal::BadPattern { hint, .. }
             | Refusal::BadInput { hint, .. }
             | Refusal::Browser { hint, .. }
@@ -288,30 +306,6 @@ impl Refusal {
             | Refusal::LimitReached { hint, .. }
             | Refusal::NotFound { hint, .. } => hint.clone(),
         }
-    }
-
-    /// Who stands in the way, if somebody does.
-    pub fn holders(&self) -> &[HolderView] {
-        match self {
-            Refusal::Locked { holders, .. }
-            | Refusal::WaitTimedOut { holders, .. }
-            | Refusal::NotHeld { holders, .. }
-            | Refusal::StaleFence { holders, .. } => holders,
-            _ => &[],
-        }
-    }
-}
-
-fn next_step(holders: &[HolderView], wait: &str) -> String {
-    match holders.first() {
-        Some(first) if first.state == "orphaned" => {
-            format!(
-                "{} left uncommitted work there; the human or a leader can release it or hand it over",
-                first.holder
-            )
-        }
-        Some(first) => format!("{wait}, work on something else, or write to {}", first.holder),
-        None => format!("try again, or {wait}"),
     }
 }
 
@@ -383,6 +377,12 @@ impl fmt::Display for Refusal {
                 write!(f, "OWNERSHIP: Cannot {verb} {noun} {slot} (owned by {owner})")
             }
             Refusal::Cycle { path } => write!(f, "tasks would wait for each other: {}", path.join(" -> ")),
+            Refusal::KeyReused => {
+                f.write_str("this idempotency key was used for another call, so nothing was done")
+            }
+            Refusal::OtherVersion { server, client } => {
+                write!(f, "the server is Comity {server}, which does not understand {client}")
+            }
             Refusal::BadInput { problem, .. }
             | Refusal::Browser { problem, .. }
             | Refusal::NotAllowed { problem, .. }

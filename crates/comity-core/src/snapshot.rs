@@ -26,6 +26,7 @@ pub const VERSION: u32 = 1;
 
 /// The facts of a world; what can be derived from them is not in here.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Snapshot {
     /// The version of this form.
     pub version: u32,

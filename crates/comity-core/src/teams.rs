@@ -15,6 +15,7 @@ use crate::world::World;
 
 /// A team that was made.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Team {
     /// Its name.
     pub name: Box<str>,
@@ -53,7 +54,7 @@ pub enum TeamAsk {
 
 /// What happened to teams.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TeamEvent {
     /// A team was made.
     Created {

@@ -13,6 +13,7 @@ use crate::world::World;
 
 /// A worktree of a project, as it was made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tree {
     /// Its name.
     pub slug: Box<str>,
@@ -26,6 +27,7 @@ pub struct Tree {
 
 /// A worktree, and whose it is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Worktree {
     /// In which project.
     pub project: ProjectId,

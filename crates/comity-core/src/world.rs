@@ -213,7 +213,7 @@ impl World {
             Event::Task(event) => crate::tasks::apply(self, record, event),
             Event::Pool(event) => crate::pools::apply(self, record, event),
             Event::Person(event) => crate::people::apply(self, record, event),
-            Event::EntriesRefused { .. } => {}
+            Event::EntriesRefused { .. } | Event::KeyReused { .. } => {}
             Event::AgentsLimited { max } => self.agents_limit = Some(*max),
             Event::NoticesTaken { agent, up_to } => {
                 self.change_agent(*agent, |agent| agent.notices.retain(|notice| notice.id > *up_to));

@@ -11,6 +11,7 @@ use crate::world::World;
 
 /// A file that changed while nobody who might have done it held a lock on it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct UnlockedWrite {
     /// In which project.
     pub project: ProjectId,

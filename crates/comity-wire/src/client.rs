@@ -13,9 +13,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::eager::{Eagerness, Wait, wait_eagerly};
-use crate::frame::{FRAME_BYTES_MAX, Reply, Request};
+use crate::frame::{FRAME_BYTES_MAX, PROTOCOL, Reply, Request};
 use crate::home::Home;
 use crate::trust;
+use crate::version::version;
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 8 * 1024;
@@ -85,6 +86,11 @@ impl Client {
         self.stream.set_write_timeout(timeout)
     }
 
+    /// The server's process, where the system tells.
+    pub fn server(&self) -> Option<i32> {
+        trust::listener_of(&self.stream)
+    }
+
     /// The socket, to be shut down from another thread.
     pub fn stream(&self) -> &UnixStream {
         &self.stream
@@ -93,6 +99,10 @@ impl Client {
     /// Sends a request as it is, with an id of this connection; gives the id.
     pub fn send(&mut self, mut request: Request<'_>) -> Result<u64, ClientError> {
         request.id = self.next_id;
+        if self.next_id == 1 {
+            request.protocol = Some(PROTOCOL);
+            request.version = Some(Cow::Borrowed(version()));
+        }
         self.next_id += 1;
         self.out.clear();
         serde_json::to_writer(&mut self.out, &request)
@@ -208,6 +218,8 @@ impl Request<'_> {
             token: None,
             key: None,
             text: false,
+            protocol: None,
+            version: None,
             again: false,
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The version of this protocol; a server of another one says so.
+/// The version of this protocol; a server of another one says so. `status` and `$stop` are understood by all.
 pub const PROTOCOL: u32 = 1;
 
 /// The longest line in either direction.
@@ -34,6 +34,12 @@ pub struct Request<'a> {
     /// Whether the answer is wanted as text too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text: bool,
+    /// The protocol that the client speaks; once for a connection is enough, and none is the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<u32>,
+    /// Which Comity the client is; once for a connection is enough.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Cow<'a, str>>,
     /// Whether it was sent before with the same key, and not answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,

@@ -8,8 +8,11 @@ mod eager;
 mod frame;
 mod home;
 mod trust;
+mod version;
 
 pub use client::{Client, ClientError};
 pub use eager::{EAGER, Eagerness, Wait, wait_eagerly};
 pub use frame::{FRAME_BYTES_MAX, Fault, PROTOCOL, Reply, Request};
 pub use home::{Home, HomeError, user_settings};
+pub use trust::listener_of;
+pub use version::version;

@@ -114,6 +114,18 @@ fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
     }
 }
 
+/// The process that listens at the other end, where the system tells.
+#[cfg(target_os = "linux")]
+pub fn listener_of(stream: &UnixStream) -> Option<i32> {
+    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.pid.as_raw_pid())
+}
+
+/// The process that listens at the other end, where the system tells.
+#[cfg(not(target_os = "linux"))]
+pub fn listener_of(_: &UnixStream) -> Option<i32> {
+    None
+}
+
 #[cfg(not(target_os = "linux"))]
 fn check_peer(_: &UnixStream, _: &Path) -> io::Result<()> {
     Ok(())

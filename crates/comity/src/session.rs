@@ -1,6 +1,7 @@
 //! A client's connection that survives the server: it reconnects, and asks again what was not answered.
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use comity_wire::{Client, ClientError, Fault, Home, Request};
 use serde_json::value::RawValue;
@@ -9,6 +10,60 @@ use crate::start;
 
 /// How often an unanswered question is asked again.
 const ATTEMPTS_MAX: u32 = 40;
+/// A server that panics so soon after a question may have done so because of it.
+const SOON: Duration = Duration::from_secs(5);
+/// Servers that one question may end so, in a row. Whoever only waits outlives any number that are killed.
+const PANICS_MAX: u32 = 2;
+
+/// How often a question was asked in vain: one that ends every server is not asked for ever.
+#[derive(Default)]
+pub(crate) struct Asked {
+    is_sent: bool,
+    /// When the server that has it now got it.
+    sent_at: Option<Instant>,
+    /// The process of that server, or of the last one that had it.
+    server: Option<i32>,
+    /// The last server that ended with it.
+    ended: Option<i32>,
+    losses: u32,
+    panics: u32,
+}
+
+impl Asked {
+    /// Whether a server may have got it.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.is_sent
+    }
+
+    /// It is on its way to the server with this process.
+    pub(crate) fn sent(&mut self, server: Option<i32>) {
+        self.is_sent = true;
+        self.server = server;
+        self.sent_at = Some(Instant::now());
+    }
+
+    /// The connection is gone; an error says that it is not to be asked again.
+    pub(crate) fn lost(&mut self, home: &Home) -> Result<(), String> {
+        let Some(sent_at) = self.sent_at.take() else { return Ok(()) };
+        self.losses += 1;
+        // One that is about to end may take a question after it has lost another.
+        if self.ended.is_none() || self.ended != self.server {
+            self.ended = self.server;
+            let has_panicked = self.server.is_some_and(|server| start::has_panicked(home, server));
+            self.panics = if has_panicked && sent_at.elapsed() < SOON { self.panics + 1 } else { 0 };
+        }
+        let what = match (self.panics, self.losses) {
+            (PANICS_MAX.., _) => format!("the server panicked {} times while it worked on this", self.panics),
+            (_, ATTEMPTS_MAX..) => format!("the connection to the server was lost {} times", self.losses),
+            _ => return Ok(()),
+        };
+        let log = start::log_path(home);
+        Err(format!(
+            "{what}, so it is not asked again; {} says why, and comity log what was done",
+            log.display()
+        ))
+    }
+}
 
 /// Who asks, and from where.
 pub(crate) struct Session {
@@ -53,12 +108,13 @@ impl Session {
         let input =
             serde_json::value::to_raw_value(input).map_err(|error| Trouble::Fault(error.to_string()))?;
         let key = random_key().map_err(Trouble::Fault)?;
-        let (mut attempt, mut is_sent) = (0, false);
+        let (mut attempt, mut asked) = (0, Asked::default());
         loop {
-            match self.ask_once(op, &input, &key, &mut is_sent) {
+            match self.ask_once(op, &input, &key, &mut asked) {
                 Ok(answer) => return answer,
                 Err(problem) => {
                     self.client = None;
+                    asked.lost(&self.home).map_err(Trouble::Fault)?;
                     attempt += 1;
                     if attempt >= ATTEMPTS_MAX {
                         return Err(Trouble::Fault(problem));
@@ -74,7 +130,7 @@ impl Session {
         op: &str,
         input: &RawValue,
         key: &str,
-        is_sent: &mut bool,
+        asked: &mut Asked,
     ) -> Result<Result<Answer, Trouble>, String> {
         let client = match &mut self.client {
             Some(client) => client,
@@ -92,11 +148,11 @@ impl Session {
             token: self.token.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
-            again: *is_sent,
+            again: asked.is_sent(),
             ..Request::empty()
         });
         let id = sent.map_err(said)?;
-        *is_sent = true;
+        asked.sent(client.server());
         let reply = client.answer(id).map_err(said)?;
         if let Some(error) = reply.error {
             let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use comity_wire::{Client, Home};
 
-use crate::serve::state_dir;
+use crate::serve::{self, state_dir};
 
 /// Bytes of the server's log above which it begins anew, with the old one beside it.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -60,11 +60,29 @@ enum Started {
 
 /// Starts the server unless somebody else just did.
 pub(crate) fn start(home: &Home) -> Result<(), String> {
+    let _starting = keep_others_from_starting(home)?;
+    start_now(home)
+}
+
+/// Ends the server by `end`, and starts the next one, with this program: nobody else starts one in between.
+pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Result<Result<(), T>, String> {
+    let _starting = keep_others_from_starting(home)?;
+    match end() {
+        Ok(()) => start_now(home).map(Ok),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+fn keep_others_from_starting(home: &Home) -> Result<std::fs::File, String> {
     state_dir::prepare(home)?;
     let lock = home.path().join("start.lock");
     let said = |error: io::Error| format!("{}: {error}", lock.display());
     let starting = state_dir::private_file(&lock).map_err(said)?;
     starting.lock().map_err(said)?;
+    Ok(starting)
+}
+
+fn start_now(home: &Home) -> Result<(), String> {
     for attempt in 0..ATTEMPTS_MAX {
         if UnixStream::connect(home.socket()).is_ok() {
             return Ok(());
@@ -118,6 +136,12 @@ fn start_once(home: &Home) -> Result<Started, String> {
 /// Where a server that was started on demand writes what it has to say.
 pub(crate) fn log_path(home: &Home) -> std::path::PathBuf {
     home.path().join("server.log")
+}
+
+/// Whether the server with this process has ended by a panic.
+pub(crate) fn has_panicked(home: &Home, server: i32) -> bool {
+    let told = std::fs::read_to_string(home.path().join(serve::PANICKED));
+    told.is_ok_and(|told| told.split(' ').next() == Some(server.to_string().as_str()))
 }
 
 fn open_log(home: &Home) -> io::Result<std::fs::File> {

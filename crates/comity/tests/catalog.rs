@@ -2,6 +2,8 @@
 
 #[path = "catalog/doors.rs"]
 mod doors;
+#[path = "catalog/keep.rs"]
+mod keep;
 #[path = "catalog/normal.rs"]
 mod normal;
 #[expect(dead_code, reason = "each test uses a part of it")]
@@ -320,7 +322,11 @@ fn play(door: Door) -> Vec<Option<Answer>> {
             Door::Mcp | Door::McpOverHttp => return None,
         })
     };
-    scenario().into_iter().map(ask).collect()
+    let answers = scenario().into_iter().map(ask).collect();
+    if door == Door::Socket {
+        keep::keep_log(&stage.place);
+    }
+    answers
 }
 
 fn agree(one: Door, others: &[Door]) {

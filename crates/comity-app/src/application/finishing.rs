@@ -5,6 +5,7 @@ use crate::catalog;
 use crate::crew::What;
 use crate::engine::{Answer, Asker, Waiting};
 use crate::operation::{Failure, GoOn, MakeVerdict, Rendered};
+use crate::planted::panic_at;
 
 /// Makes the output once the engine has answered.
 pub(super) struct Finishing {
@@ -21,7 +22,10 @@ impl Asker for Finishing {
 
     fn answer(self: Box<Self>, answer: Answer<'_>) {
         let output = match answer {
-            Answer::Done { events, world, now } => Ok((self.finish)(events, world, now)),
+            Answer::Done { events, world, now } => {
+                panic_at("answer");
+                Ok((self.finish)(events, world, now))
+            }
             Answer::Refused(refusal) => {
                 self.app.metrics().count_refusal();
                 Err(Failure::Refused(refusal))

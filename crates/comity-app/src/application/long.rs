@@ -6,10 +6,16 @@ use super::{Application, Call, Responder};
 use crate::catalog::Entry;
 use crate::crew::{LONG_MAX, NoPlace, What};
 use crate::operation::{Caller, Effect, Failure};
+use crate::planted::panic_at;
 use crate::repeats::outcome_unknown;
 use crate::taken::Taken;
 
 impl Application {
+    /// How many long operations run.
+    pub fn long_operations(&self) -> usize {
+        self.0.crew.long()
+    }
+
     /// Takes an operation that may take long, unless it is being done or was answered already.
     pub(super) fn take_long(
         &self,
@@ -22,7 +28,7 @@ impl Application {
         let is_act = entry.effect == Effect::Acts;
         let kept = key.as_ref().filter(|_| entry.is_kept());
         let responder = match kept {
-            Some(key) => self.0.repeats.first((caller.who, entry.name, key.clone()), is_act, responder),
+            Some(key) => self.0.repeats.first((caller.who, key.clone()), is_act, responder),
             None => Some(responder),
         };
         let Some(responder) = responder else { return };
@@ -47,6 +53,7 @@ impl Application {
         };
         let (app, input, text) = (self.clone(), call.input.to_owned(), call.text);
         place.run(move || {
+            panic_at("long");
             if app.run(entry, &caller, (&input, text), key, responder) != Taken::Answered {
                 app.engine().drive();
             }

@@ -25,6 +25,7 @@ use comity_core::pools::SlotId;
 
 use crate::application::Application;
 use crate::operation::Failure;
+use crate::planted::panic_at;
 pub(crate) use captures::Capturing;
 pub(crate) use downloads::{Kept, kept_of};
 pub(crate) use errors::{failure, told};
@@ -120,6 +121,7 @@ impl Desk {
         let deadline = Instant::now() + timeout;
         let mut phase = lock(&self.phase);
         let mut has_waited = false;
+        panic_at("browser");
         loop {
             match &*phase {
                 Phase::On(running) if running.browser.is_alive() => return Ok(running.clone()),

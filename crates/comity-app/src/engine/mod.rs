@@ -25,6 +25,9 @@ pub use housekeeping::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
 use timer::Timer;
 use writer::Writer;
 
+/// What everybody is told after a panic in the writer; a server does not live to say it.
+const BROKEN: &str = "a bug has stopped the engine, so nothing was changed; restart the server";
+
 /// One request to the writer: asks that are decided one after the other; the last one's answer counts.
 pub struct Job {
     /// Who asks, and how that is known.
@@ -189,7 +192,7 @@ impl Engine {
         while !lock(&self.0.waiting).is_empty() {
             match self.0.writer.try_lock() {
                 Ok(mut writer) => self.run_batch(&mut writer),
-                Err(TryLockError::Poisoned(poisoned)) => self.run_batch(&mut poisoned.into_inner()),
+                Err(TryLockError::Poisoned(_)) => return self.refuse_all(),
                 // Whoever has it looks again at what waits after letting go.
                 Err(TryLockError::WouldBlock) => return,
             }
@@ -198,8 +201,7 @@ impl Engine {
 
     /// Lets time do what is due.
     pub fn pass_time(&self) {
-        {
-            let mut writer = lock(&self.0.writer);
+        if let Ok(mut writer) = self.0.writer.lock() {
             self.run_batch(&mut writer);
         }
         self.drive();
@@ -226,8 +228,7 @@ impl Engine {
 
     /// Does something short while nobody writes.
     fn between_writes(&self, work: impl FnOnce()) {
-        {
-            let _writer = lock(&self.0.writer);
+        if let Ok(_writer) = self.0.writer.lock() {
             work();
         }
         self.drive();
@@ -240,9 +241,16 @@ impl Engine {
 
     /// Takes out sealed records, a few at a time.
     fn drop_sealed(&self, at_most: usize) -> usize {
-        let dropped = lock(&self.0.writer).drop_sealed(at_most);
+        let dropped = self.0.writer.lock().map_or(0, |mut writer| writer.drop_sealed(at_most));
         self.drive();
         dropped
+    }
+
+    /// A panic has left the writer's world somewhere between the log's and the next: nothing goes on from there.
+    fn refuse_all(&self) {
+        for job in std::mem::take(&mut *lock(&self.0.waiting)) {
+            job.asker.answer(Answer::Fault(BROKEN.into()));
+        }
     }
 
     fn run_batch(&self, writer: &mut Writer) {

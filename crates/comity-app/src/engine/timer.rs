@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex};
 use comity_core::Timestamp;
 
 use super::{Engine, lock};
+use crate::planted::panic_at;
 
 /// When the engine's thread wakes next. Deadlines that move later do not wake it.
 #[derive(Default)]
@@ -79,6 +80,7 @@ pub(super) fn run(engine: &Engine) {
             state.wake_at = None;
         }
         drop(state);
+        panic_at("timer");
         engine.pass_time();
     }
 }

@@ -10,6 +10,7 @@ use super::waited::{self, WaitEnd, Waited};
 use super::{Answer, Asker, Job, Shared, Waiting};
 use crate::clock::Reading;
 use crate::log::{Durability, Log, LogError};
+use crate::planted::panic_at;
 
 /// After a write that failed, what is due by time is tried again this much later: a full disk is no reason to spin.
 const RETRY: Millis = Millis::seconds(1);
@@ -76,6 +77,7 @@ impl Writer {
                 Next::Park(wait, asker) => newly_parked.push((wait, asker)),
             }
         }
+        panic_at("batch");
         if !records.is_empty()
             && let Err(error) = self.log.append(&records, durability(&records))
         {
@@ -91,8 +93,10 @@ impl Writer {
             self.parked.insert(ticket, Parked { asker, wait });
         }
         self.unclaimed.written(&records, reading.now);
+        panic_at("publish");
         self.publish(&records, shared);
         self.answer(decided, &records, reading);
+        panic_at("feed");
         shared.feed.append(records);
     }
 
@@ -105,6 +109,7 @@ impl Writer {
             match run(&mut self.world, who.clone(), ask, key, reading.now, reading.wall_ms) {
                 Err(refusal) => return Next::Answer(Decided { asker, result: Err(refusal) }),
                 Ok(outcome) => {
+                    panic_at("rule");
                     records.extend(outcome.records);
                     if let Some(wait) = outcome.parked.and_then(|ticket| Waited::of(&self.world, ticket)) {
                         return Next::Park(wait, asker);

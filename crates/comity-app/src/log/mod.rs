@@ -6,6 +6,7 @@ mod reader;
 mod rows;
 mod segments;
 mod sqlite;
+mod written_by;
 
 use comity_core::Record;
 
@@ -14,6 +15,7 @@ pub use memory::MemoryLog;
 pub use reader::{Checkpoint, Reader};
 pub use segments::{SEGMENT_RECORDS, Segments};
 pub use sqlite::{SqliteLog, StartPoint};
+pub use written_by::FORM;
 
 /// How safe a batch must be before it is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +31,7 @@ pub enum Durability {
 pub enum LogError {
     /// The disk is full.
     DiskFull,
-    /// Another server has written to this log: this one must stop.
+    /// Another server has written to this log, or may be about to in its place: this one must stop.
     Fenced,
     /// Something else went wrong.
     Failed(String),
@@ -41,7 +43,9 @@ impl std::fmt::Display for LogError {
             LogError::DiskFull => {
                 f.write_str("the disk is full, so nothing was changed; free some space and ask again")
             }
-            LogError::Fenced => f.write_str("another server writes to this state directory; this one stops"),
+            LogError::Fenced => f.write_str(
+                "another server has this state directory, or it was moved; nothing was changed, and this server ends",
+            ),
             LogError::Failed(what) => {
                 write!(f, "the log could not be written, so nothing was changed: {what}")
             }

@@ -10,7 +10,7 @@ use super::chain::{Chain, Stored};
 use super::reader::Reader;
 use super::rows::{self, FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
-use super::{Durability, Log, LogError};
+use super::{Durability, Log, LogError, written_by};
 
 /// The writer's end of the log.
 #[derive(Debug)]
@@ -37,9 +37,11 @@ impl SqliteLog {
     pub fn open(home: &Path, patience: Patience) -> Result<StartPoint, String> {
         let path = home.join("log.db");
         let connection = open_for_writing(&path)?;
-        migrate(&connection)?;
+        written_by::check(&connection)?;
+        migrate(&connection).map_err(|problem| written_by::explain(&connection, problem))?;
         let segments = Segments::open(&home.join("ledger"))?;
-        let (mut world, chain) = segments.newest_world(patience)?;
+        let newest = segments.newest_world(patience);
+        let (mut world, chain) = newest.map_err(|problem| written_by::explain(&connection, problem))?;
         let mut log =
             SqliteLog { path, connection, segments, chain, synced: Durability::Live, text: Vec::new() };
         let (mut head, mut chain) = (world.head, log.chain);
@@ -50,9 +52,14 @@ impl SqliteLog {
             world.apply(&stored.record()?);
             (head, chain) = (stored.seq, Chain(hash));
             Ok(())
-        })?;
+        })
+        .map_err(|problem| written_by::explain(&log.connection, problem))?;
         log.chain = chain;
         Ok(StartPoint { log, world })
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     /// A reader of the same log, for another thread.

@@ -28,7 +28,7 @@ pub struct RequestId(pub u64);
 
 /// One control message, as its receiver gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Control {
     /// You are asked to end.
     ShutdownRequest {
@@ -202,7 +202,7 @@ pub enum ControlAsk {
 
 /// What happened on this channel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ControlEvent {
     /// An agent was asked to end.
     ShutdownRequested {
@@ -258,6 +258,7 @@ pub enum ControlEvent {
 
 /// A shutdown that is not answered yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shutdown {
     /// Who is asked.
     pub agent: AgentId,
@@ -269,6 +270,7 @@ pub struct Shutdown {
 
 /// All handshakes that are open.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shutdowns {
     pub(crate) last: RequestId,
     #[serde(with = "crate::snapshot::pairs")]

@@ -30,6 +30,7 @@ impl Event {
             Event::AgentJoined { .. } => durable("agent_joined", "agent:joined"),
             Event::AgentNamed { .. } => durable("agent_named", "agent:named"),
             Event::EntriesRefused { .. } => live("entries_refused", "server:entries_refused"),
+            Event::KeyReused { .. } => live("key_reused", "server:key_reused"),
             Event::AgentsLimited { .. } => durable("agents_limited", "agent:limit"),
             Event::AgentTokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
             Event::AgentProcessKnown { .. } => live("agent_process_known", "agent:process_known"),

@@ -36,6 +36,7 @@ pub enum LockMode {
 
 /// What an ask wants to lock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wanted {
     /// In which project.
     pub project: ProjectId,
@@ -52,6 +53,7 @@ pub struct Wanted {
 
 /// One lock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lock {
     /// Its fence, which is also its name.
     pub fence: Fence,
@@ -81,7 +83,7 @@ pub enum Hold {
 
 /// Why a lock was released.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReleaseCause {
     /// Its holder gave it back.
     GivenBack,
@@ -99,6 +101,7 @@ pub enum ReleaseCause {
 
 /// One ask that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wait {
     /// Its place; smaller ones were there first.
     pub ticket: Ticket,
@@ -117,7 +120,7 @@ pub struct Wait {
 
 /// How a wait ended.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitEnding {
     /// Everything that was wanted is held now, with these fences.
     Granted {

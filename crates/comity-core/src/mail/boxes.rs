@@ -20,6 +20,7 @@ pub(crate) use apply::{agent_ended, apply};
 
 /// A letter that somebody has not got yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Held {
     /// The letter.
     pub letter: Arc<Letter>,
@@ -44,6 +45,7 @@ pub enum Class {
 
 /// An offer that is not acknowledged yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lease {
     /// The letters in it.
     pub letters: Vec<MessageId>,
@@ -74,6 +76,7 @@ impl Newest {
 
 /// A control message that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Waiting {
     /// From whom.
     pub from: Principal,
@@ -85,6 +88,7 @@ pub struct Waiting {
 
 /// What waits for one receiver.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mailbox {
     #[serde(with = "crate::snapshot::pairs")]
     by_sender: BTreeMap<Principal, VecDeque<MessageId>>,
@@ -101,6 +105,7 @@ pub struct Mailbox {
 
 /// All mail that is on its way.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mail {
     pub(crate) last: MessageId,
     pub(crate) last_receipt: Receipt,

@@ -49,6 +49,7 @@ pub enum Importance {
 
 /// One letter, the same for all who get it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Letter {
     /// Its number.
     pub id: MessageId,
@@ -127,7 +128,7 @@ pub enum MailAsk {
 
 /// What happened to mail.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum MailEvent {
     /// A letter was sent.
     Sent {

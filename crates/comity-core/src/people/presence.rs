@@ -68,6 +68,7 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         | Ask::AddToken { .. }
         | Ask::NameAgent { .. }
         | Ask::NoteRefusedEntries { .. }
+        | Ask::NoteReusedKey { .. }
         | Ask::KnowProcess { .. }
         | Ask::Seen { .. }
         | Ask::Idle { .. }

@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 
 /// One tool call, with the hash of its exact input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Call {
     /// The tool's name.
     pub tool: Box<str>,
@@ -46,6 +47,7 @@ pub struct Call {
 
 /// A file, a directory or a glob in a project.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct File {
     /// Which project.
     pub project: ProjectId,
@@ -69,6 +71,7 @@ pub enum Class {
 
 /// The commands of one command line.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Commands {
     /// The words, if it is one plain command: nothing else runs, nothing is redirected, no word has to be expanded.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -91,7 +91,7 @@ pub enum PermissionAsk {
 
 /// What happened to permissions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PermissionEvent {
     /// Somebody above was asked.
     Asked {

@@ -11,6 +11,7 @@ use crate::world::World;
 
 /// A mode that somebody set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ModeSet {
     pub(super) mode: Mode,
     pub(super) by: Principal,

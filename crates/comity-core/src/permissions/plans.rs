@@ -16,6 +16,7 @@ use crate::world::World;
 
 /// One plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Its number.
     pub id: RequestId,
@@ -33,7 +34,7 @@ pub struct Plan {
 
 /// Where a plan is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanState {
     /// Somebody above has to say.
     Waiting {

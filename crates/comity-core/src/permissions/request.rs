@@ -18,6 +18,7 @@ use crate::world::World;
 
 /// One request.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Request {
     /// Its number.
     pub id: RequestId,
@@ -47,7 +48,7 @@ pub enum Hearing {
 
 /// Where a request is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum State {
     /// Somebody above has to say.
     Waiting {

@@ -47,6 +47,7 @@ pub enum Scope {
 
 /// One rule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Its number.
     pub id: RuleId,

@@ -29,6 +29,7 @@ pub struct Permissions {
 
 /// The facts of [`Permissions`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct PermissionFacts {
     last: u64,
     requests: Vec<Request>,

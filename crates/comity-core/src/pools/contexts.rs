@@ -18,6 +18,7 @@ use crate::world::World;
 
 /// A context with a name; it ends with its last slot.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Context {
     /// Who made it.
     pub(crate) maker: Principal,

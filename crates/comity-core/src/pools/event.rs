@@ -10,7 +10,7 @@ use crate::time::Millis;
 
 /// How a slot was lost without anybody giving it back.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loss {
     /// The person closed it.
     ClosedByUser,
@@ -31,7 +31,7 @@ pub enum Loss {
 
 /// Why a slot is free.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FreeCause {
     /// Its owner gave it back.
     GivenBack,
@@ -63,7 +63,7 @@ pub enum FreeCause {
 
 /// How a place in the queue ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlaceEnding {
     /// Its owner has a slot.
     Granted {
@@ -84,7 +84,7 @@ pub enum PlaceEnding {
 
 /// What happened to pools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PoolEvent {
     /// A pool was made, changed or closed.
     Configured {

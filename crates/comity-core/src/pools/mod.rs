@@ -59,6 +59,7 @@ pub enum PoolKind {
 
 /// One slot that somebody has.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Slot {
     /// Its number.
     pub id: SlotId,
@@ -89,6 +90,7 @@ pub struct Slot {
 
 /// Where a tab is, so that it is found again, or opened again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Whereabouts {
     /// The browser's name for the container that it is in.
     pub container: Box<str>,
@@ -111,6 +113,7 @@ pub enum SlotState {
 
 /// Somebody's place in the queue of a pool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Place {
     /// Its number; smaller ones were there first.
     pub ticket: Ticket,
@@ -133,7 +136,7 @@ pub struct Place {
 
 /// How somebody waits for a slot.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
+#[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
 pub enum PlaceState {
     /// The ask itself waits, and gets the slot.
     Waiting {

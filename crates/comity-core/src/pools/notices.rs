@@ -9,7 +9,7 @@ use crate::time::Millis;
 
 /// A notice about a pool.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
+#[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PoolTold {
     /// A slot of this agent is free without its doing.
     Freed {

@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 
 /// One pool.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pool {
     /// Its name.
     pub name: Box<str>,
@@ -35,6 +36,7 @@ pub struct Pool {
 
 /// All pools.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pools {
     pub(crate) by_name: BTreeMap<Box<str>, Pool>,
     /// The last slot that was given.

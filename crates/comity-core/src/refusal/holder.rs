@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::Refusal;
 use crate::display::visible;
 use crate::ids::AgentId;
 use crate::locks::LockMode;
@@ -48,6 +49,33 @@ impl fmt::Display for HolderView {
                 write!(f, "{path} is locked{shared} by {holder}{reason} for {left} more ({age_ms} so far)")
             }
             (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
+        }
+    }
+}
+
+/// What to do about who stands in the way.
+pub(super) fn next_step(holders: &[HolderView], wait: &str) -> String {
+    match holders.first() {
+        Some(first) if first.state == "orphaned" => {
+            format!(
+                "{} left uncommitted work there; the human or a leader can release it or hand it over",
+                first.holder
+            )
+        }
+        Some(first) => format!("{wait}, work on something else, or write to {}", first.holder),
+        None => format!("try again, or {wait}"),
+    }
+}
+
+impl Refusal {
+    /// Who stands in the way, if somebody does.
+    pub fn holders(&self) -> &[HolderView] {
+        match self {
+            Refusal::Locked { holders, .. }
+            | Refusal::WaitTimedOut { holders, .. }
+            | Refusal::NotHeld { holders, .. }
+            | Refusal::StaleFence { holders, .. } => holders,
+            _ => &[],
         }
     }
 }

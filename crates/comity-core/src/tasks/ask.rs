@@ -8,6 +8,7 @@ use crate::time::Millis;
 
 /// A task by its name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TaskRef {
     /// In which project.
     pub project: ProjectId,

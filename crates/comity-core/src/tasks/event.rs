@@ -9,6 +9,7 @@ use crate::time::Millis;
 
 /// A task as it was declared.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewTask {
     /// Its number.
     pub number: u64,
@@ -35,7 +36,7 @@ pub enum ReturnCause {
 
 /// What happened to tasks. Whoever has to be told besides the owner is named: the leader, by `tell`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskEvent {
     /// Tasks were declared.
     Declared {

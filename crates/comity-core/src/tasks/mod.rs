@@ -39,7 +39,7 @@ pub(crate) use table::{TaskFacts, apply};
 
 /// What a task is about, as it was declared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Brief {
     /// What is to be done, in a few words.
     pub title: Box<str>,
@@ -79,6 +79,7 @@ pub enum Priority {
 
 /// One task.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Task {
     /// A number that grows; an older task has a smaller one.
     pub number: u64,
@@ -107,7 +108,7 @@ pub struct Task {
 
 /// Where a task is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum State {
     /// Nobody works on it: pending, ready or blocked, as the graph says.
     Open {
@@ -173,6 +174,7 @@ pub enum State {
 
 /// Somebody is going to work on a task.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Who.
     pub by: Principal,

@@ -13,7 +13,7 @@ use crate::world::World;
 
 /// A notice about a task.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
+#[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskTold {
     /// It was given to this agent.
     Assigned {

@@ -34,6 +34,7 @@ pub struct Tasks {
 
 /// An agent that waits for work.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Seeker {
     /// In which project.
     pub project: ProjectId,
@@ -43,6 +44,7 @@ pub struct Seeker {
 
 /// The facts of [`Tasks`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TaskFacts {
     tasks: Vec<Task>,
     ended: Vec<(u64, u64)>,

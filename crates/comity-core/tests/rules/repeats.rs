@@ -26,6 +26,26 @@ fn a_repeat_gets_the_first_answer() {
 }
 
 #[test]
+fn a_key_is_for_one_call() {
+    check(
+        "
+        ann locks a.rs key k1.lock-a
+        ann locks b.rs key k1.lock-b
+        ann unlocks a.rs key k1.unlock-a
+        ann locks a.rs key k1.lock-a
+        ann locks b.rs key k11.lock-b
+        bob locks c.rs key k1.lock-c",
+        expect![[r#"
+            ann got a.rs (fence 1)
+            ann: refused (key_reused): this idempotency key was used for another call, so nothing was done; use a new key for each call, and repeat a call with its own key and the same input
+            ann: refused (key_reused): this idempotency key was used for another call, so nothing was done; use a new key for each call, and repeat a call with its own key and the same input
+            ann: as before: ann got a.rs (fence 1)
+            ann got b.rs (fence 2)
+            bob got c.rs (fence 3)"#]],
+    );
+}
+
+#[test]
 fn keys_belong_to_the_asker() {
     check(
         "

@@ -97,6 +97,7 @@ impl Teller {
             Event::Task(event) => crate::tasks::words::told(world, event),
             Event::Pool(event) => crate::pools::words::told(world, event),
             Event::EntriesRefused { why, count } => format!("{count} not let in: {why}"),
+            Event::KeyReused { op } => format!("a used key came with {op}"),
             Event::AgentsLimited { max } => format!("{max} agents may be here"),
             Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
             Event::AgentNamed { agent: id, name } => format!("{} is called {name}", agent(*id)),

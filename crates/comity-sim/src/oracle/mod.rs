@@ -209,6 +209,7 @@ impl Oracle {
             | Event::AgentsLimited { .. }
             | Event::Person(_)
             | Event::EntriesRefused { .. }
+            | Event::KeyReused { .. }
             | Event::NothingChanged {} => Ok(()),
             Event::Mail(event) => self.observe_mail(record, event),
             Event::Control(event) => self.observe_control(record, event),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::output::{self, Form};
-use crate::session::Session;
+use crate::session::{Asked, Session};
 use crate::start;
 
 /// How often a broken connection is made again without anything having come.
@@ -59,18 +59,26 @@ pub(crate) fn mail(home: Home, form: Form) -> ExitCode {
 }
 
 fn go_on(home: Home, input: &Value, form: Form) -> ExitCode {
-    let mut session = Session::from_env(home);
+    let mut session = Session::from_env(home.clone());
     let mut cursor = match first_page(&mut session, input, form) {
         Ok(cursor) => cursor,
         Err(code) => return code,
     };
     let mut attempt = 0;
+    let mut asked = Asked::default();
     loop {
-        let problem = match follow(&mut session, &mut cursor, input, form, &mut attempt) {
+        let before = cursor;
+        let problem = match follow(&mut session, &mut cursor, input, form, &mut asked) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(problem) => problem,
         };
         session.disconnect();
+        if cursor > before {
+            (attempt, asked) = (0, Asked::default());
+        }
+        if let Err(problem) = asked.lost(&home) {
+            return output::fault(form, &problem);
+        }
         attempt += 1;
         if attempt > ATTEMPTS_MAX {
             return output::fault(form, &problem);
@@ -98,7 +106,7 @@ fn follow(
     cursor: &mut u64,
     input: &Value,
     form: Form,
-    attempt: &mut u32,
+    asked: &mut Asked,
 ) -> Result<(), String> {
     let after =
         serde_json::value::to_raw_value(&json!({ "after": *cursor })).map_err(|error| error.to_string())?;
@@ -108,6 +116,7 @@ fn follow(
     let request = serde_json::from_str(&line).map_err(|error| error.to_string())?;
     let client = session.connection()?;
     client.send(request).map_err(|error| error.to_string())?;
+    asked.sent(client.server());
     loop {
         let reply = client.receive().map_err(|error| error.to_string())?;
         if let Some(error) = reply.error {
@@ -115,7 +124,7 @@ fn follow(
         }
         let Some(event) = reply.event else { continue };
         let entry: Shown = serde_json::from_str(event.get()).map_err(|error| error.to_string())?;
-        (*cursor, *attempt) = (entry.seq, 0);
+        *cursor = entry.seq;
         if !wanted(&entry, input) {
             continue;
         }

@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match name {
         "up" => server::up(&home, form),
         "down" => server::down(&home, form),
+        "restart" => server::restart(&home, form),
         "status" => server::status(&home, form),
         "serve" if inner.get_flag("detached") => serve::serve(&home, serve::How::Detached),
         "serve" => serve::serve(&home, serve::How::Foreground),
@@ -114,14 +115,21 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     let mut root = Command::new("comity")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(comity_wire::version())
         .about("Lets several coding agents share one repository, one machine and one browser")
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(flag("json", "Print one JSON document").global(true))
-        .subcommand(Command::new("up").about("Starts the server, if it does not run, and says where it is"))
-        .subcommand(Command::new("down").about("Stops the server; nothing is lost"));
+        .subcommand(
+            Command::new("up")
+                .about("Starts the server, or restarts an older one that nobody uses, and says where it is"),
+        )
+        .subcommand(Command::new("down").about("Stops the server; nothing is lost"))
+        .subcommand(
+            Command::new("restart")
+                .about("Stops the server and starts it with this program; nothing is lost"),
+        );
     for entry in CATALOG {
         root = add(root, entry, entry.command);
     }

@@ -2,20 +2,37 @@
 
 use std::process::ExitCode;
 
-use comity_wire::{Home, Request};
+use comity_core::version::is_newer;
+use comity_wire::{Fault, Home, Request, version};
 
 use super::output::{self, Form};
 use crate::session::{Session, Trouble};
 use crate::start;
 
-/// Starts the server if it does not run, and says what to do next.
+/// Starts the server if it does not run, or one of this version if an older one runs that nobody needs now, and says
+/// what to do next.
 pub(crate) fn up(home: &Home, form: Form) -> ExitCode {
-    let was_running = matches!(start::connect_if_running(home), Ok(Some(_)));
+    let was = match running_version(home) {
+        Ok(version) => version,
+        Err(problem) => return output::fault(form, &problem),
+    };
+    let older = was.as_deref().filter(|was| is_newer(version(), was));
+    let renewed = older.map(|_| start::restart(home, || stop(home, Stop::UnlessUsed)));
     let answer = Session::from_env(home.clone()).ask("status", &serde_json::json!({}));
     let is_up = answer.is_ok();
     let code = output::show(form, answer);
+    if let Some(Err(problem)) = renewed {
+        return output::fault(form, &problem);
+    }
+    if let (Some(Ok(Err(why))), Some(older)) = (&renewed, older) {
+        output::complain(&format!("comity: the server is still Comity {older}: {why}"));
+    }
     if is_up && form == Form::Text {
-        let what = if was_running { "it ran already" } else { "it is up" };
+        let what = match (renewed, was) {
+            (Some(Ok(Ok(()))), Some(was)) => format!("restarted: it was Comity {was}"),
+            (_, Some(_)) => "it ran already".into(),
+            (_, None) => "it is up".into(),
+        };
         output::print(&format!(
             "\n{what}. Next, in a git repository:\n\
              \x20 comity agent join ann        register an agent; it prints a token for COMITY_TOKEN\n\
@@ -27,6 +44,16 @@ pub(crate) fn up(home: &Home, form: Form) -> ExitCode {
     code
 }
 
+/// Stops the server, if it runs, and starts it with this program.
+pub(crate) fn restart(home: &Home, form: Form) -> ExitCode {
+    match start::restart(home, || stop(home, Stop::Always)) {
+        Ok(Ok(())) => {}
+        Ok(Err(why)) => return why.show(form),
+        Err(problem) => return output::fault(form, &problem),
+    }
+    output::show(form, Session::from_env(home.clone()).ask("status", &serde_json::json!({})))
+}
+
 /// Stops the server, if it runs.
 pub(crate) fn down(home: &Home, form: Form) -> ExitCode {
     let say = |stopped: bool, words: &str| {
@@ -36,28 +63,84 @@ pub(crate) fn down(home: &Home, form: Form) -> ExitCode {
         }
         ExitCode::SUCCESS
     };
-    let mut client = match start::connect_if_running(home) {
-        Ok(Some(client)) => client,
+    match start::connect_if_running(home) {
+        Ok(Some(_)) => {}
         Ok(None) => return say(false, "no server runs"),
         Err(problem) => return output::fault(form, &problem),
-    };
-    let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-    let request = Request { op: "$stop".into(), token: token.map(Into::into), ..Request::empty() };
-    match client.call(request) {
-        Ok(reply) if reply.error.is_some() => {
-            let error = reply.error.map(|error| error.get().to_owned()).unwrap_or_default();
-            match serde_json::from_str(&error) {
-                Ok(fault) => output::show(form, Err(Trouble::Refused(raw(&error), fault))),
-                Err(problem) => output::fault(form, &problem.to_string()),
-            }
-        }
-        Ok(_) => {
-            // The server closes the connection when it is done.
-            let _ = client.receive();
-            say(true, "stopped; nothing is lost")
-        }
-        Err(error) => output::fault(form, &error.to_string()),
     }
+    match stop(home, Stop::Always) {
+        Ok(()) => say(true, "stopped; nothing is lost"),
+        Err(why) => why.show(form),
+    }
+}
+
+/// When to stop the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Always,
+    /// Not while a call is under way, somebody waits, or a tab is open.
+    UnlessUsed,
+}
+
+/// Why the server goes on.
+enum GoesOn {
+    /// It said so.
+    Refused(String),
+    /// It could not be asked.
+    Fault(String),
+}
+
+impl GoesOn {
+    fn show(&self, form: Form) -> ExitCode {
+        match self {
+            GoesOn::Fault(problem) => output::fault(form, problem),
+            GoesOn::Refused(error) => match serde_json::from_str(error) {
+                Ok(fault) => output::show(form, Err(Trouble::Refused(raw(error), fault))),
+                Err(problem) => output::fault(form, &problem.to_string()),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for GoesOn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            GoesOn::Fault(problem) => f.write_str(problem),
+            GoesOn::Refused(error) => match serde_json::from_str::<Fault>(error) {
+                Ok(fault) => write!(f, "{}\n  {}", fault.message, fault.hint),
+                Err(_) => f.write_str(error),
+            },
+        }
+    }
+}
+
+/// Has the server stop, if one runs, and waits until it is gone.
+fn stop(home: &Home, when: Stop) -> Result<(), GoesOn> {
+    let Some(mut client) = start::connect_if_running(home).map_err(GoesOn::Fault)? else { return Ok(()) };
+    let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
+    let input = raw(&serde_json::json!({ "unless_used": when == Stop::UnlessUsed }).to_string());
+    let (token, input) = (token.map(Into::into), Some(&*input));
+    let reply = client.call(Request { op: "$stop".into(), token, input, ..Request::empty() });
+    let reply = reply.map_err(|error| GoesOn::Fault(error.to_string()))?;
+    if let Some(error) = reply.error {
+        return Err(GoesOn::Refused(error.get().to_owned()));
+    }
+    // The server closes the connection when it is done.
+    let _ = client.receive();
+    Ok(())
+}
+
+/// Which Comity the server is, if one runs.
+fn running_version(home: &Home) -> Result<Option<String>, String> {
+    #[derive(serde::Deserialize)]
+    struct Status {
+        version: String,
+    }
+    let Some(mut client) = start::connect_if_running(home)? else { return Ok(None) };
+    // One that ends just now is as good as none.
+    let Ok(reply) = client.ask("status", &serde_json::json!({})) else { return Ok(None) };
+    let status = reply.ok.and_then(|status| serde_json::from_str::<Status>(status.get()).ok());
+    Ok(Some(status.map_or_else(|| "?".to_owned(), |status| status.version)))
 }
 
 fn raw(json: &str) -> Box<serde_json::value::RawValue> {

@@ -77,6 +77,8 @@ fn status(failure: &Failure) -> StatusCode {
         Refusal::Locked { .. }
         | Refusal::WaitTimedOut { .. }
         | Refusal::WaitCancelled
+        | Refusal::KeyReused
+        | Refusal::OtherVersion { .. }
         | Refusal::Deadlock { .. }
         | Refusal::NotHeld { .. }
         | Refusal::StaleFence { .. }

@@ -60,6 +60,15 @@ impl Link {
         &self.stream
     }
 
+    /// The server's process, where the system tells.
+    pub(super) fn server(&self) -> Option<i32> {
+        comity_wire::listener_of(&self.stream)
+    }
+
+    pub(super) fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// One request as a line.
     pub(super) fn request(
         &self,

@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
 
 use crate::http;
-use crate::session::random_key;
+use crate::session::{Asked, random_key};
 use link::Link;
 
 /// How often a server that is gone at once is looked for again.
@@ -35,8 +35,7 @@ struct Running {
     op: String,
     arguments: Map<String, Value>,
     key: String,
-    /// Whether a server may have got it.
-    is_sent: bool,
+    asked: Asked,
 }
 
 struct Shim {
@@ -145,21 +144,24 @@ impl Shim {
         let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name.to_owned());
         let op = known.unwrap_or(call.tool);
         let Call { ticket, arguments, .. } = call;
-        self.running.insert(id, Running { ticket, op, arguments, key: random_key()?, is_sent: false });
+        self.running
+            .insert(id, Running { ticket, op, arguments, key: random_key()?, asked: Asked::default() });
         match self.send(id)? {
             true => Ok(()),
-            false => self.reconnect(),
+            false => self.go_on(),
         }
     }
 
     /// Sends a call, perhaps again; false if the connection is broken.
     fn send(&mut self, id: u64) -> Result<bool, String> {
         let Some(running) = self.running.get_mut(&id) else { return Ok(true) };
-        let Running { op, arguments, key, is_sent, .. } = running;
-        let line = self.link.request(id, op, arguments, key, *is_sent)?;
+        let Running { op, arguments, key, asked, .. } = running;
+        let line = self.link.request(id, op, arguments, key, asked.is_sent())?;
         let sent = self.link.send(&line).is_ok();
         // Half a line is no question: nobody got it.
-        *is_sent |= sent;
+        if sent {
+            asked.sent(self.link.server());
+        }
         Ok(sent)
     }
 
@@ -186,7 +188,7 @@ impl Shim {
                         self.acknowledge(receipt)?;
                     }
                 }
-                Err(_) => return self.reconnect(),
+                Err(_) => return self.go_on(),
             }
         }
     }
@@ -197,25 +199,46 @@ impl Shim {
         let line = self.link.request(ACKNOWLEDGEMENT, "mail_ack", &input, &random_key()?, false)?;
         match self.link.send(&line) {
             Ok(()) => Ok(()),
-            Err(_) => self.reconnect(),
+            Err(_) => self.go_on(),
         }
+    }
+
+    /// The server is gone: connects to the next one.
+    fn go_on(&mut self) -> Result<(), String> {
+        self.give_up_on_deadly_ones()?;
+        self.reconnect()
     }
 
     /// Connects again, as the same agent, and asks again what was not answered: keys keep that harmless.
     fn reconnect(&mut self) -> Result<(), String> {
-        let mut waiting: Vec<u64> = self.running.keys().copied().collect();
-        waiting.sort_unstable();
         'again: for _ in 0..RECONNECTS_MAX {
+            let mut waiting: Vec<u64> = self.running.keys().copied().collect();
+            waiting.sort_unstable();
             self.link.reopen()?;
-            for id in &waiting {
+            for id in waiting {
                 // The new server may be gone as quickly as the old one.
-                if !self.send(*id)? {
+                if !self.send(id)? {
+                    self.give_up_on_deadly_ones()?;
                     continue 'again;
                 }
             }
             return Ok(());
         }
         Err("the server does not stay".into())
+    }
+
+    /// Answers the calls that were asked often enough: perhaps one of them ends every server.
+    fn give_up_on_deadly_ones(&mut self) -> Result<(), String> {
+        let home = self.link.home();
+        let lost = self.running.iter_mut().filter_map(|(id, running)| {
+            let problem = running.asked.lost(home).err()?;
+            Some((*id, problem))
+        });
+        for (id, problem) in lost.collect::<Vec<_>>() {
+            let Some(running) = self.running.remove(&id) else { continue };
+            send(&self.server.finish(&running.ticket, &ToolOutcome::error(problem)))?;
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use comity_app::engine::Waiting;
 use comity_app::identity::Identity;
 use comity_app::lineage::Lineage;
 use comity_core::{AgentId, Principal};
-use comity_wire::FRAME_BYTES_MAX;
+use comity_wire::{FRAME_BYTES_MAX, PROTOCOL};
 use mio::net::UnixStream;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
@@ -39,6 +39,10 @@ pub(crate) struct Connection {
     pub(crate) lineage: Arc<Lineage>,
     /// Who it is, once known.
     pub(crate) identity: Option<Identity>,
+    /// The protocol that its client speaks.
+    pub(crate) protocol: u32,
+    /// Which Comity its client is, if it is another one than this and has not been told.
+    pub(crate) other_version: Option<Box<str>>,
     /// Whether a token has come over it.
     pub(crate) showed_token: bool,
     /// How often processes had been marked when it was a person's.
@@ -78,6 +82,8 @@ impl Connection {
             stream,
             lineage: Arc::new(lineage),
             identity: None,
+            protocol: PROTOCOL,
+            other_version: None,
             showed_token: false,
             looked_at: None,
             parked: HashMap::new(),

@@ -10,6 +10,7 @@ mod signals;
 mod socket;
 pub(crate) mod state_dir;
 mod surroundings;
+mod tenure;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -31,13 +32,19 @@ use comity_wire::Home;
 use crate::http;
 use logging::note;
 use signals::Signals;
-use socket::Socket;
+use socket::{Socket, Stop};
 use state_dir::Unusable;
+use tenure::{OwnLog, Place, Tenure};
 
 /// Milliseconds since 1970 at which fences began to be counted.
 const FENCES_SINCE_MS: i64 = 1_735_689_600_000;
 /// Fences that can be given in a millisecond before the clock's part would be overtaken, as a power of two.
 const FENCE_BITS: u32 = 10;
+
+/// The exit code of a server that a bug has ended, as of any Rust program.
+const PANIC: i32 = 101;
+/// The file in the state directory that has the process of the last server that panicked, and why.
+pub(crate) const PANICKED: &str = "panicked";
 
 /// How a server is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +80,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         Unusable::Taken => state_dir::taken(home),
         Unusable::Bad(problem) => problem,
     })?;
+    end_on_panic(home)?;
     comity_git::keep_private(surroundings::settle(home, umask.bits())?);
     let config = read_config(home)?;
     if let Some(silence) = config.git.hung_after {
@@ -82,16 +90,18 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let _ = comity_wire::user_settings().and_then(|file| file.parent().map(std::fs::create_dir_all));
     let opened = SqliteLog::open(home.path(), config.patience());
     let StartPoint { log, mut world } = opened.map_err(|problem| with_file(home, problem))?;
+    log.sign(comity_wire::version())?;
     world.agents_configured = Some(config.agents_max());
     world.roles = Arc::new(config.roles());
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(&world, clock::wall_ms());
     let clock = Clock::from(world.now);
+    let (log, tenure) = (OwnLog::new(log, home)?, Tenure::begin(home)?);
     let engine = Engine::start(world, Box::new(log), clock, || {
-        note("error", "fenced", &[("message", "another server writes to this state directory")]);
+        note("error", "fenced", &[("message", "this state directory is no longer this server's")]);
         std::process::exit(1);
     });
-    let version = env!("CARGO_PKG_VERSION");
+    let version = comity_wire::version();
     let boot = comity_app::processes::boot().map(Into::into);
     let begun =
         engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into(), boot });
@@ -100,7 +110,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     first_token(&engine, home)?;
     configure_pools(&engine, &config)?;
 
-    let listener = listen(home)?;
+    let (listener, bound) = listen(home)?;
     let web = open_web(home, &config)?;
     let url = web.as_ref().map(|(_, url)| url.clone()).unwrap_or_default();
     let facts = ServerFacts {
@@ -125,19 +135,49 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     liveness::run(&app).map_err(said)?;
     comity_app::spool::run(&app).map_err(said)?;
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
-    if let Some((listener, _)) = web {
-        serve_web(&app, listener)?;
-    }
+    let open_door = web.map(|(listener, _)| serve_web(&app, listener)).transpose()?;
     let signals = Signals::catch().map_err(|error| format!("signals cannot be caught: {error}"))?;
-    let mut socket =
-        Socket::new(app.clone(), listener, signals).map_err(|error| format!("the socket failed: {error}"))?;
+    let mut socket = Socket::new(app.clone(), listener, signals, tenure)
+        .map_err(|error| format!("the socket failed: {error}"))?;
     announce(how, &app);
     let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
     note("info", "stopped", &[("why", &format!("{stop:?}"))]);
+    drop(open_door);
+    if stop == Stop::Moved {
+        // Nobody is answered from here on: another server may be at it.
+        drop(socket);
+    }
     engine.stop();
     // It closes Firefox; whoever waits for the server to be gone waits for that, too.
     let _ = browser.join();
-    let _ = std::fs::remove_file(home.socket());
+    if stop == Stop::Moved {
+        let home = home.path().display();
+        return Err(format!("{home} was moved or removed, and is no longer this server's"));
+    }
+    if bound.is_same() {
+        let _ = std::fs::remove_file(home.socket());
+    }
+    Ok(())
+}
+
+/// Ends this process at the first panic, on whatever thread. Nobody knows what that left half done; the log does not
+/// have it, and the next server begins from there. Clients find out by a file that it was a panic.
+fn end_on_panic(home: &Home) -> Result<(), String> {
+    use rustix::fs::{Mode, OFlags, openat};
+
+    // Not by its path, where another server may have begun.
+    let dir =
+        std::fs::File::open(home.path()).map_err(|error| format!("{}: {error}", home.path().display()))?;
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.to_string();
+        let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
+        if let Ok(file) = openat(&dir, PANICKED, flags, Mode::from_raw_mode(0o600)) {
+            let _ = write!(std::fs::File::from(file), "{} {said}", std::process::id());
+        }
+        let thread = std::thread::current().name().unwrap_or("?").to_owned();
+        note("error", "panicked", &[("message", &said), ("thread", &thread)]);
+        std::process::exit(PANIC);
+    }));
     Ok(())
 }
 
@@ -184,7 +224,7 @@ pub(crate) fn read_config(home: &Home) -> Result<Config, String> {
 }
 
 /// Opens the socket for this user alone. The state directory is held, so what is there is left from a dead server.
-fn listen(home: &Home) -> Result<UnixListener, String> {
+fn listen(home: &Home) -> Result<(UnixListener, Place), String> {
     let path = home.socket();
     let said = |error: std::io::Error| format!("{}: {error}", path.display());
     match std::fs::remove_file(&path) {
@@ -193,7 +233,7 @@ fn listen(home: &Home) -> Result<UnixListener, String> {
     }
     let listener = UnixListener::bind(&path).map_err(said)?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(said)?;
-    Ok(listener)
+    Ok((listener, Place::of(path)?))
 }
 
 /// Opens the HTTP port: the one that is set, else the one of last time, else any.
@@ -216,19 +256,21 @@ fn open_web(home: &Home, config: &Config) -> Result<Option<(std::net::TcpListene
     Ok(Some((listener, format!("http://127.0.0.1:{port}"))))
 }
 
-fn serve_web(app: &Application, listener: std::net::TcpListener) -> Result<(), String> {
+/// Serves until what it gives is dropped.
+fn serve_web(
+    app: &Application,
+    listener: std::net::TcpListener,
+) -> Result<tokio::sync::oneshot::Sender<()>, String> {
     let door = http::Door::new(app.clone());
-    let (_stop, stopped) = tokio::sync::oneshot::channel();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()
         .name("http".into())
         .spawn(move || {
-            // The door closes with the process.
-            let _keep = _stop;
             if let Err(error) = http::run(door, listener, stopped) {
                 note("error", "http_failed", &[("message", &error.to_string())]);
             }
         })
-        .map(drop)
+        .map(|_| stop)
         .map_err(|error| format!("a thread could not be started: {error}"))
 }
 

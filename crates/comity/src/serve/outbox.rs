@@ -65,6 +65,8 @@ pub(crate) struct Reply {
     outbox: Arc<Outbox>,
     to: ConnectionId,
     id: u64,
+    /// What the client is told besides the notices.
+    pub(crate) besides: Option<String>,
     /// Set where calls are traced.
     trace: Option<Trace>,
     is_answered: bool,
@@ -72,7 +74,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn new(outbox: Arc<Outbox>, to: ConnectionId, id: u64, trace: Option<Trace>) -> Reply {
-        Reply { outbox, to, id, trace, is_answered: false }
+        Reply { outbox, to, id, besides: None, trace, is_answered: false }
     }
 
     fn answer(&mut self, output: &Result<Rendered, Failure>, notices: &[String]) {
@@ -99,7 +101,8 @@ impl Responder for Reply {
         self.outbox.post(self.to, Parcel::Parked { id: self.id, waiting });
     }
 
-    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, mut notices: Vec<String>) {
+        notices.extend(self.besides.take());
         self.answer(&output, &notices);
     }
 }

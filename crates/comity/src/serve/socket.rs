@@ -4,8 +4,11 @@
 //! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
 
 mod followers;
+mod own;
+mod versions;
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,18 +18,21 @@ use comity_app::{Application, Call, Caller, Failure};
 use comity_core::{Ask, Principal, Refusal};
 use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
 use mio::net::UnixListener;
+use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connection::{Connection, Follow, Received};
+use super::connection::{Connection, Received};
 use super::connections::Connections;
 use super::identity;
 use super::logging::Trace;
 use super::outbox::{ConnectionId, Outbox, Parcel, Reply, line};
 use super::signals::Signals;
+use super::tenure::Tenure;
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 const SIGNALS: Token = Token(usize::MAX - 2);
+const TENURE: Token = Token(usize::MAX - 3);
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 4_096;
 /// Callers that are let in before those inside get their turn.
@@ -41,6 +47,8 @@ pub(crate) enum Stop {
     Signalled,
     /// Nobody was there for long enough.
     Unused,
+    /// The state directory was moved or removed.
+    Moved,
 }
 
 pub(crate) struct Socket {
@@ -49,6 +57,7 @@ pub(crate) struct Socket {
     listener: UnixListener,
     outbox: Arc<Outbox>,
     signals: Signals,
+    tenure: Tenure,
     connections: Connections,
     /// Connections whose other end is gone; they are closed once what they asked last is answered.
     leaving: Vec<ConnectionId>,
@@ -60,12 +69,19 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(app: Application, listener: StdListener, mut signals: Signals) -> io::Result<Socket> {
+    pub(crate) fn new(
+        app: Application,
+        listener: StdListener,
+        mut signals: Signals,
+        tenure: Tenure,
+    ) -> io::Result<Socket> {
         listener.set_nonblocking(true)?;
         let poll = Poll::new()?;
         let mut listener = UnixListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
         poll.registry().register(&mut signals.0, SIGNALS, Interest::READABLE)?;
+        let news = tenure.news().as_raw_fd();
+        poll.registry().register(&mut SourceFd(&news), TENURE, Interest::READABLE)?;
         let outbox = Outbox::new(mio::Waker::new(poll.registry(), WAKER)?);
         let own_uid = rustix::process::geteuid().as_raw();
         Ok(Socket {
@@ -74,6 +90,7 @@ impl Socket {
             listener,
             outbox,
             signals,
+            tenure,
             connections: Connections::default(),
             leaving: Vec::new(),
             is_crowded: false,
@@ -103,11 +120,15 @@ impl Socket {
             {
                 return Ok(Stop::Unused);
             }
+            // Before anybody is answered: the next server may have begun.
+            if events.iter().any(|event| event.token() == TENURE) && self.tenure.is_over() {
+                return Ok(Stop::Moved);
+            }
             let mut work = Taken::Answered;
             for event in &events {
                 match event.token() {
                     LISTENER => self.is_crowded = true,
-                    WAKER => {}
+                    WAKER | TENURE => {}
                     SIGNALS if self.signals.came() => self.stop = Some(Stop::Signalled),
                     SIGNALS => {}
                     Token(id) => {
@@ -219,6 +240,10 @@ impl Socket {
                 return Taken::Answered;
             }
         };
+        if let Err(refusal) = self.greet(id, &request) {
+            self.reply(id, request.id, Err(refusal.into()));
+            return Taken::Answered;
+        }
         if let Some(own) = request.op.strip_prefix('$') {
             let done = self.own_request(id, &request, own, &caller);
             self.reply(id, request.id, done);
@@ -232,7 +257,8 @@ impl Socket {
             again: request.again,
         };
         let trace = Trace::begin(&request.op, caller.who, id);
-        let reply = Reply::new(self.outbox.clone(), id, request.id, trace);
+        let mut reply = Reply::new(self.outbox.clone(), id, request.id, trace);
+        reply.besides = self.other_version(id).filter(|_| request.text);
         self.app.call(&caller, &call, Box::new(reply))
     }
 
@@ -261,50 +287,6 @@ impl Socket {
         connection.identity = Some(identity.clone());
         let cwd = request.cwd.as_deref().map(Into::into);
         Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })
-    }
-
-    /// What only this door offers: being an agent's own connection, following the log, stopping the server.
-    fn own_request(
-        &mut self,
-        id: ConnectionId,
-        request: &Request<'_>,
-        own: &str,
-        caller: &Caller,
-    ) -> Result<comity_app::Rendered, Failure> {
-        let Some(connection) = self.connections.get_mut(&id) else { return Err(Failure::fault("gone")) };
-        match (own, caller.who) {
-            ("link", Principal::Agent(agent)) => {
-                connection.link = Some(agent);
-                self.app.watch().goes_on(agent);
-            }
-            ("goodbye", Principal::Agent(agent)) => self.app.watch().said_goodbye(agent),
-            ("follow", _) => {
-                #[derive(serde::Deserialize, Default)]
-                struct From {
-                    after: Option<u64>,
-                }
-                let given = request.input.and_then(|input| serde_json::from_str::<From>(input.get()).ok());
-                let head = self.app.engine().feed().head();
-                let cursor = given.unwrap_or_default().after.unwrap_or(head);
-                connection.follow = Some(Follow { request: request.id, cursor, who: caller.who });
-            }
-            ("stop", Principal::Human) => {
-                caller.check_presence("stop the server")?;
-                self.stop = Some(Stop::Asked);
-            }
-            ("stop", Principal::Nobody) => return Err(caller.unproven().into()),
-            ("stop", _) => {
-                let you = self.app.engine().world().name_of(caller.who);
-                return Err(Refusal::NotAllowed {
-                    problem: format!("you are {you} to comity, and an agent may not stop the server"),
-                    hint: "see why with: comity whoami; you stop it from a terminal that no agent is above"
-                        .into(),
-                }
-                .into());
-            }
-            _ => return Err(Refusal::bad_input(format!("there is no ${own}"), "use an operation").into()),
-        }
-        Ok(comity_app::Rendered { json: "{}".into(), text: None, receipt: None })
     }
 
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {

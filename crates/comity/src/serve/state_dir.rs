@@ -22,10 +22,13 @@ pub(crate) enum Unusable {
     Bad(String),
 }
 
+/// The file that a server holds.
+pub(super) const SERVER_LOCK: &str = "server.lock";
+
 /// Makes the directory if need be, checks that it is this user's alone, and takes it.
 pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
     prepare(home).map_err(Unusable::Bad)?;
-    let path = home.path().join("server.lock");
+    let path = home.path().join(SERVER_LOCK);
     let bad = |error: io::Error| Unusable::Bad(format!("{}: {error}", path.display()));
     let file = private_file(&path).map_err(bad)?;
     match file.try_lock() {
@@ -37,7 +40,7 @@ pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
 
 /// The process that has the directory, as far as the kernel tells.
 pub(crate) fn holder(home: &Home) -> Option<u32> {
-    let inode = fs::metadata(home.path().join("server.lock")).ok()?.ino();
+    let inode = fs::metadata(home.path().join(SERVER_LOCK)).ok()?.ino();
     let locks = fs::read_to_string("/proc/locks").ok()?;
     // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
     let mut words = locks.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());

@@ -17,8 +17,9 @@ fn help() {
             Usage: comity [OPTIONS] <COMMAND>
 
             Commands:
-              up           Starts the server, if it does not run, and says where it is
+              up           Starts the server, or restarts an older one that nobody uses, and says where it is
               down         Stops the server; nothing is lost
+              restart      Stops the server and starts it with this program; nothing is lost
               lock         Locks paths so that nobody else edits them. All or none; asking again renews. A
                            refusal says who holds it and what to do
               unlock       Gives back your own locks: these paths, all below a directory, or everything with all

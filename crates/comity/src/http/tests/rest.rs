@@ -240,6 +240,9 @@ fn a_repeat_with_a_key_is_done_once() {
     let head = server.app.engine().world().head;
     assert_eq!(lock("Idempotency-Key: one"), first);
     assert_eq!(server.app.engine().world().head, head, "nothing was written");
+    let other =
+        server.ask(&ann, "POST /api/coordination/locks", &["Idempotency-Key: one"], r#"{"paths":["b.rs"]}"#);
+    assert_eq!((other.status, &other.json()["error"]["code"]), (409, &"key_reused".into()), "{other:?}");
 }
 
 #[test]

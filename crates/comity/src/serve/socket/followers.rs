@@ -29,6 +29,7 @@ impl Socket {
         for id in followers {
             let Some(connection) = self.connections.get_mut(&id) else { continue };
             let Some(follow) = connection.follow else { continue };
+            comity_app::planted::panic_at("follower");
             let records = read_on(&self.app, follow.cursor);
             let world = self.app.engine().world();
             let mut alive = true;

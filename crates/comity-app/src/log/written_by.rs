@@ -1,0 +1,72 @@
+//! Which Comity wrote the log: an older one does not guess at what a newer one meant.
+
+use comity_core::version::is_newer;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::sqlite::SqliteLog;
+
+/// The form of records and worlds. It is raised with each change that an older Comity would misread; every older form is
+/// read for ever (`crates/comity/tests/old_logs`).
+pub const FORM: i64 = 1;
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS written_by (
+    only INTEGER PRIMARY KEY CHECK (only = 1), form INTEGER NOT NULL, version TEXT NOT NULL) STRICT";
+
+/// The newest form and the newest Comity that the log was written by.
+struct WrittenBy {
+    form: i64,
+    version: String,
+}
+
+fn read(connection: &Connection) -> Result<Option<WrittenBy>, String> {
+    let said = |error: rusqlite::Error| error.to_string();
+    let is_there = "SELECT 1 FROM sqlite_schema WHERE name = 'written_by'";
+    if connection.query_row(is_there, [], |_| Ok(())).optional().map_err(said)?.is_none() {
+        return Ok(None);
+    }
+    let read = "SELECT form, version FROM written_by";
+    let row = connection.query_row(read, [], |row| Ok(WrittenBy { form: row.get(0)?, version: row.get(1)? }));
+    row.optional().map_err(said)
+}
+
+/// Refuses a log of a newer form.
+pub(super) fn check(connection: &Connection) -> Result<(), String> {
+    match read(connection)? {
+        Some(by) if by.form > FORM => Err(use_it(&by.version)),
+        _ => Ok(()),
+    }
+}
+
+/// Why a log cannot be read: if a newer Comity wrote it, that is why.
+pub(super) fn explain(connection: &Connection, problem: String) -> String {
+    match read(connection) {
+        Ok(Some(by)) if is_newer(&by.version, env!("CARGO_PKG_VERSION")) => {
+            format!("{} ({problem})", use_it(&by.version))
+        }
+        _ => problem,
+    }
+}
+
+fn use_it(version: &str) -> String {
+    format!("this log was written by Comity {version}; use it or newer, or another COMITY_HOME")
+}
+
+impl SqliteLog {
+    /// Writes down that this version of Comity writes from here on.
+    pub fn sign(&self, version: &str) -> Result<(), String> {
+        let connection = self.connection();
+        let known = read(connection)?;
+        let is_signed = |by: &WrittenBy| by.form >= FORM && !is_newer(version, &by.version);
+        if known.as_ref().is_some_and(is_signed) {
+            return Ok(());
+        }
+        let newest = known.map_or(FORM, |by| by.form.max(FORM));
+        connection
+            .execute_batch(TABLE)
+            .and_then(|()| {
+                connection.execute("INSERT OR REPLACE INTO written_by VALUES (1, ?1, ?2)", (newest, version))
+            })
+            .map(drop)
+            .map_err(|error| format!("the log cannot be signed: {error}"))
+    }
+}

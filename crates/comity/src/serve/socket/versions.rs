@@ -1,0 +1,40 @@
+//! Clients of another version than this server's are told so, with what to do.
+
+use comity_core::Refusal;
+use comity_core::version::is_newer;
+use comity_wire::{PROTOCOL, Request};
+
+use super::Socket;
+use crate::serve::outbox::ConnectionId;
+
+impl Socket {
+    /// Takes note of who the client is; refuses what it may not have meant so.
+    pub(super) fn greet(&mut self, id: ConnectionId, request: &Request<'_>) -> Result<(), Refusal> {
+        let Some(connection) = self.connections.get_mut(&id) else { return Ok(()) };
+        let own = &self.app.server().version;
+        if let Some(theirs) = request.version.as_deref().filter(|theirs| *theirs != own.as_str()) {
+            connection.other_version = Some(theirs.into());
+        }
+        connection.protocol = request.protocol.unwrap_or(connection.protocol);
+        // Every program can ask how any server is, and end it.
+        if connection.protocol == PROTOCOL || matches!(&*request.op, "status" | "$stop") {
+            return Ok(());
+        }
+        let theirs = connection.other_version.as_deref().unwrap_or("another version");
+        Err(Refusal::OtherVersion { server: own.as_str().into(), client: theirs.into() })
+    }
+
+    /// What to tell a client of another version, once for each connection.
+    pub(super) fn other_version(&mut self, id: ConnectionId) -> Option<String> {
+        let theirs = self.connections.get_mut(&id)?.other_version.take()?;
+        let own = &self.app.server().version;
+        Some(match is_newer(&theirs, own) {
+            true => format!(
+                "the server is Comity {own}, and this program is {theirs}; restart it with: comity up"
+            ),
+            false => format!(
+                "the server is Comity {own}, and this program is {theirs}; start it again, or update it"
+            ),
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Whether the state directory is still this server's: it can be moved or removed, and another server begun in its place.
+
+use std::io;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use comity_app::log::{Durability, Log, LogError};
+use comity_core::Record;
+use comity_wire::Home;
+
+/// The files by which the directory is known: who has the first is its server, and the second is what it answers from.
+const KNOWN_BY: [&str; 2] = [super::state_dir::SERVER_LOCK, LOG];
+const LOG: &str = "log.db";
+/// Where the system does not tell of moves, the files are looked for this often.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// A path, and the file that was there.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    file: (u64, u64),
+}
+
+impl Place {
+    /// What is at a path now; its owner keeps it open, so no other file gets its number.
+    pub(super) fn of(path: PathBuf) -> Result<Place, String> {
+        let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Place { path, file: (found.dev(), found.ino()) })
+    }
+
+    /// Whether the same file is still there.
+    pub(super) fn is_same(&self) -> bool {
+        self.path.symlink_metadata().is_ok_and(|found| (found.dev(), found.ino()) == self.file)
+    }
+}
+
+/// The time in which the directory is this server's.
+pub(super) struct Tenure {
+    places: Vec<Place>,
+    /// Has something to read when one of them may have moved.
+    news: OwnedFd,
+}
+
+impl Tenure {
+    /// Begins once the log is open.
+    pub(super) fn begin(home: &Home) -> Result<Tenure, String> {
+        // Watched first: what moves in between is seen.
+        let news = watch(home.path());
+        let places = KNOWN_BY.iter().map(|name| Place::of(home.path().join(name)));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let news = news.or_else(|_| look_often(places.clone()));
+        let news = news.map_err(|error| format!("{} cannot be watched: {error}", home.path().display()))?;
+        Ok(Tenure { places, news })
+    }
+
+    /// Has something to read when it is time to look.
+    pub(super) fn news(&self) -> &OwnedFd {
+        &self.news
+    }
+
+    /// Whether the directory has gone. Takes the news off the queue.
+    pub(super) fn is_over(&self) -> bool {
+        let mut buffer = [0; 4096];
+        while matches!(rustix::io::read(&self.news, &mut buffer), Ok(1..)) {}
+        !self.places.iter().all(Place::is_same)
+    }
+}
+
+/// Listens for a move or removal of the directory, of one above it, and of what is in it.
+#[cfg(target_os = "linux")]
+fn watch(home: &Path) -> io::Result<OwnedFd> {
+    use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+
+    let news = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+    let itself = WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF | WatchFlags::ONLYDIR;
+    let inside = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::MOVED_TO;
+    let home = home.canonicalize()?;
+    add_watch(&news, &home, itself | inside)?;
+    for above in home.ancestors().skip(1) {
+        // Whoever may not look at it cannot be told of it either; the log is looked at before each write.
+        let _ = add_watch(&news, above, itself);
+    }
+    Ok(news)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn watch(_: &Path) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Looks again and again: where the system does not tell, or has told too many others already.
+fn look_often(places: Vec<Place>) -> io::Result<OwnedFd> {
+    let (news, mut tell) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&news, true)?;
+    std::thread::Builder::new().name("tenure".into()).spawn(move || {
+        while places.iter().all(Place::is_same) {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        let _ = tell.write(&[1]);
+    })?;
+    Ok(news.into())
+}
+
+/// A log that is written only while it is where the next server would look for it.
+pub(super) struct OwnLog<L> {
+    log: L,
+    place: Place,
+}
+
+impl<L> OwnLog<L> {
+    pub(super) fn new(log: L, home: &Home) -> Result<OwnLog<L>, String> {
+        Ok(OwnLog { log, place: Place::of(home.path().join(LOG))? })
+    }
+}
+
+impl<L: Log> Log for OwnLog<L> {
+    fn append(&mut self, records: &[Record], durability: Durability) -> Result<(), LogError> {
+        match self.place.is_same() {
+            true => self.log.append(records, durability),
+            false => Err(LogError::Fenced),
+        }
+    }
+
+    fn drop_sealed(&mut self, at_most: usize) -> usize {
+        self.log.drop_sealed(at_most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+
+    #[test]
+    fn it_is_told_whichever_way_the_directory_goes() {
+        type Way = fn(&Path, Vec<Place>) -> io::Result<OwnedFd>;
+        let ways: [Way; 2] = [|home, _| watch(home), |_, places| look_often(places)];
+        for news in ways {
+            let dir = tempfile::tempdir().expect("a directory");
+            let home = dir.path().join("above/state");
+            std::fs::create_dir_all(&home).expect("made");
+            KNOWN_BY.iter().for_each(|name| std::fs::write(home.join(name), "").expect("written"));
+            let places: Vec<_> = KNOWN_BY.map(|name| Place::of(home.join(name)).expect("a file")).into();
+            let news = news(&home, places.clone()).expect("watched");
+            let tenure = Tenure { places, news };
+            std::fs::write(home.join("other"), "").expect("written");
+            assert!(!tenure.is_over());
+            std::fs::rename(dir.path().join("above"), dir.path().join("elsewhere")).expect("moved");
+            let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let told = poll(&mut [PollFd::new(tenure.news(), PollFlags::IN)], Some(&patience));
+            assert!(told == Ok(1) && tenure.is_over());
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A bug that panics ends the server, and nothing else: the log is whole, nobody hangs, and the next server goes on.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use serde_json::{Value, json};
+use support::mcp::Mcp;
+use support::{PATIENCE, Place, has_ended};
+
+/// A place whose server panics where a test says.
+fn place() -> (Place, std::path::PathBuf) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (home, file) = (dir.path().join("state"), dir.path().join("panic"));
+    let place = Place::at(dir, home, &[("COMITY_PANIC", file.to_str().expect("a text"))]);
+    (place, file)
+}
+
+/// Whether the server's own log tells of the panic.
+fn is_told(place: &Place, at: &str) -> bool {
+    let log = std::fs::read_to_string(place.home.join("server.log")).expect("the server's log");
+    log.lines().any(|line| line.contains("\"panicked\"") && line.contains(&format!("planted at {at}")))
+}
+
+/// The numbers of the records, as who follows them gets them.
+fn followed(place: &Place, up_to: u64) -> Vec<u64> {
+    let (mut follower, mut seen) = (place.follow(), Vec::new());
+    while seen.last() != Some(&up_to) {
+        seen.push(follower.until(|_| true)["seq"].as_u64().expect("a number"));
+    }
+    seen
+}
+
+/// Panics there while this command runs; gives the server that it ended.
+fn panic_during(place: &Place, file: &std::path::Path, at: &str, command: &[&str]) -> support::Ran {
+    let server = place.server().expect("a server");
+    let _follower = place.follow();
+    std::fs::write(file, at).expect("planted");
+    let ran = place.start(&mut place.comity(command)).finish();
+    assert!(has_ended(server, PATIENCE), "{at}: the server goes on after a panic");
+    ran
+}
+
+fn is_whole(place: &Place, at: &str) {
+    assert!(is_told(place, at), "{at}: nobody is told");
+    place.json(&["log", "verify"]);
+    let head = place.json(&["status"])["head"].as_u64().expect("a number");
+    assert_eq!(followed(place, head), (1..=head).collect::<Vec<_>>(), "{at}: followers get every record");
+}
+
+#[test]
+fn a_panic_while_something_is_changed_leaves_it_done_once_or_not_at_all() {
+    for at in ["rule", "batch", "publish", "answer", "feed", "follower"] {
+        let (place, file) = place();
+        place.json(&["up"]);
+        let ran = panic_during(&place, &file, at, &["lock", "src/a.rs", "--json"]);
+        // The client asks the next server, and gets what the first one has done, or would have.
+        assert_eq!(ran.json()["locks"][0]["path"], "src/a.rs", "{at}");
+        assert_eq!(place.log_of("lock_acquired").len(), 1, "{at}");
+        assert_eq!(place.json(&["locks"])["total"], 1, "{at}");
+        is_whole(&place, at);
+    }
+}
+
+#[test]
+fn a_panic_beside_the_engine_ends_the_server_too() {
+    for (at, command) in [
+        ("timer", &["agent", "join", "ann", "--json"][..]),
+        ("long", &["log", "verify", "--json"]),
+        ("browser", &["tab", "open", "about:blank", "--json"]),
+    ] {
+        let (place, file) = place();
+        place.set("[browser]\npath = \"/nowhere/firefox\"\n");
+        place.json(&["up"]);
+        let ran = panic_during(&place, &file, at, command);
+        // There is no Firefox here; but there is an answer.
+        assert!(ran.code == 0 || at == "browser", "{at}: {ran:?}");
+        assert!(ran.document().is_object(), "{at}: {ran:?}");
+        is_whole(&place, at);
+        place.json(&["lock", "src/b.rs"]);
+    }
+}
+
+#[test]
+fn who_waits_in_line_is_served_by_the_next_server() {
+    let (place, file) = place();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let mut follower = place.follow();
+    let waiting = place.start(&mut place.comity_as(&bob, &["lock", "src/a.rs", "--wait", "60s", "--json"]));
+    follower.until_action("wait_started");
+    panic_during(&place, &file, "rule", &["lock", "src/b.rs", "--json"]).json();
+    place.json_as(&ann, &["unlock", "src/a.rs"]);
+    assert_eq!(waiting.finish().json()["locks"][0]["path"], "src/a.rs");
+}
+
+#[test]
+fn a_question_that_ends_every_server_is_not_asked_for_ever() {
+    let (place, file) = place();
+    place.json(&["up"]);
+    let starts = || place.log_of("server_started").len();
+    let before = starts();
+    std::fs::write(&file, "answer always").expect("planted");
+    let ran = place.start(&mut place.comity(&["lock", "src/a.rs", "--json"])).finish();
+    std::fs::remove_file(&file).expect("no more");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let error = &ran.document()["error"];
+    assert!(error["message"].as_str().is_some_and(|said| said.contains("panicked 2 times")), "{error}");
+    assert!(starts() <= before + 2, "{} servers were started", starts() - before);
+    assert_eq!(place.log_of("lock_acquired").len(), 1, "what was written before the panic is done, once");
+}
+
+#[test]
+fn who_follows_the_log_does_not_end_one_server_after_the_other() {
+    let (place, file) = place();
+    place.json(&["up"]);
+    let mut follower = place.start(&mut place.comity(&["log", "--follow", "--json"]));
+    let mut first = [0; 1];
+    let out = follower.0.stdout.as_mut().expect("a pipe");
+    std::io::Read::read_exact(out, &mut first).expect("what there is already");
+    std::fs::write(&file, "follower always").expect("planted");
+    // Somebody writes, and whoever follows is the end of the server.
+    place.start(&mut place.comity(&["lock", "src/a.rs", "--json"])).finish();
+    let ran = follower.finish();
+    std::fs::remove_file(&file).expect("no more");
+    assert!(ran.code == 1 && ran.out.contains("panicked 2 times"), "{ran:?}");
+    assert_eq!(place.json(&["locks"])["total"], 1, "without it all is well");
+}
+
+#[test]
+fn an_mcp_client_is_told_of_a_call_that_ends_every_server() {
+    let (place, file) = place();
+    let mut mcp = Mcp::start(&mut place.comity(&["mcp", "--name", "claude"]));
+    let lock = |mcp: &mut Mcp, path: &str| mcp.call("lock", &json!({ "paths": [path] }));
+    assert!(!lock(&mut mcp, "src/a.rs").is_error);
+    std::fs::write(&file, "answer always").expect("planted");
+    let given_up = lock(&mut mcp, "src/b.rs");
+    std::fs::remove_file(&file).expect("no more");
+    assert!(given_up.is_error && given_up.text.contains("panicked 2 times"), "{}", given_up.text);
+    assert!(!lock(&mut mcp, "src/c.rs").is_error, "it goes on with the next call");
+    let held: Vec<Value> = place.json(&["locks"])["locks"].as_array().expect("locks").clone();
+    assert_eq!(held.len(), 3, "what was done before the panic is done: {held:?}");
+}
