@@ -1,19 +1,28 @@
 //! The log: everything that happened, in order, on the disk.
 
+mod backup;
 mod chain;
 mod memory;
+mod proof;
 mod reader;
+mod recover;
 mod rows;
 mod segments;
 mod sqlite;
+mod verify;
+mod witness;
 
 use comity_core::Record;
 
+pub use backup::{BackedUp, back_up, restore};
 pub use chain::{Chain, Hash, Stored};
 pub use memory::MemoryLog;
+pub use proof::check;
 pub use reader::{Checkpoint, Reader};
+pub use recover::{Extent, Recovery, recover};
 pub use segments::{SEGMENT_RECORDS, Segments};
 pub use sqlite::{SqliteLog, StartPoint};
+pub use verify::Verified;
 
 /// How safe a batch must be before it is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,4 +67,7 @@ pub trait Log: Send {
 
     /// Takes out records that are sealed elsewhere, at most so many; tells how many.
     fn drop_sealed(&mut self, at_most: usize) -> usize;
+
+    /// Lets go of the log: nothing is written any more, and all of it is in one place.
+    fn close(&mut self) {}
 }
