@@ -94,8 +94,8 @@ fn drop_sealed(engine: &Engine) {
 fn quiet(engine: &Engine, reader: &Reader, head: u64) {
     while hot(reader, head) > HOT_RECORDS_QUIET + locks(engine) && seal(reader) {}
     drop_sealed(engine);
-    reader.checkpoint(Checkpoint::Whole);
     reader.sync_witness();
+    reader.checkpoint(Checkpoint::Whole);
 }
 
 /// What the settings do not keep goes, in a quiet moment.
