@@ -50,15 +50,16 @@ pub(super) fn examine(home: &Path, patience: Patience) -> Result<Examined, Unfit
     let testimony = Testimony::read(home).map_err(Unfit::NotWhole)?;
     let segments = Segments::open(&home.join("ledger")).map_err(Unfit::Unusable)?;
     let wanted = testimony.map(|said| said.head(home)).unwrap_or_default();
-    let is_used = wanted.seq > 0 || segments.sealed_up_to() > 0;
+    let last = wanted.seq.max(segments.sealed_up_to());
+    let lost = |what: &str| Err(Unfit::NotWhole(format!("log.db {what}, but record {last} was written")));
     match std::fs::metadata(path(home)) {
-        Ok(file) if is_used && file.len() == 0 => return Err(Unfit::NotWhole("log.db is empty".into())),
-        Err(_) if is_used => return Err(Unfit::NotWhole("log.db is gone".into())),
+        Ok(file) if last > 0 && file.len() == 0 => return lost("is empty"),
+        Err(_) if last > 0 => return lost("is gone"),
         _ => {}
     }
     let connection = open(&path(home)).map_err(unfit)?;
-    if is_used && version(&connection).map_err(unfit)? == 0 {
-        return Err(Unfit::NotWhole("log.db is empty".into()));
+    if last > 0 && version(&connection).map_err(unfit)? == 0 {
+        return lost("is empty");
     }
     migrate(&connection).map_err(unfit)?;
     let (mut world, mut chain) = segments.newest_world(patience).map_err(Unfit::NotWhole)?;

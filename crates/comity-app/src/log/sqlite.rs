@@ -17,6 +17,8 @@ use super::{Durability, Log, LogError};
 
 /// Bytes of the write-ahead log above which a start moves it: servers that are killed again and again would not.
 const BACKLOG_BYTES_AT_START: u64 = 16 << 20;
+/// Records that are not sealed above which a start seals some, for the same reason.
+const HOT_RECORDS_AT_START: u64 = 50_000;
 
 /// The writer's end of the log.
 #[derive(Debug)]
@@ -52,6 +54,9 @@ impl SqliteLog {
         if backlog_bytes(home) > BACKLOG_BYTES_AT_START {
             // What cannot be moved now is moved later; it is safe where it is.
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        if world.head - segments.sealed_up_to() > HOT_RECORDS_AT_START + world.locks.len() as u64 {
+            let _ = segments.seal_next(&connection);
         }
         let head = Head { seq: world.head, hash: chain.0 };
         let says = Testimony::of(testimony, home, head, world.fence.0);
