@@ -2,7 +2,7 @@
 
 mod support;
 
-use comity_app::log::{SEGMENT_RECORDS, SqliteLog};
+use comity_app::log::{SEGMENT_RECORDS, SqliteLog, StartPoint};
 use comity_core::{Ask, Principal};
 use serde_json::json;
 use support::{App, Place};
@@ -215,4 +215,27 @@ fn what_the_settings_do_not_keep_goes_and_the_rest_is_proven_and_looked_back_at(
     drop((app, reader));
     let app = place.open();
     assert!(app.app.engine().world().head > 3 * segment, "and a start needs no more than that");
+}
+
+#[test]
+fn a_backup_has_the_sealed_parts_too() {
+    let place = Place::new();
+    let app = place.open();
+    let segment = SEGMENT_RECORDS as u64;
+    fill(&app, 3 * segment + 200);
+    let reader = app.reader.clone().expect("a reader");
+    while reader.seal_next().expect("sealed") {}
+    assert_eq!(reader.segments().keep_newest(2).expect("dropped"), 1);
+    app.app.engine().drop_all_sealed();
+    let (facts, proven) = (app.facts(), app.ask(Principal::Human, "log_verify", json!({})).expect("proven"));
+    let file = place.dir.path().join("backup");
+    let made = comity_app::log::back_up(&place.home(), &file).expect("a backup");
+    assert_eq!((Some(made.verified.records), made.verified.first), (proven["records"].as_u64(), segment + 1));
+    let other = Place::new();
+    comity_app::log::restore(&other.home(), &file).expect("put back");
+    let StartPoint { world, .. } = SqliteLog::open(&other.home(), Default::default()).expect("a start");
+    let there = serde_json::to_string(&comity_core::snapshot::Snapshot::of(&world)).expect("JSON");
+    assert_eq!(there, facts, "the world is the same");
+    let again = other.open().ask(Principal::Human, "log_verify", json!({})).expect("proven");
+    assert_eq!(again["records"].as_u64(), proven["records"].as_u64().map(|records| records + 1));
 }
