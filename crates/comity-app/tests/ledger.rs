@@ -2,7 +2,7 @@
 
 mod support;
 
-use comity_app::log::SEGMENT_RECORDS;
+use comity_app::log::{SEGMENT_RECORDS, SqliteLog, StartPoint};
 use comity_core::{Ask, Principal};
 use serde_json::json;
 use support::{App, Place};
@@ -34,19 +34,20 @@ fn a_changed_record_is_named() {
     app.join("ann");
     app.join("bob");
     assert!(app.ask(Principal::Human, "log_verify", json!({})).is_ok());
-    drop(app);
     let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
     let change = "UPDATE events SET event = replace(event, 'bob', 'eve') WHERE seq = 3";
     assert!(database.execute(change, []).is_err(), "the table itself refuses");
     database.execute_batch("DROP TRIGGER events_are_final").expect("dropped");
     assert_eq!(database.execute(change, []).expect("changed"), 1);
     drop(database);
-    let app = place.open();
     let (output, _) = app.app.call_and_wait(
         &comity_app::Caller::human(place.repo()),
         &comity_app::Call { op: "log_verify", ..comity_app::Call::default() },
     );
     let problem = output.expect_err("the change is noticed").to_text();
+    assert!(problem.contains("record 3 is not what was written"), "{problem}");
+    drop(app);
+    let problem = SqliteLog::open(&place.home(), Default::default()).err().expect("and no server starts");
     assert!(problem.contains("record 3 is not what was written"), "{problem}");
 }
 
@@ -77,7 +78,7 @@ fn whom_a_record_concerns_is_part_of_the_chain_and_of_sealed_records() {
     let change = "UPDATE events SET concerns = NULL WHERE concerns IS NOT NULL";
     assert!(database.execute(change, []).expect("changed") > 0);
     drop(database);
-    assert!(place.open().ask(Principal::Human, "log_verify", json!({})).is_err(), "the change is noticed");
+    assert!(SqliteLog::open(&place.home(), Default::default()).is_err(), "the change is noticed");
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn a_log_of_a_newer_program_is_refused() {
     let database = rusqlite::Connection::open(place.home().join("log.db")).expect("opens");
     database.pragma_update(None, "user_version", 99).expect("set");
     drop(database);
-    let problem = comity_app::log::SqliteLog::open(&place.home(), Default::default()).err().expect("refused");
+    let problem = SqliteLog::open(&place.home(), Default::default()).err().expect("refused");
     assert!(problem.contains("newer comity"), "{problem}");
 }
 
@@ -214,4 +215,27 @@ fn what_the_settings_do_not_keep_goes_and_the_rest_is_proven_and_looked_back_at(
     drop((app, reader));
     let app = place.open();
     assert!(app.app.engine().world().head > 3 * segment, "and a start needs no more than that");
+}
+
+#[test]
+fn a_backup_has_the_sealed_parts_too() {
+    let place = Place::new();
+    let app = place.open();
+    let segment = SEGMENT_RECORDS as u64;
+    fill(&app, 3 * segment + 200);
+    let reader = app.reader.clone().expect("a reader");
+    while reader.seal_next().expect("sealed") {}
+    assert_eq!(reader.segments().keep_newest(2).expect("dropped"), 1);
+    app.app.engine().drop_all_sealed();
+    let (facts, proven) = (app.facts(), app.ask(Principal::Human, "log_verify", json!({})).expect("proven"));
+    let file = place.dir.path().join("backup");
+    let made = comity_app::log::back_up(&place.home(), &file).expect("a backup");
+    assert_eq!((Some(made.verified.records), made.verified.first), (proven["records"].as_u64(), segment + 1));
+    let other = Place::new();
+    comity_app::log::restore(&other.home(), &file).expect("put back");
+    let StartPoint { world, .. } = SqliteLog::open(&other.home(), Default::default()).expect("a start");
+    let there = serde_json::to_string(&comity_core::snapshot::Snapshot::of(&world)).expect("JSON");
+    assert_eq!(there, facts, "the world is the same");
+    let again = other.open().ask(Principal::Human, "log_verify", json!({})).expect("proven");
+    assert_eq!(again["records"].as_u64(), proven["records"].as_u64().map(|records| records + 1));
 }

@@ -13,6 +13,8 @@ pub const HOT_RECORDS_QUIET: u64 = 20_000;
 pub const HOT_RECORDS_MAX: u64 = 40_000;
 /// Records after which the write-ahead log is moved and begun again: a start after a crash reads all of it.
 pub const BACKLOG_RECORDS_MAX: u64 = 10_000;
+/// Bytes of the write-ahead log above which the same is done, and its file becomes empty: letters can be long.
+const BACKLOG_BYTES_MAX: u64 = 128 << 20;
 /// Records after which the thread looks whether there is something to do.
 const LOOK_EVERY_RECORDS: u64 = 5_000;
 /// Sealed records that may wait in the table to be dropped while it is not quiet.
@@ -36,6 +38,8 @@ pub(super) fn run(engine: &Engine, reader: &Reader, keep_segments: Option<usize>
         }
     }));
     let mut moved_at = engine.feed().head();
+    // Servers that are killed again and again never come to their quiet moments.
+    pressed(engine, reader, moved_at);
     while !engine.feed().is_stopped() {
         if woken.recv().is_err() {
             return;
@@ -49,6 +53,12 @@ pub(super) fn run(engine: &Engine, reader: &Reader, keep_segments: Option<usize>
                 engine.between_writes(|| reader.checkpoint(Checkpoint::Again));
                 moved_at = head;
             }
+            if reader.backlog_bytes() > BACKLOG_BYTES_MAX {
+                reader.checkpoint(Checkpoint::Behind);
+                engine.between_writes(|| reader.checkpoint(Checkpoint::Whole));
+                moved_at = head;
+            }
+            reader.sync_witness();
             pressed(engine, reader, head);
             let _ = woken.recv_timeout(QUIET);
             if engine.feed().is_stopped() {
@@ -84,6 +94,7 @@ fn drop_sealed(engine: &Engine) {
 fn quiet(engine: &Engine, reader: &Reader, head: u64) {
     while hot(reader, head) > HOT_RECORDS_QUIET + locks(engine) && seal(reader) {}
     drop_sealed(engine);
+    reader.sync_witness();
     reader.checkpoint(Checkpoint::Whole);
 }
 

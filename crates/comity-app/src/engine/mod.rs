@@ -234,6 +234,11 @@ impl Engine {
         self.drive();
     }
 
+    /// Lets go of the log, after the last write; whoever asks from here on is told that the server stops.
+    pub fn close_log(&self) {
+        lock(&self.0.writer).close_log();
+    }
+
     /// Takes out all sealed records, for tests that do not wait for a quiet moment.
     pub fn drop_all_sealed(&self) {
         while self.drop_sealed(usize::MAX) > 0 {}

@@ -53,6 +53,10 @@ impl Writer {
         self.log.drop_sealed(at_most)
     }
 
+    pub(super) fn close_log(&mut self) {
+        self.log.close();
+    }
+
     /// Runs one batch: what is due by time, then every job in order.
     pub(super) fn run(&mut self, jobs: Vec<Job>, shared: &Shared) {
         let reading = shared.clock.read();

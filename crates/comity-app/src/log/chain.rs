@@ -27,6 +27,14 @@ impl Chain {
         self.0 = *blake3::hash(&bytes).as_bytes();
         self.0
     }
+
+    /// Adds a record that is stored with this hash; one that was changed is named.
+    pub fn follow(&mut self, stored: &Stored<'_>, hash: Hash) -> Result<(), String> {
+        match self.add(stored) == hash {
+            true => Ok(()),
+            false => Err(format!("record {} is not what was written", stored.seq)),
+        }
+    }
 }
 
 /// A record as the log stores it.

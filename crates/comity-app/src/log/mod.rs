@@ -1,20 +1,29 @@
 //! The log: everything that happened, in order, on the disk.
 
+mod backup;
 mod chain;
 mod memory;
+mod proof;
 mod reader;
+mod recover;
 mod rows;
 mod segments;
 mod sqlite;
+mod verify;
+mod witness;
 mod written_by;
 
 use comity_core::Record;
 
+pub use backup::{BackedUp, back_up, restore};
 pub use chain::{Chain, Hash, Stored};
 pub use memory::MemoryLog;
+pub use proof::check;
 pub use reader::{Checkpoint, Reader};
+pub use recover::{Extent, Recovery, recover};
 pub use segments::{SEGMENT_RECORDS, Segments};
 pub use sqlite::{SqliteLog, StartPoint};
+pub use verify::Verified;
 pub use written_by::FORM;
 
 /// How safe a batch must be before it is answered.
@@ -62,4 +71,7 @@ pub trait Log: Send {
 
     /// Takes out records that are sealed elsewhere, at most so many; tells how many.
     fn drop_sealed(&mut self, at_most: usize) -> usize;
+
+    /// Lets go of the log: nothing is written any more, and all of it is in one place.
+    fn close(&mut self) {}
 }

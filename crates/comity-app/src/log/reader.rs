@@ -1,21 +1,25 @@
 //! The reading end of the log, for threads that do not write events.
 
-use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use comity_core::Record;
 use rusqlite::Connection;
 
 use super::chain::Stored;
-use super::rows;
 use super::segments::Segments;
-use super::sqlite::open_for_writing;
+use super::sqlite::{backlog_bytes, open_for_writing};
+use super::verify::{self, Verified};
+use super::witness::{Testimony, Witness};
+use super::{proof, rows};
 
 /// A reading end of the log, and what keeps the log small.
 #[derive(Debug)]
 pub struct Reader {
+    home: PathBuf,
     connection: Mutex<Connection>,
     segments: Segments,
+    witness: Option<Arc<Witness>>,
 }
 
 /// How much of the write-ahead log to move.
@@ -30,9 +34,37 @@ pub enum Checkpoint {
 }
 
 impl Reader {
-    pub(super) fn open(path: &Path, segments: Segments) -> Result<Reader, String> {
-        let connection = Mutex::new(open_for_writing(path)?);
-        Ok(Reader { connection, segments })
+    pub(super) fn open(
+        home: &Path,
+        segments: Segments,
+        witness: Option<Arc<Witness>>,
+    ) -> Result<Reader, String> {
+        let connection = Mutex::new(open_for_writing(&proof::path(home))?);
+        Ok(Reader { home: home.into(), connection, segments, witness })
+    }
+
+    /// How large the write-ahead log is.
+    pub fn backlog_bytes(&self) -> u64 {
+        backlog_bytes(&self.home)
+    }
+
+    /// Lets what the witness says survive a power cut.
+    pub fn sync_witness(&self) {
+        // Until the next time it is behind, which says nothing wrong.
+        let _ = self.witness.as_ref().map(|witness| witness.sync());
+    }
+
+    /// Proves that the log is as it was written, and goes as far as the witness says and to `head` at least.
+    pub fn verify(&self, head: u64) -> Result<Verified, String> {
+        let testimony = Testimony::read(&self.home)?;
+        verify::verify(self, testimony.map(|said| said.head(&self.home)).unwrap_or_default(), head)
+    }
+
+    /// Lets go of the log.
+    pub fn close(&self) {
+        if let Ok(nothing) = Connection::open_in_memory() {
+            *self.connection() = nothing;
+        }
     }
 
     /// Moves what it can of the write-ahead log into the database; writers do not wait for it.

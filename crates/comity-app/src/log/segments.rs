@@ -48,9 +48,62 @@ struct Line<'a> {
 
 /// The world at a segment's end.
 #[derive(Serialize, Deserialize)]
-struct WorldFile {
-    chain: String,
-    world: Snapshot,
+struct WorldFile<'a> {
+    chain: std::borrow::Cow<'a, str>,
+    /// A hash of the other two; files of the first programs have none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    check: Option<std::borrow::Cow<'a, str>>,
+    /// As it was written.
+    #[serde(borrow)]
+    world: &'a RawValue,
+}
+
+impl WorldFile<'_> {
+    fn check(&self) -> Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.chain.as_bytes()).update(self.world.get().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+
+    fn write(world: &World, chain: Chain) -> Result<Vec<u8>, String> {
+        let said = |error: serde_json::Error| error.to_string();
+        let facts = serde_json::value::to_raw_value(&Snapshot::of(world)).map_err(said)?;
+        let mut file = WorldFile { chain: hex(&chain.0).into(), check: None, world: &facts };
+        file.check = Some(hex(&file.check()).into());
+        serde_json::to_vec(&file).map_err(said)
+    }
+}
+
+/// Reads a world with the chain at that point, as it is stored; one that was changed is refused.
+pub(super) fn read_world(bytes: &[u8], patience: Patience) -> Result<(World, Chain), String> {
+    let bad = |error: serde_json::Error| format!("it is not what was written: {error}");
+    let file: WorldFile<'_> = serde_json::from_slice(bytes).map_err(bad)?;
+    if file.check.as_ref().is_some_and(|check| unhex(check) != Some(file.check())) {
+        return Err("it is not what was written".into());
+    }
+    let world: Snapshot = serde_json::from_str(file.world.get()).map_err(bad)?;
+    if world.version > snapshot::VERSION {
+        return Err("written by a newer comity".into());
+    }
+    let chain = Chain(unhex(&file.chain).ok_or("it is not what was written: a bad hash")?);
+    Ok((world.restore(patience), chain))
+}
+
+/// Visits every line of a segment, as it is stored, with its hash.
+pub(super) fn visit_lines(
+    lines: impl BufRead,
+    mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
+) -> Result<(), String> {
+    for line in lines.lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        let line: Line<'_> = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        let hash = unhex(&line.hash).ok_or("a bad hash")?;
+        let Line { seq, now, wall_ms, by, key, event, concerns, .. } = &line;
+        let (key, event, concerns) = (key.as_deref(), event.get(), concerns.as_deref());
+        let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event, concerns };
+        visit(&stored, hash)?;
+    }
+    Ok(())
 }
 
 impl Line<'_> {
@@ -96,18 +149,18 @@ impl Segments {
     pub fn world_at_or_before(&self, seq: u64, patience: Patience) -> Result<(World, Chain), String> {
         match self.worlds()?.into_iter().rev().find(|end| *end <= seq) {
             None => Ok((World::new(patience), Chain::default())),
-            Some(end) => {
-                let path = self.world_path(end);
-                let said = |problem: String| format!("{}: {problem}", path.display());
-                let bytes = fs::read(&path).map_err(|error| said(error.to_string()))?;
-                let file: WorldFile =
-                    serde_json::from_slice(&bytes).map_err(|error| said(error.to_string()))?;
-                if file.world.version > snapshot::VERSION {
-                    return Err(said("written by a newer comity".into()));
-                }
-                let chain = Chain(unhex(&file.chain).ok_or_else(|| said("a bad hash".into()))?);
-                Ok((file.world.restore(patience), chain))
-            }
+            Some(end) => self.world(end, patience),
+        }
+    }
+
+    /// The world at the end of a segment.
+    pub(super) fn world(&self, end: u64, patience: Patience) -> Result<(World, Chain), String> {
+        let path = self.world_path(end);
+        let said = |problem: String| format!("{}: {problem}", path.display());
+        let bytes = fs::read(&path).map_err(|error| said(error.to_string()))?;
+        match read_world(&bytes, patience).map_err(said)? {
+            (world, chain) if world.head == end => Ok((world, chain)),
+            _ => Err(said("it is the world of another record".into())),
         }
     }
 
@@ -165,21 +218,17 @@ impl Segments {
         &self,
         first: u64,
         last: u64,
-        mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
+        visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
     ) -> Result<(), String> {
         let path = self.segment_path(first, last);
         let said = |problem: String| format!("{}: {problem}", path.display());
         let file = File::open(&path).map_err(|error| said(error.to_string()))?;
-        for line in BufReader::new(file).lines() {
-            let line = line.map_err(|error| said(error.to_string()))?;
-            let line: Line<'_> = serde_json::from_str(&line).map_err(|error| said(error.to_string()))?;
-            let hash = unhex(&line.hash).ok_or_else(|| said("a bad hash".into()))?;
-            let Line { seq, now, wall_ms, by, key, event, concerns, .. } = &line;
-            let (key, event, concerns) = (key.as_deref(), event.get(), concerns.as_deref());
-            let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event, concerns };
-            visit(&stored, hash).map_err(said)?;
-        }
-        Ok(())
+        visit_lines(BufReader::new(file), visit).map_err(said)
+    }
+
+    /// Puts the world at a segment's end into its place.
+    pub(super) fn write_world(&self, world: &World, chain: Chain) -> Result<(), String> {
+        self.write(&self.world_path(world.head), &WorldFile::write(world, chain)?)
     }
 
     /// Writes the oldest hot records into a segment, if there are enough; they stay in the table.
@@ -191,18 +240,16 @@ impl Segments {
         let count = SEGMENT_RECORDS.max(world.locks.len());
         let mut lines = Vec::new();
         rows::visit(connection, world.head, count, |stored, hash| {
+            chain.follow(stored, hash)?;
             world.apply(&stored.record()?);
-            chain = Chain(hash);
             Line::write(stored, &hash, &mut lines)
         })?;
         if world.head + 1 < first + count as u64 {
             return Ok(false);
         }
         self.write(&self.segment_path(first, world.head), &lines)?;
-        let file = WorldFile { chain: hex(&chain.0), world: Snapshot::of(&world) };
-        let bytes = serde_json::to_vec(&file).map_err(|error| error.to_string())?;
         // The world's file makes the segment count: it comes last.
-        self.write(&self.world_path(world.head), &bytes)?;
+        self.write_world(&world, chain)?;
         self.sealed_up_to.store(world.head, Ordering::Release);
         Ok(true)
     }
@@ -220,7 +267,8 @@ impl Segments {
         write().map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    fn worlds(&self) -> Result<Vec<u64>, String> {
+    /// The records after which a world was sealed, the oldest first.
+    pub(super) fn worlds(&self) -> Result<Vec<u64>, String> {
         let mut ends: Vec<u64> = self.names(".world")?.iter().filter_map(|name| name.parse().ok()).collect();
         ends.sort_unstable();
         Ok(ends)
@@ -232,11 +280,11 @@ impl Segments {
         Ok(names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect())
     }
 
-    fn segment_path(&self, first: u64, last: u64) -> PathBuf {
+    pub(super) fn segment_path(&self, first: u64, last: u64) -> PathBuf {
         self.dir.join(format!("{first:012}-{last:012}.jsonl"))
     }
 
-    fn world_path(&self, end: u64) -> PathBuf {
+    pub(super) fn world_path(&self, end: u64) -> PathBuf {
         self.dir.join(format!("{end:012}.world"))
     }
 }

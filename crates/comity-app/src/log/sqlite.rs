@@ -1,24 +1,37 @@
 //! The log in SQLite: one writer, write-ahead log, checkpoints off the write path.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use comity_core::world::Patience;
-use comity_core::{Record, World};
+use comity_core::{Event, Fence, Record, World};
 use rusqlite::{Connection, ErrorCode, params};
 
 use super::chain::{Chain, Stored};
+use super::proof::{self, Examined};
 use super::reader::Reader;
-use super::rows::{self, FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
+use super::rows::{FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
-use super::{Durability, Log, LogError, written_by};
+use super::witness::{Head, Testimony, Witness};
+use super::{Durability, Log, LogError};
+
+/// Bytes of the write-ahead log above which a start moves it: servers that are killed again and again would not.
+const BACKLOG_BYTES_AT_START: u64 = 16 << 20;
+/// Records that are not sealed above which a start seals some, for the same reason.
+const HOT_RECORDS_AT_START: u64 = 50_000;
 
 /// The writer's end of the log.
 #[derive(Debug)]
 pub struct SqliteLog {
-    path: PathBuf,
+    home: PathBuf,
     connection: Connection,
     segments: Segments,
     chain: Chain,
+    /// None while its cost is measured.
+    witness: Option<Arc<Witness>>,
+    /// No fence above this one is in the log.
+    fence: u64,
+    is_closed: bool,
     synced: Durability,
     /// The event that is being written, as text: one buffer for all.
     text: Vec<u8>,
@@ -35,26 +48,30 @@ pub struct StartPoint {
 impl SqliteLog {
     /// Opens the log in `home`, makes it if there is none, and folds it into the world.
     pub fn open(home: &Path, patience: Patience) -> Result<StartPoint, String> {
-        let path = home.join("log.db");
-        let connection = open_for_writing(&path)?;
-        written_by::check(&connection)?;
-        migrate(&connection).map_err(|problem| written_by::explain(&connection, problem))?;
-        let segments = Segments::open(&home.join("ledger"))?;
-        let newest = segments.newest_world(patience);
-        let (mut world, chain) = newest.map_err(|problem| written_by::explain(&connection, problem))?;
-        let mut log =
-            SqliteLog { path, connection, segments, chain, synced: Durability::Live, text: Vec::new() };
-        let (mut head, mut chain) = (world.head, log.chain);
-        rows::visit(&log.connection, head, usize::MAX, |stored, hash| {
-            if stored.seq != head + 1 {
-                return Err(format!("record {} is missing from the log", head + 1));
-            }
-            world.apply(&stored.record()?);
-            (head, chain) = (stored.seq, Chain(hash));
-            Ok(())
-        })
-        .map_err(|problem| written_by::explain(&log.connection, problem))?;
-        log.chain = chain;
+        let Examined { connection, segments, testimony, world, chain } =
+            proof::examine(home, patience).map_err(|unfit| unfit.to_string())?;
+        proof::keep_backlog(&connection, false)?;
+        if backlog_bytes(home) > BACKLOG_BYTES_AT_START {
+            // What cannot be moved now is moved later; it is safe where it is.
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+        if world.head - segments.sealed_up_to() > HOT_RECORDS_AT_START + world.locks.len() as u64 {
+            let _ = segments.seal_next(&connection);
+        }
+        let head = Head { seq: world.head, hash: chain.0 };
+        let says = Testimony::of(testimony, home, head, world.fence.0);
+        let witness = Witness::open(home, testimony, says)?;
+        let log = SqliteLog {
+            home: home.into(),
+            connection,
+            segments,
+            chain,
+            fence: world.fence.0,
+            witness: Some(Arc::new(witness)),
+            is_closed: false,
+            synced: Durability::Live,
+            text: Vec::new(),
+        };
         Ok(StartPoint { log, world })
     }
 
@@ -64,7 +81,29 @@ impl SqliteLog {
 
     /// A reader of the same log, for another thread.
     pub fn reader(&self) -> Result<Reader, String> {
-        Reader::open(&self.path, self.segments.clone())
+        Reader::open(&self.home, self.segments.clone(), self.witness.clone())
+    }
+
+    /// No fence above this one was ever given, also by servers of a log that was longer than this one.
+    pub fn fences_up_to(&self) -> Fence {
+        Fence(self.witness.as_ref().map_or(0, |witness| witness.fences_up_to()).max(self.fence))
+    }
+
+    /// Goes on without a witness, to measure what it costs.
+    pub fn forget_witness(&mut self) {
+        self.witness = None;
+    }
+
+    /// Before fences are given out it is made sure that nobody gives them out again.
+    fn reserve_fences(&mut self, records: &[Record]) -> std::io::Result<()> {
+        for record in records {
+            if let Event::ServerStarted { fence_floor, .. } = &record.event {
+                self.fence = self.fence.max(fence_floor.0);
+            }
+            // No record gives out more than one.
+            self.fence += 1;
+        }
+        self.witness.as_ref().map_or(Ok(()), |witness| witness.reserve_fences(self.fence))
     }
 
     fn write(&mut self, records: &[Record]) -> rusqlite::Result<Chain> {
@@ -125,7 +164,7 @@ impl SqliteLog {
 
     /// After a failed write nothing of the connection is trusted: it is opened again.
     fn reopen(&mut self) {
-        if let Ok(fresh) = open_for_writing(&self.path) {
+        if let Ok(fresh) = open_for_writing(&proof::path(&self.home)) {
             self.connection = fresh;
             self.synced = Durability::Live;
         }
@@ -134,10 +173,17 @@ impl SqliteLog {
 
 impl Log for SqliteLog {
     fn append(&mut self, records: &[Record], durability: Durability) -> Result<(), LogError> {
+        if self.is_closed {
+            return Err(LogError::Failed("the server is stopping".into()));
+        }
+        self.reserve_fences(records).map_err(|error| LogError::Failed(format!("log.witness: {error}")))?;
         let written = self.set_durability(durability).and_then(|()| self.write(records));
         match written {
             Ok(chain) => {
                 self.chain = chain;
+                if let (Some(witness), Some(last)) = (&self.witness, records.last()) {
+                    witness.record(Head { seq: last.seq, hash: chain.0 }, durability, last.wall_ms);
+                }
                 Ok(())
             }
             Err(error) => {
@@ -163,6 +209,22 @@ impl Log for SqliteLog {
         // What could not be dropped now is dropped at the next start.
         delete().unwrap_or(0)
     }
+
+    fn close(&mut self) {
+        self.is_closed = true;
+        if let Some(witness) = &self.witness {
+            let _ = witness.sync();
+        }
+        // The last one to close it moves the write-ahead log, and removes it.
+        if let Ok(nothing) = Connection::open_in_memory() {
+            self.connection = nothing;
+        }
+    }
+}
+
+/// How large the write-ahead log of a state directory is.
+pub(super) fn backlog_bytes(home: &Path) -> u64 {
+    std::fs::metadata(home.join("log.db-wal")).map_or(0, |file| file.len())
 }
 
 /// Nothing for nearly all: most events name whom they concern.
@@ -192,10 +254,15 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, String> {
     Ok(connection)
 }
 
-fn migrate(connection: &Connection) -> Result<(), String> {
+/// The version of a log's tables; 0 if it has none.
+pub(super) fn version(connection: &Connection) -> Result<i64, String> {
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    version.map_err(|error| error.to_string())
+}
+
+pub(super) fn migrate(connection: &Connection) -> Result<(), String> {
     let said = |error: rusqlite::Error| error.to_string();
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(said)?;
-    match version {
+    match version(connection)? {
         0 => connection
             .execute_batch(&format!(
                 "BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"

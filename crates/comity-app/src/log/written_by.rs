@@ -37,14 +37,11 @@ pub(super) fn check(connection: &Connection) -> Result<(), String> {
     }
 }
 
-/// Why a log cannot be read: if a newer Comity wrote it, that is why.
-pub(super) fn explain(connection: &Connection, problem: String) -> String {
-    match read(connection) {
-        Ok(Some(by)) if is_newer(&by.version, env!("CARGO_PKG_VERSION")) => {
-            format!("{} ({problem})", use_it(&by.version))
-        }
-        _ => problem,
-    }
+/// Why a log cannot be read, if that is because a newer Comity wrote it.
+pub(super) fn explain(connection: &Connection, problem: &str) -> Option<String> {
+    let by = read(connection).ok().flatten()?;
+    let is_newer = is_newer(&by.version, env!("CARGO_PKG_VERSION"));
+    is_newer.then(|| format!("{} ({problem})", use_it(&by.version)))
 }
 
 fn use_it(version: &str) -> String {

@@ -155,7 +155,10 @@ fn server(home: &Home) -> Finding {
 
 fn ledger(home: &Home) -> Finding {
     let Ok(Some(mut client)) = start::connect_if_running(home) else {
-        return good("ledger", "not looked at");
+        return match comity_app::log::check(home.path()) {
+            Ok(()) => good("ledger", "not looked at"),
+            Err(problem) => bad("ledger", problem, ""),
+        };
     };
     match client.call(Request { op: "log_verify".into(), text: true, ..Request::empty() }) {
         Ok(reply) => match (reply.error, reply.text) {

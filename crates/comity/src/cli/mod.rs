@@ -6,6 +6,7 @@ mod docs;
 mod doctor;
 mod follow;
 mod lease_run;
+mod log_files;
 pub(crate) mod output;
 mod people;
 mod project_settings;
@@ -104,6 +105,11 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             Some(("run", inner)) => lease_run::run(home, inner, form),
             _ => operation(&matches, home, form),
         },
+        "log" if inner.subcommand_name() == Some("recover") => {
+            log_files::recover(&home, inner.subcommand().map_or(inner, |(_, inner)| inner), form)
+        }
+        "backup" => log_files::backup(&home, inner, form),
+        "restore" => log_files::restore(&home, inner, form),
         "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
         _ => operation(&matches, home, form),
     }
@@ -135,6 +141,8 @@ pub(crate) fn command() -> Command {
     }
     root = root.mut_subcommand("token", people::commands);
     root = root.mut_subcommand("mail", spool::commands).mut_subcommand("lease", lease_run::commands);
+    root = root.mut_subcommand("log", log_files::commands);
+    root = root.subcommand(log_files::backup_command()).subcommand(log_files::restore_command());
     root.subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
             Command::new("serve")

@@ -26,7 +26,7 @@ use comity_app::engine::{Engine, Failed};
 use comity_app::log::{SqliteLog, StartPoint};
 use comity_app::{Application, caretaker, inspector, watch};
 use comity_core::people::PersonAsk;
-use comity_core::{Ask, Fence, Principal, World};
+use comity_core::{Ask, Fence, Principal};
 use comity_wire::Home;
 
 use crate::http;
@@ -94,7 +94,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     world.agents_configured = Some(config.agents_max());
     world.roles = Arc::new(config.roles());
     let reader = Arc::new(log.reader()?);
-    let floor = fence_floor(&world, clock::wall_ms());
+    let floor = fence_floor(world.fence.max(log.fences_up_to()), clock::wall_ms());
     let clock = Clock::from(world.now);
     let (log, tenure) = (OwnLog::new(log, home)?, Tenure::begin(home)?);
     let engine = Engine::start(world, Box::new(log), clock, || {
@@ -128,7 +128,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
 
     let said = |error: std::io::Error| format!("a thread could not be started: {error}");
     engine.run_timer().map_err(said)?;
-    engine.run_housekeeping(reader, app.config().log.keep_segments).map_err(said)?;
+    engine.run_housekeeping(reader.clone(), app.config().log.keep_segments).map_err(said)?;
     inspector::run(&engine).map_err(said)?;
     caretaker::run(&app).map_err(said)?;
     let browser = comity_app::browser::run(&app).map_err(said)?;
@@ -154,6 +154,9 @@ fn start(home: &Home, how: How) -> Result<(), String> {
         let home = home.path().display();
         return Err(format!("{home} was moved or removed, and is no longer this server's"));
     }
+    // Whoever copies log.db now has all of it.
+    reader.close();
+    engine.close_log();
     if bound.is_same() {
         let _ = std::fs::remove_file(home.socket());
     }
@@ -208,10 +211,10 @@ fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// No fence at or below this was ever given: not before a power cut, not after a backup was restored.
-fn fence_floor(world: &World, wall_ms: i64) -> Fence {
+/// No fence at or below this was ever given: none that the log or its witness knows of, nor by an earlier clock.
+fn fence_floor(known: Fence, wall_ms: i64) -> Fence {
     let since = u64::try_from(wall_ms - FENCES_SINCE_MS).unwrap_or(0);
-    world.fence.max(Fence(since << FENCE_BITS))
+    known.max(Fence(since << FENCE_BITS))
 }
 
 /// The settings of this user and of the state directory.

@@ -16,6 +16,7 @@ mod start;
 mod tail;
 mod task;
 mod throughput;
+mod witness;
 mod worktree;
 
 use super::Bench;
@@ -49,6 +50,11 @@ pub(super) const ALL: &[Case] = &[
     Case { name: "commit", about: "a scoped commit, against git commit, and the guard", run: commit::run },
     Case { name: "worktree", about: "worktrees made, taken and released, against git", run: worktree::run },
     Case { name: "mail", about: "mail of many processes, and how soon a receiver is awake", run: mail::run },
+    Case {
+        name: "witness",
+        about: "a durable batch with the witness of the log's head, and without",
+        run: witness::run,
+    },
     Case {
         name: "task",
         about: "from the end of a task to the agent that waits for the next",

@@ -1,0 +1,163 @@
+//! What of a log is proven: the newest sealed world, and the records after it as far as the chain and the witness go.
+
+use std::path::{Path, PathBuf};
+
+use comity_core::World;
+use comity_core::world::Patience;
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::chain::Chain;
+use super::rows;
+use super::segments::Segments;
+use super::sqlite::{migrate, open_for_writing, version};
+use super::witness::{Head, Testimony};
+use super::written_by;
+
+/// A log that was looked at; nothing of it was changed.
+pub(super) struct Examined {
+    pub(super) connection: Connection,
+    pub(super) segments: Segments,
+    pub(super) testimony: Option<Testimony>,
+    pub(super) world: World,
+    pub(super) chain: Chain,
+}
+
+/// Where the log of a state directory is.
+pub(super) fn path(home: &Path) -> PathBuf {
+    home.join("log.db")
+}
+
+/// Why a server cannot go on from a log.
+pub(super) enum Unfit {
+    /// Something of it is lost or changed.
+    NotWhole(String),
+    /// It cannot be used as things are.
+    Unusable(String),
+}
+
+/// Says what is missing from the log of a state directory, if anything is; of one that has none nothing is.
+pub fn check(home: &Path) -> Result<(), String> {
+    let is_new = !home.join("ledger").exists() && !path(home).exists() && Testimony::read(home) == Ok(None);
+    match is_new {
+        true => Ok(()),
+        false => examine(home, Patience::default()).map(drop).map_err(|unfit| unfit.to_string()),
+    }
+}
+
+/// Folds the log of a state directory into its world; one that is not whole is refused, and left as it is.
+pub(super) fn examine(home: &Path, patience: Patience) -> Result<Examined, Unfit> {
+    // First of all: the log may go on meanwhile, and never goes back.
+    let testimony = Testimony::read(home).map_err(Unfit::NotWhole)?;
+    let segments = Segments::open(&home.join("ledger")).map_err(Unfit::Unusable)?;
+    let wanted = testimony.map(|said| said.head(home)).unwrap_or_default();
+    let last = wanted.seq.max(segments.sealed_up_to());
+    let lost = |what: &str| Err(Unfit::NotWhole(format!("log.db {what}, but record {last} was written")));
+    match std::fs::metadata(path(home)) {
+        Ok(file) if last > 0 && file.len() == 0 => return lost("is empty"),
+        Err(_) if last > 0 => return lost("is gone"),
+        _ => {}
+    }
+    let connection = open(&path(home)).map_err(unfit)?;
+    if last > 0 && version(&connection).map_err(unfit)? == 0 {
+        return lost("is empty");
+    }
+    written_by::check(&connection).map_err(Unfit::Unusable)?;
+    // What a newer program wrote is no damage.
+    let not_whole = |problem: String| match written_by::explain(&connection, &problem) {
+        Some(newer) => Unfit::Unusable(newer),
+        None => Unfit::NotWhole(problem),
+    };
+    migrate(&connection).map_err(|problem| match written_by::explain(&connection, &problem) {
+        Some(newer) => Unfit::Unusable(newer),
+        None => unfit(problem),
+    })?;
+    let (mut world, mut chain) = segments.newest_world(patience).map_err(not_whole)?;
+    fold(&connection, &segments, (&mut world, &mut chain), wanted).map_err(not_whole)?;
+    Ok(Examined { connection, segments, testimony, world, chain })
+}
+
+/// What SQLite says of a file that is damaged, and of one that it cannot get at.
+fn unfit(problem: String) -> Unfit {
+    match ["not a database", "malformed"].iter().any(|words| problem.contains(words)) {
+        true => Unfit::NotWhole(problem),
+        false => Unfit::Unusable(problem),
+    }
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unfit::NotWhole(problem) => write!(
+                f,
+                "the log is not whole: {problem}; nothing was changed; see what can be kept with: \
+                 comity log recover --dry-run, or put a backup back with: comity restore FILE"
+            ),
+            Unfit::Unusable(problem) => f.write_str(problem),
+        }
+    }
+}
+
+/// Opens a log so that closing it moves nothing: what is in the write-ahead log may be all that tells what was lost.
+pub(super) fn open(path: &Path) -> Result<Connection, String> {
+    let connection = open_for_writing(path)?;
+    keep_backlog(&connection, true)?;
+    Ok(connection)
+}
+
+pub(super) fn keep_backlog(connection: &Connection, keep: bool) -> Result<(), String> {
+    let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep);
+    set.map(drop).map_err(|error| error.to_string())
+}
+
+/// Adds all records that are proven; says why there are no more than these, if there should be.
+pub(super) fn fold(
+    connection: &Connection,
+    segments: &Segments,
+    (world, chain): (&mut World, &mut Chain),
+    wanted: Head,
+) -> Result<(), String> {
+    if wanted.seq <= world.head && sealed_hash(segments, wanted, world, *chain)? != wanted.hash {
+        return Err(format!("record {} is not the one that was written", wanted.seq));
+    }
+    rows::visit(connection, world.head, usize::MAX, |stored, hash| {
+        if stored.seq != world.head + 1 {
+            return Err(format!("record {} is missing", world.head + 1));
+        }
+        let mut next = *chain;
+        next.follow(stored, hash)?;
+        if stored.seq == wanted.seq && hash != wanted.hash {
+            return Err(format!("record {} is not the one that was written", stored.seq));
+        }
+        world.apply(&stored.record()?);
+        *chain = next;
+        Ok(())
+    })?;
+    match world.head < wanted.seq {
+        true => Err(format!("it ends with record {}, but record {} was written", world.head, wanted.seq)),
+        false => Ok(()),
+    }
+}
+
+/// The chain at a sealed record, if its segment is kept; else the witness is believed.
+fn sealed_hash(
+    segments: &Segments,
+    wanted: Head,
+    world: &World,
+    chain: Chain,
+) -> Result<super::Hash, String> {
+    if wanted.seq == world.head {
+        return Ok(chain.0);
+    }
+    let mut found = wanted.hash;
+    let range = segments.ranges()?.into_iter().find(|(first, last)| (*first..=*last).contains(&wanted.seq));
+    if let Some((first, last)) = range {
+        segments.visit(first, last, |stored, hash| {
+            if stored.seq == wanted.seq {
+                found = hash;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,95 @@
+//! Proves that the whole log is as it was written, sealed parts included.
+
+use comity_core::world::Patience;
+
+use super::chain::{Chain, Hash, Stored};
+use super::reader::Reader;
+use super::witness::Head;
+
+/// The log is as it was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verified {
+    /// How many records were checked.
+    pub records: u64,
+    /// The first one that is kept.
+    pub first: u64,
+    /// The hash of the last one.
+    pub hash: Hash,
+}
+
+/// How far a log was checked, record by record.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    chain: Option<Chain>,
+    next: Option<u64>,
+    records: u64,
+    first: u64,
+}
+
+impl Checked {
+    /// Begins after a sealed world whose records are not kept.
+    pub(super) fn begin_at(&mut self, chain: Chain) {
+        if self.next.is_none() {
+            self.chain = Some(chain);
+        }
+    }
+
+    pub(super) fn add(&mut self, stored: &Stored<'_>, hash: Hash) -> Result<(), String> {
+        let seq = stored.seq;
+        if self.next.is_some_and(|next| next != seq) {
+            return Err(format!("record {} is missing", self.next.unwrap_or_default()));
+        }
+        if self.next.is_none() {
+            self.first = seq;
+        }
+        // Of the oldest record that is kept nothing before is known: its own hash is where the chain begins.
+        match (&mut self.chain, seq) {
+            (None, 2..) => self.chain = Some(Chain(hash)),
+            (chain, _) => chain.get_or_insert_default().follow(stored, hash)?,
+        }
+        self.next = Some(seq + 1);
+        self.records += 1;
+        Ok(())
+    }
+
+    /// The last record that was checked.
+    pub(super) fn head(&self) -> Head {
+        let seq = self.next.map_or(0, |next| next - 1);
+        Head { seq, hash: self.chain.unwrap_or_default().0 }
+    }
+
+    pub(super) fn verified(&self) -> Verified {
+        Verified { records: self.records, first: self.first, hash: self.head().hash }
+    }
+}
+
+/// Checks every record and every sealed world; `wanted` is what the witness has seen.
+pub(super) fn verify(reader: &Reader, wanted: Head, head: u64) -> Result<Verified, String> {
+    let mut checked = Checked::default();
+    let segments = reader.segments();
+    let add = |checked: &mut Checked, stored: &Stored<'_>, hash: Hash| {
+        checked.add(stored, hash)?;
+        match stored.seq == wanted.seq && hash != wanted.hash {
+            true => Err(format!("record {} is not the one that was written", wanted.seq)),
+            false => Ok(()),
+        }
+    };
+    for (first, last) in segments.ranges()? {
+        if first > 1 && checked.head().seq == 0 && segments.worlds()?.contains(&(first - 1)) {
+            checked.begin_at(segments.world(first - 1, Patience::default())?.1);
+        }
+        segments.visit(first, last, |stored, hash| add(&mut checked, stored, hash))?;
+        // A segment counts once its world is there.
+        if last <= segments.sealed_up_to()
+            && segments.world(last, Patience::default())?.1.0 != checked.head().hash
+        {
+            return Err(format!("the world after record {last} is not what was written"));
+        }
+    }
+    reader.visit_hot(checked.head().seq, usize::MAX, |stored, hash| add(&mut checked, stored, hash))?;
+    let wanted = wanted.seq.max(head);
+    match checked.head().seq < wanted {
+        true => Err(format!("it ends with record {}, but record {wanted} was written", checked.head().seq)),
+        false => Ok(checked.verified()),
+    }
+}

@@ -1,0 +1,351 @@
+//! A witness of the log's head, outside of the database: a log that was cut off, replaced or set back is noticed.
+//!
+//! `log.witness` says how far the log went and which hash the chain has there. It is written in place after every batch and
+//! synced now and then, so it may be behind the log; it is never ahead of what the log is sure to have. What is only in
+//! the kernel's memory (a live batch) counts as long as that memory does: in the same run of the machine and the mount.
+//!
+//! It also keeps a ceiling that no fence was ever given above: a log that is set back does not set fences back.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::Durability;
+use super::chain::Hash;
+
+/// Where a sentence is written: never where the last synced one stands, nor where one is being synced.
+const SLOTS: u64 = 3;
+const SLOT_BYTES: u64 = 4096;
+const MAGIC: [u8; 8] = *b"cmtywit1";
+const SENTENCE_BYTES: usize = 176;
+
+/// Fences that are reserved at a time.
+const FENCES_AHEAD: u64 = 1 << 20;
+/// How far fences leap when nobody knows how many were given: as far as a clock takes them in 397 days.
+const FENCES_LEAP: u64 = 1 << 45;
+
+/// A place in the log: the number of a record, and the hash of the chain there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Head {
+    /// The number of the last record; 0 before the first one.
+    pub seq: u64,
+    /// The hash of it and all before it.
+    pub hash: Hash,
+}
+
+/// Something that is the same again, or not.
+type Mark = [u8; 16];
+
+/// What a witness says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Testimony {
+    /// How far the log is on the disk for certain.
+    durable: Head,
+    /// How far it goes as long as the kernel's memory holds.
+    live: Head,
+    /// The run of the machine and the mount in which that is so.
+    run: Mark,
+    /// The very file that it was written to: a copy is another one.
+    file: Mark,
+    /// No fence above this one was ever given.
+    fences_up_to: u64,
+    /// When it was written.
+    pub wall_ms: i64,
+    number: u64,
+    slot: u64,
+}
+
+/// The writing end.
+#[derive(Debug)]
+pub(super) struct Witness {
+    file: File,
+    run: Mark,
+    state: Mutex<State>,
+    syncing: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    said: Testimony,
+    /// The slot that holds the last sentence that was synced.
+    synced: u64,
+    is_dirty: bool,
+}
+
+impl Testimony {
+    /// Reads what the witness of a state directory says, if there is one.
+    pub(super) fn read(home: &Path) -> Result<Option<Testimony>, String> {
+        let path = path(home);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        };
+        let slots = bytes.chunks(SLOT_BYTES as usize).enumerate();
+        let sentences = slots.filter_map(|(slot, bytes)| Testimony::decode(bytes, slot as u64));
+        match sentences.max_by_key(|said| said.number) {
+            Some(said) => Ok(Some(said)),
+            None => Err(format!("{} is not what was written", path.display())),
+        }
+    }
+
+    /// How far the log has to go.
+    pub(super) fn head(&self, home: &Path) -> Head {
+        if self.run == run(home) { self.live } else { self.durable }
+    }
+
+    /// What a new witness of a log says that goes to `head`, where fences go to `fence` for all that the log knows.
+    ///
+    /// Without a witness of its own the log may be an older one that was put back: nobody knows how many fences were given
+    /// since, so they leap.
+    pub(super) fn of(found: Option<Testimony>, home: &Path, head: Head, fence: u64) -> Testimony {
+        let known = found.map_or(0, |found| found.fences_up_to).max(fence);
+        let is_own = found.is_some_and(|found| found.is_own(home));
+        let fences_up_to = match is_own || (found.is_none() && head.seq == 0) {
+            true => known,
+            false => known.saturating_add(FENCES_LEAP),
+        };
+        Testimony { live: head, fences_up_to, ..Testimony::default() }
+    }
+
+    /// Whether it was written to the file that it stands in.
+    pub(super) fn is_own(&self, home: &Path) -> bool {
+        fs::metadata(path(home)).is_ok_and(|found| self.file == mark_of_file(&found))
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(SENTENCE_BYTES);
+        bytes.extend(MAGIC);
+        bytes.extend(self.number.to_le_bytes());
+        for head in [self.durable, self.live] {
+            bytes.extend(head.seq.to_le_bytes());
+            bytes.extend(head.hash);
+        }
+        bytes.extend(self.fences_up_to.to_le_bytes());
+        bytes.extend(self.wall_ms.to_le_bytes());
+        bytes.extend(self.run);
+        bytes.extend(self.file);
+        let check = blake3::hash(&bytes);
+        bytes.extend(check.as_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8], slot: u64) -> Option<Testimony> {
+        let (said, check) = bytes.get(..SENTENCE_BYTES)?.split_last_chunk::<32>()?;
+        if blake3::hash(said) != *check {
+            return None;
+        }
+        let mut rest = said.strip_prefix(&MAGIC)?;
+        let number = number(&mut rest)?;
+        let mut head = || Some(Head { seq: self::number(&mut rest)?, hash: piece(&mut rest)? });
+        let (durable, live) = (head()?, head()?);
+        let (fences_up_to, wall_ms) = (self::number(&mut rest)?, self::number(&mut rest)? as i64);
+        let (run, file) = (piece(&mut rest)?, piece(&mut rest)?);
+        Some(Testimony { durable, live, run, file, fences_up_to, wall_ms, number, slot })
+    }
+}
+
+fn piece<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk::<N>()?;
+    *bytes = rest;
+    Some(*first)
+}
+
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    piece(bytes).map(u64::from_le_bytes)
+}
+
+impl Witness {
+    /// Goes on with the witness that was found, or makes one that says this.
+    pub(super) fn open(
+        home: &Path,
+        found: Option<Testimony>,
+        else_says: Testimony,
+    ) -> Result<Witness, String> {
+        match found.filter(|found| found.is_own(home)) {
+            Some(found) => {
+                let file = OpenOptions::new().write(true).open(path(home));
+                let file = file.map_err(|error| format!("{}: {error}", path(home).display()))?;
+                Ok(Witness::at(file, found, home))
+            }
+            None => Witness::create(home, else_says),
+        }
+    }
+
+    /// Makes a witness in the place of whatever is there.
+    pub(super) fn create(home: &Path, mut said: Testimony) -> Result<Witness, String> {
+        let (path, fresh) = (path(home), home.join("log.witness.unfinished"));
+        let mut create = || -> io::Result<Witness> {
+            let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
+            let mut file = options.open(&fresh)?;
+            // All of it is there before it counts: a write in place needs no room.
+            file.write_all(&vec![0; (SLOTS * SLOT_BYTES) as usize])?;
+            (said.file, said.run) = (mark_of_file(&file.metadata()?), run(home));
+            file.write_all_at(&said.encode(), 0)?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)?;
+            File::open(home)?.sync_all()?;
+            Ok(Witness::at(file, said, home))
+        };
+        create().map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn at(file: File, said: Testimony, home: &Path) -> Witness {
+        let state = State { synced: said.slot, is_dirty: false, said };
+        Witness { file, run: run(home), state: Mutex::new(state), syncing: Mutex::default() }
+    }
+
+    /// The ceiling of all fences that were given so far.
+    pub(super) fn fences_up_to(&self) -> u64 {
+        self.state().said.fences_up_to
+    }
+
+    /// Takes notice of a batch that is in the log.
+    pub(super) fn record(&self, head: Head, durability: Durability, wall_ms: i64) {
+        let mut state = self.state();
+        (state.said.live, state.said.run, state.said.wall_ms) = (head, self.run, wall_ms);
+        if durability == Durability::Durable {
+            state.said.durable = head;
+        }
+        // A witness that is behind says nothing wrong; the next batch tries again.
+        let _ = self.write(&mut state);
+    }
+
+    /// Makes sure that no later server gives out a fence up to this one, before this one does.
+    pub(super) fn reserve_fences(&self, up_to: u64) -> io::Result<()> {
+        let before = {
+            let mut state = self.state();
+            if up_to <= state.said.fences_up_to {
+                return Ok(());
+            }
+            let before = std::mem::replace(&mut state.said.fences_up_to, up_to.saturating_add(FENCES_AHEAD));
+            self.write(&mut state).inspect_err(|_| state.said.fences_up_to = before)?;
+            before
+        };
+        self.sync().inspect_err(|_| self.state().said.fences_up_to = before)
+    }
+
+    /// Lets what was said survive a power cut.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        let _one_at_a_time = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
+        let frozen = {
+            let mut state = self.state();
+            if !state.is_dirty {
+                return Ok(());
+            }
+            let frozen = state.said.slot;
+            state.said.slot = (0..SLOTS).find(|slot| ![state.synced, frozen].contains(slot)).unwrap_or(0);
+            state.is_dirty = false;
+            frozen
+        };
+        self.file.sync_data().inspect_err(|_| self.state().is_dirty = true)?;
+        self.state().synced = frozen;
+        Ok(())
+    }
+
+    fn write(&self, state: &mut State) -> io::Result<()> {
+        if state.said.slot == state.synced {
+            state.said.slot = (state.synced + 1) % SLOTS;
+        }
+        state.said.number += 1;
+        state.is_dirty = true;
+        self.file.write_all_at(&state.said.encode(), state.said.slot * SLOT_BYTES)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where the witness of a state directory is.
+pub(super) fn path(home: &Path) -> PathBuf {
+    home.join("log.witness")
+}
+
+fn mark(of: &str) -> Mark {
+    let mut mark = Mark::default();
+    mark.copy_from_slice(&blake3::hash(of.as_bytes()).as_bytes()[..16]);
+    mark
+}
+
+/// A copy has another number or was made at another time.
+fn mark_of_file(file: &fs::Metadata) -> Mark {
+    mark(&format!("{} {:?}", file.ino(), file.created().ok()))
+}
+
+/// What is only in memory is lost with the machine's run, or with the mount: a disk can be unplugged.
+fn run(home: &Path) -> Mark {
+    mark(&format!("{:?} {}", crate::processes::boot(), mount(home)))
+}
+
+/// A number that no other mount has in the same run of the machine, where the kernel gives one (6.8).
+#[cfg(target_os = "linux")]
+fn mount(home: &Path) -> u64 {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    const MOUNT_ID_UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+    let wanted = StatxFlags::MNT_ID | MOUNT_ID_UNIQUE;
+    statx(CWD, home, AtFlags::empty(), wanted).map_or(0, |found| found.stx_mnt_id)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount(_: &Path) -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(seq: u64) -> Head {
+        Head { seq, hash: [seq as u8; 32] }
+    }
+
+    #[test]
+    fn what_was_never_synced_counts_in_the_same_run_only() {
+        let home = tempfile::tempdir().expect("a directory");
+        let mut witness = Witness::create(home.path(), Testimony::default()).expect("a witness");
+        witness.record(head(3), Durability::Durable, 0);
+        witness.record(head(5), Durability::Live, 0);
+        let said = || Testimony::read(home.path()).expect("readable").expect("there");
+        assert_eq!(said().head(home.path()), head(5));
+        // As if the machine had been started again since.
+        witness.run = Mark::default();
+        witness.record(head(6), Durability::Live, 0);
+        assert_eq!(said().head(home.path()), head(3));
+    }
+
+    #[test]
+    fn a_sentence_that_was_cut_short_leaves_the_one_that_was_synced() {
+        let home = tempfile::tempdir().expect("a directory");
+        let witness = Witness::create(home.path(), Testimony::default()).expect("a witness");
+        for synced in 1..20 {
+            witness.record(head(synced * 10), Durability::Durable, 0);
+            witness.sync().expect("synced");
+            witness.record(head(synced * 10 + 1), Durability::Durable, 0);
+            let written = witness.state().said.slot;
+            witness.file.write_all_at(b"torn", written * SLOT_BYTES + 20).expect("written");
+            let said = Testimony::read(home.path()).expect("readable").expect("there");
+            assert_eq!(said.durable, head(synced * 10));
+        }
+    }
+
+    #[test]
+    fn fences_are_reserved_before_they_are_given() {
+        let home = tempfile::tempdir().expect("a directory");
+        let says = |found| Testimony::of(found, home.path(), head(9), 70);
+        let witness = Witness::create(home.path(), Testimony::default()).expect("a witness");
+        witness.reserve_fences(1_000).expect("reserved");
+        let found = Testimony::read(home.path()).expect("readable");
+        let again = Witness::open(home.path(), found, says(found)).expect("a witness");
+        assert_eq!(again.fences_up_to(), 1_000 + FENCES_AHEAD);
+        let copied = fs::read(path(home.path())).expect("read");
+        fs::remove_file(path(home.path())).expect("removed");
+        assert_eq!(says(None).fences_up_to, 70 + FENCES_LEAP, "nobody knows");
+        fs::write(path(home.path()), copied).expect("written");
+        let found = Testimony::read(home.path()).expect("readable");
+        assert_eq!(says(found).fences_up_to, 1_000 + FENCES_AHEAD + FENCES_LEAP, "a copy knows what was");
+        assert_eq!(Testimony::of(None, home.path(), Head::default(), 0).fences_up_to, 0, "all is new");
+    }
+}

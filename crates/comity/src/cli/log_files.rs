@@ -1,0 +1,169 @@
+//! The log as files: a backup is made and put back, and what is left of a damaged log is kept.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use comity_app::ledger::date;
+use comity_app::log::{self, BackedUp, Extent, Recovery};
+use comity_wire::Home;
+use serde_json::json;
+
+use super::output::{self, Form};
+use crate::serve::state_dir::{self, Held, Unusable};
+
+/// Adds what needs no server to the commands of the log.
+pub(super) fn commands(log: Command) -> Command {
+    let look = Arg::new("dry-run").long("dry-run").action(ArgAction::SetTrue);
+    log.subcommand(
+        Command::new("recover")
+            .about("Shows what is missing from a log that is not whole, and keeps the rest")
+            .long_about(
+                "Shows what is missing from a log that is not whole, and keeps the rest. The old files are set aside, \
+                 never deleted; afterwards the server starts again",
+            )
+            .arg(look.help("Only show what is missing and what would be kept")),
+    )
+}
+
+pub(super) fn backup_command() -> Command {
+    Command::new("backup")
+        .about("Copies the whole log into a new file, also while the server runs, and proves the copy")
+        .arg(file("The new file; nothing is ever written over"))
+}
+
+pub(super) fn restore_command() -> Command {
+    Command::new("restore")
+        .about("Puts a backup back, while no server runs; the log that was there is set aside")
+        .arg(file("The file that comity backup made"))
+}
+
+fn file(help: &'static str) -> Arg {
+    Arg::new("file").value_name("FILE").required(true).value_parser(clap::value_parser!(PathBuf)).help(help)
+}
+
+/// Makes a backup.
+pub(super) fn backup(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCode {
+    let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
+    private();
+    match log::back_up(home.path(), file) {
+        Ok(made) => {
+            let records = made.verified.records;
+            let words = format!(
+                "{records} records are in {}, and were read again\n  put them back with: comity down && comity restore {0}",
+                file.display()
+            );
+            show(form, file, &made, &words)
+        }
+        Err(problem) => output::fault(form, &problem),
+    }
+}
+
+/// Puts a backup back.
+pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCode {
+    let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
+    let _held = match take(home, Extent::Keep, form) {
+        Ok(held) => held,
+        Err(code) => return code,
+    };
+    match log::restore(home.path(), file) {
+        Ok(put_back) => {
+            let mut words = format!("{} records are back", put_back.verified.records);
+            if let Some(dir) = &put_back.set_aside {
+                words += &format!("\n  what was there before is in {}", dir.display());
+            }
+            show(form, file, &put_back, &words)
+        }
+        Err(problem) => output::fault(form, &problem),
+    }
+}
+
+fn show(form: Form, file: &Path, done: &BackedUp, words: &str) -> ExitCode {
+    let hash = comity_core::TokenHash(done.verified.hash).to_string();
+    match form {
+        Form::Json => output::print(
+            &json!({ "file": file, "records": done.verified.records, "hash": hash, "set_aside": done.set_aside })
+                .to_string(),
+        ),
+        Form::Text => output::print(words),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Keeps what can be kept of a log that is not whole, or shows it.
+pub(super) fn recover(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCode {
+    let extent = if arguments.get_flag("dry-run") { Extent::Look } else { Extent::Keep };
+    let _held = match take(home, extent, form) {
+        Ok(held) => held,
+        Err(code) => return code,
+    };
+    match log::recover(home.path(), extent) {
+        Ok(recovery) => {
+            match form {
+                Form::Json => output::print(&document(&recovery).to_string()),
+                Form::Text => output::print(&words(&recovery)),
+            }
+            ExitCode::SUCCESS
+        }
+        Err(problem) => output::fault(form, &problem),
+    }
+}
+
+fn document(recovery: &Recovery) -> serde_json::Value {
+    let Recovery { problem, kept, written, rebuilt, set_aside } = recovery;
+    let (written, at) = written.unzip();
+    json!({
+        "whole": problem.is_none(), "problem": problem, "kept": kept, "written": written, "at": at.map(date),
+        "rebuilt": rebuilt, "set_aside": set_aside,
+    })
+}
+
+fn words(recovery: &Recovery) -> String {
+    let Recovery { problem, kept, written, rebuilt, set_aside } = recovery;
+    let Some(problem) = problem else {
+        return format!("the log is whole: {kept} records; nothing was changed");
+    };
+    let mut lines = vec![format!("the log is not whole: {problem}")];
+    lines.push(match kept {
+        0 => "kept       nothing".into(),
+        _ => format!("kept       all records up to {kept}"),
+    });
+    lines.push(match written {
+        Some((last, at)) if last > kept => {
+            let count = last - kept;
+            format!("missing    {count} records: {} to {last}, the last of {}", kept + 1, date(*at))
+        }
+        Some(_) => "missing    nothing that is known of".into(),
+        None => "missing    nobody knows: the witness (log.witness) is gone, too".into(),
+    });
+    let rebuilt =
+        rebuilt.iter().map(|end| format!("rebuilt    the world after record {end}, from its records"));
+    lines.extend(rebuilt);
+    lines.push(match set_aside {
+        Some(dir) => format!("set aside  {}\nstart the server with: comity up", dir.display()),
+        None => "nothing was changed; keep what there is with: comity log recover".into(),
+    });
+    lines.push("a backup that has more is put back with: comity restore FILE".into());
+    lines.join("\n")
+}
+
+/// The state directory, for as long as its files are looked at or changed.
+fn take(home: &Home, extent: Extent, form: Form) -> Result<Held, ExitCode> {
+    if extent == Extent::Keep && comity_app::identity::is_below_an_agent_program() {
+        let problem = "an agent program runs this, and what becomes of the log is for you to decide";
+        return Err(output::refused(form, problem, "run it outside of the agent's program"));
+    }
+    private();
+    state_dir::take(home).map_err(|unusable| match unusable {
+        Unusable::Taken => {
+            let problem = format!("a server runs for {}; stop it with: comity down", home.path().display());
+            output::fault(form, &problem)
+        }
+        Unusable::Bad(problem) => output::fault(form, &problem),
+    })
+}
+
+/// Whatever this process makes is for this user alone.
+fn private() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+}

@@ -1,0 +1,235 @@
+//! A log that lost something says so: the server does not start with less, and `comity log recover` keeps the rest.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use support::wire::Wire;
+use support::{Place, Ran, eventually};
+
+/// Sends a letter, which is safe once it is answered. As the human: whoever acts as an agent here may not recover a log.
+fn send(place: &Place, text: &str) {
+    Wire::connect(place).ask("mail_send", json!({ "to": ["ann"], "message": text })).expect("sent");
+}
+
+/// Kills the server while something is only in its write-ahead log.
+fn kill_with_backlog(place: &Place, mut work: impl FnMut()) {
+    loop {
+        work();
+        place.kill_server();
+        if fs::metadata(place.home.join("log.db-wal")).is_ok_and(|file| file.len() > 0) {
+            return;
+        }
+        // It was quiet for a moment: all of it is in the log itself.
+    }
+}
+
+/// Waits until all of the log is in one file.
+fn quiet(place: &Place) {
+    let wal = place.home.join("log.db-wal");
+    eventually("the log is quiet", || fs::metadata(&wal).is_ok_and(|file| file.len() == 0));
+}
+
+fn head(place: &Place) -> u64 {
+    place.json(&["status"])["head"].as_u64().expect("a number")
+}
+
+/// Whatever is asked says that the log is not whole, and what to do; nothing is changed by that.
+fn is_noticed(place: &Place, what: &str) {
+    let before = files(&place.home);
+    for arguments in [&["up"][..], &["log", "verify"], &["locks"]] {
+        let ran = place.run(arguments);
+        assert_ne!(ran.code, 0, "{what}: {arguments:?}: {ran:?}");
+        let says = ["the log is not whole", "comity log recover"];
+        assert!(says.iter().all(|part| ran.err.contains(part)), "{what}: {arguments:?}: {ran:?}");
+    }
+    let doctor = place.run(&["doctor"]);
+    let is_bad = doctor.out.lines().any(|line| line.starts_with("BAD  ledger") && line.contains("not whole"));
+    assert!(doctor.code == 1 && is_bad, "{what}: {doctor:?}");
+    assert_eq!(files(&place.home), before, "{what}: nothing was changed");
+}
+
+/// The log's files and their sizes.
+fn files(home: &Path) -> Vec<(PathBuf, u64)> {
+    let of = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all = of(home).chain(of(&home.join("ledger")));
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // The index of the write-ahead log is made by whoever looks.
+        (name.starts_with("log.") && name != "log.db-shm") || path.parent() == Some(&home.join("ledger"))
+    };
+    let mut found: Vec<_> = all
+        .filter(is_log)
+        .map(|path| (path.clone(), fs::metadata(&path).map_or(0, |file| file.len())))
+        .collect();
+    // Where there is no write-ahead log, an empty one is the same.
+    found.retain(|(path, bytes)| !path.ends_with("log.db-wal") || *bytes > 0);
+    found.sort();
+    found
+}
+
+fn recover(place: &Place, arguments: &[&str]) -> Ran {
+    let arguments = [&["log", "recover"], arguments].concat();
+    Ran::of(place.comity_as_whoever(&arguments).output().expect("comity runs"))
+}
+
+/// Keeps what is left; gives the last record that was kept.
+fn is_recovered(place: &Place, what: &str, written: u64) -> u64 {
+    let before = files(&place.home);
+    let would = recover(place, &["--dry-run", "--json"]).json();
+    assert_eq!(files(&place.home), before, "{what}: a dry run changes nothing");
+    assert!(would["written"].is_null() || would["written"] == written, "{what}: {would}");
+    let done = recover(place, &["--json"]).json();
+    assert_eq!(done["kept"], would["kept"], "{what}: {done}");
+    let aside = PathBuf::from(done["set_aside"].as_str().expect("a directory"));
+    assert!(fs::read_dir(&aside).expect("a directory").count() > 0, "{what}: the old files are there");
+    let kept = done["kept"].as_u64().expect("a number");
+    let verified = place.json(&["log", "verify"]);
+    assert!(verified["records"].as_u64() > Some(kept), "{what}: the server goes on: {verified}");
+    let whole = place.run(&["doctor"]);
+    assert!(whole.out.lines().any(|line| line.starts_with("ok   ledger")), "{what}: {whole:?}");
+    kept
+}
+
+#[test]
+fn a_lost_backlog_is_noticed() {
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 3] = [
+        ("deleted", |wal| fs::remove_file(wal).expect("deleted")),
+        ("cut off", |wal| {
+            let file = fs::File::options().write(true).open(wal).expect("opens");
+            file.set_len(file.metadata().expect("a size").len() / 2).expect("cut off");
+        }),
+        ("with another bit", |wal| {
+            let mut bytes = fs::read(wal).expect("read");
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(wal, bytes).expect("written");
+        }),
+    ];
+    for (what, damage) in damages {
+        let place = Place::new();
+        place.join(&["ann"]);
+        quiet(&place);
+        let mut last = 0;
+        kill_with_backlog(&place, || {
+            (0..5).for_each(|number| send(&place, &format!("letter {number}")));
+            last = head(&place);
+        });
+        damage(&place.home.join("log.db-wal"));
+        is_noticed(&place, what);
+        assert!(is_recovered(&place, what, last) < last, "{what}");
+    }
+}
+
+#[test]
+fn locks_that_were_never_synced_are_missed_as_long_as_the_machine_runs() {
+    let place = Place::new();
+    place.join(&["ann"]);
+    let (mut before, mut last) = (0, 0);
+    // The first lock makes the repository known, and that is synced.
+    place.json(&["lock", "src/b.rs"]);
+    kill_with_backlog(&place, || {
+        // Everything before is in the log itself: only the lock is lost.
+        place.json(&["up"]);
+        before = head(&place);
+        quiet(&place);
+        Wire::connect(&place).ask("lock", json!({ "paths": "src/a.rs" })).expect("granted");
+        last = head(&place);
+    });
+    assert!(before > 0 && before < last);
+    fs::remove_file(place.home.join("log.db-wal")).expect("deleted");
+    is_noticed(&place, "a lock");
+    assert_eq!(is_recovered(&place, "a lock", last), before);
+}
+
+#[test]
+fn another_log_is_noticed() {
+    let place = Place::new();
+    place.join(&["ann"]);
+    place.json(&["down"]);
+    let (log, older) = (place.home.join("log.db"), place.dir().join("older.db"));
+    fs::copy(&log, &older).expect("copied");
+    send(&place, "one more");
+    let last = head(&place);
+    place.json(&["down"]);
+    let newer = fs::read(&log).expect("read");
+    type Damage<'a> = &'a dyn Fn();
+    let damages: [(&str, Damage<'_>); 3] = [
+        ("deleted", &|| fs::remove_file(&log).expect("deleted")),
+        ("empty", &|| fs::write(&log, "").expect("written")),
+        ("older", &|| assert!(fs::copy(&older, &log).is_ok())),
+    ];
+    for (what, damage) in damages {
+        damage();
+        is_noticed(&place, what);
+        fs::write(&log, &newer).expect("put back");
+        let _ = fs::remove_file(place.home.join("log.db-wal"));
+        assert_eq!(recover(&place, &["--json"]).json()["whole"], true, "{what}: nothing is missing any more");
+    }
+    fs::copy(&older, &log).expect("copied");
+    assert!(is_recovered(&place, "older", last) < last);
+    send(&place, "it goes on");
+}
+
+/// Fills the log until a part of it is sealed.
+fn seal(place: &Place) {
+    place.join(&["filler"]);
+    let mut wire = Wire::connect(place);
+    let paths: Vec<String> = (0..100).map(|number| format!("src/{number}.rs")).collect();
+    for _ in 0..160 {
+        wire.ask("lock", json!({ "paths": paths })).expect("granted");
+        wire.ask("unlock", json!({ "all": true })).expect("given back");
+    }
+    eventually("two parts of the log are sealed", || sealed(place).len() == 2);
+}
+
+fn sealed(place: &Place) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place.home.join("ledger")).into_iter().flatten().flatten();
+    let mut worlds: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "world"))
+        .collect();
+    worlds.sort();
+    worlds
+}
+
+#[test]
+fn a_log_without_its_newest_part_and_a_changed_snapshot_are_noticed() {
+    let place = Place::new();
+    seal(&place);
+    let last = head(&place);
+    place.json(&["down"]);
+    let newest = sealed(&place).pop().expect("a world");
+
+    let text = fs::read_to_string(&newest).expect("read");
+    let changed = text.replace("\"filler\"", "\"killer\"");
+    assert_ne!(text, changed);
+    fs::write(&newest, changed).expect("changed");
+    is_noticed(&place, "a snapshot");
+    assert_eq!(is_recovered(&place, "a snapshot", last), last, "its records are there: nothing is lost");
+    assert_eq!(fs::read_to_string(&newest).expect("read"), text, "and it is as it was");
+
+    let verified = place.json(&["log", "verify"]);
+    let last = verified["records"].as_u64().expect("a number");
+    place.json(&["down"]);
+    let log = place.home.join("log.db");
+    let whole = fs::read(&log).expect("read");
+    fs::remove_file(&log).expect("deleted");
+    is_noticed(&place, "no log beside its sealed parts");
+    // The witness is lost, too.
+    let witness = place.home.join("log.witness");
+    let said = fs::read(&witness).expect("read");
+    fs::remove_file(&witness).expect("deleted");
+    is_noticed(&place, "nothing beside the sealed parts");
+    fs::write(&witness, said).expect("put back");
+    fs::write(&log, whole).expect("put back");
+    assert_eq!(place.json(&["log", "verify"])["records"], last + 1, "put back, it goes on");
+    place.json(&["down"]);
+
+    fs::remove_file(&log).expect("deleted");
+    assert_eq!(is_recovered(&place, "no log", last + 1), 20_000, "what is sealed is kept");
+}
