@@ -195,11 +195,14 @@ impl Driver {
     /// Makes the directory of an entry and writes the entry down, for good.
     pub(super) fn begin_entry(&self, entry: &Entry) -> Result<Root, Failure> {
         let place = self.place(&self.places.trash)?;
-        place.make_dir(&entry.id).map_err(Failure::disk(place.path()))?;
-        let dir = place.dir(Path::new(&entry.id)).map_err(Failure::disk(place.path()))?;
-        self.write_entry(&dir, entry)?;
-        place.sync().map_err(Failure::disk(place.path()))?;
-        Ok(dir)
+        let disk = || Failure::disk(place.path());
+        // A name of its own until something is written down about it: a crash in between leaves nothing to wonder about.
+        let unwritten = format!(".{}", entry.id);
+        place.make_dir(&unwritten).map_err(disk())?;
+        self.write_entry(&place.dir(Path::new(&unwritten)).map_err(disk())?, entry)?;
+        place.rename(&unwritten, &place, &entry.id).map_err(disk())?;
+        place.sync().map_err(disk())?;
+        place.dir(Path::new(&entry.id)).map_err(disk())
     }
 
     pub(super) fn write_entry(&self, dir: &Root, entry: &Entry) -> Result<(), Failure> {
