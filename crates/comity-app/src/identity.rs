@@ -4,15 +4,15 @@
 //! agent and lost its parent, proves nothing.
 
 mod desktop;
+mod earlier;
 mod marks;
 mod memory;
 mod terminal;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use comity_core::agents::{Agent, Process};
+use comity_core::agents::Process;
 use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
-use comity_core::permissions::mode_of;
 use comity_core::{AgentId, Principal, Refusal, World};
 
 use crate::application::Application;
@@ -255,33 +255,6 @@ impl Application {
             }
         }
         None
-    }
-
-    /// The agent in whose place a newcomer comes: the newest one that has ended in its lineage; else, if the newcomer was
-    /// started by an agent and lost it, the one that may do least.
-    pub(crate) fn predecessor(&self, lineage: &Lineage) -> Option<AgentId> {
-        let world = self.engine().world();
-        let is_here = |agent: &&Agent| agent.profile.process.is_some_and(|process| lineage.has(process));
-        let ended = world.agents.iter().filter(|agent| !agent.is_live()).filter(is_here);
-        if let Some(ended) = ended.max_by_key(|agent| (agent.joined, agent.id)) {
-            return Some(ended.id);
-        }
-        let is_lost = registered(&world, lineage).is_none()
-            && lineage.links.iter().any(|link| processes::mark_of(link.process.pid) == Some(Mark::Agent));
-        let least = || world.agents.live().min_by_key(|agent| mode_of(&world, agent.id));
-        is_lost.then(least).flatten().map(|agent| agent.id)
-    }
-
-    /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.
-    fn ended_in(&self, lineage: &Lineage) -> Option<String> {
-        let world = self.engine().world();
-        let ended = world.agents.iter().filter(|agent| !agent.is_live());
-        let mut programs = ended.filter_map(|agent| {
-            let program = lineage.links.iter().find(|link| agent.profile.process == Some(link.process))?;
-            Some((program, &agent.profile.name))
-        });
-        let (program, name) = programs.next()?;
-        Some(format!("{} (process {}) was {name}, which has ended", program.name, program.process.pid))
     }
 
     /// The process of the lineage that may have lost an agent for a parent, if there is one.
