@@ -206,6 +206,11 @@ impl Application {
         &self.0.browser
     }
 
+    /// The state directory was moved or removed: nothing there is this server's any more.
+    pub fn leave_files(&self) {
+        self.browser().leave_files();
+    }
+
     /// The watcher of files.
     pub fn watch(&self) -> &Watch {
         &self.0.watch

@@ -159,7 +159,10 @@ impl Browser {
             launch::end(&self.process);
         }
         launch::see_off(&self.process);
-        profile::forget(&self.profile);
+        // One that runs now is another server's, which has begun at the same path.
+        if profile::recorded(&self.profile).is_none() {
+            profile::forget(&self.profile);
+        }
     }
 
     /// Makes a container.

@@ -104,3 +104,27 @@ fn a_stale_server_that_is_told_to_stop_leaves_its_successors_socket() {
     assert!(socket.exists(), "its successor's socket is gone");
     assert_eq!(pid(), successor, "its successor answers");
 }
+
+#[test]
+fn a_stale_server_does_not_end_its_successors_firefox() {
+    let place = place();
+    place.json(&["up"]);
+    let stale = place.server().expect("a server");
+    kill(stale, Signal::STOP);
+    std::fs::rename(&place.home, place.home.with_extension("old")).expect("moved");
+    make_anew(&place.home);
+    place.json(&["up"]);
+    // What its successor would have written down of a Firefox.
+    let firefox = place.start(place.program("sleep").arg("600"));
+    let process = comity_browser::Process::identify(firefox.pid()).expect("a process");
+    let profile = place.home.join("firefox");
+    std::fs::create_dir(&profile).expect("made");
+    let record = profile.join("comity-firefox.json");
+    std::fs::write(&record, serde_json::to_string(&process).expect("JSON")).expect("written");
+    kill(stale, Signal::CONT);
+    assert!(has_ended(stale, PATIENCE), "the stale server goes on");
+    assert!(
+        firefox.is_running() && record.exists(),
+        "it was ended or forgotten by a server that is not its own"
+    );
+}

@@ -53,7 +53,9 @@ pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
         }
         app.browser().end();
         // One that could not be attached to is not left either.
-        super::start::end_left(&app);
+        if !app.browser().is_moved.load(Ordering::Relaxed) {
+            super::start::end_left(&app);
+        }
     })
 }
 

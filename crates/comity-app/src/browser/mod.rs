@@ -16,6 +16,7 @@ mod start;
 mod untrusted;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,8 @@ pub struct Desk {
     keeper: Mutex<Option<mpsc::Sender<Heard>>>,
     notes: Mutex<HashMap<SlotId, Note>>,
     captures: captures::Captures,
+    /// Set when the state directory was moved or removed.
+    is_moved: AtomicBool,
 }
 
 /// What is remembered of a tab beside the world.
@@ -201,6 +204,11 @@ impl Desk {
 
     fn whole_url(&self, slot: SlotId) -> Option<String> {
         lock(&self.notes).get(&slot)?.url.clone()
+    }
+
+    /// What is at the profile's path may be another server's from here on.
+    pub(crate) fn leave_files(&self) {
+        self.is_moved.store(true, Ordering::Relaxed);
     }
 
     fn hear(&self, heard: Heard) {

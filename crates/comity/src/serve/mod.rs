@@ -32,7 +32,7 @@ use comity_wire::Home;
 use crate::http;
 use logging::note;
 use signals::Signals;
-use socket::{Socket, Stop};
+use socket::Socket;
 use state_dir::Unusable;
 use tenure::{OwnLog, Place, Tenure};
 
@@ -143,14 +143,17 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let stop = socket.run(idle_exit).map_err(|error| format!("the socket failed: {error}"))?;
     note("info", "stopped", &[("why", &format!("{stop:?}"))]);
     drop(open_door);
-    if stop == Stop::Moved {
+    // Whyever it ends: what is at its paths may be another server's by now.
+    let is_moved = socket.is_moved();
+    if is_moved {
         // Nobody is answered from here on: another server may be at it.
         drop(socket);
+        app.leave_files();
     }
     engine.stop();
     // It closes Firefox; whoever waits for the server to be gone waits for that, too.
     let _ = browser.join();
-    if stop == Stop::Moved {
+    if is_moved {
         let home = home.path().display();
         return Err(format!("{home} was moved or removed, and is no longer this server's"));
     }

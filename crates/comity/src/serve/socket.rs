@@ -159,6 +159,11 @@ impl Socket {
         }
     }
 
+    /// Whether the state directory was moved or removed.
+    pub(crate) fn is_moved(&self) -> bool {
+        self.tenure.is_over()
+    }
+
     /// Waits until somebody wants something.
     fn await_events(
         &mut self,
