@@ -127,6 +127,12 @@ impl<L: Log> Log for OwnLog<L> {
     fn drop_sealed(&mut self, at_most: usize) -> usize {
         self.log.drop_sealed(at_most)
     }
+
+    fn close(&mut self) {
+        if self.place.is_same() {
+            self.log.close();
+        }
+    }
 }
 
 #[cfg(test)]
