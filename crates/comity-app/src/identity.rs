@@ -241,6 +241,10 @@ impl Application {
                     (None, Some(client)) => Identity::unregistered(&format!(
                         "{whose} belongs to {client}, which has not joined here"
                     )),
+                    // It uses the tokens of agents, and may be one here, too.
+                    (None, None) if processes::mark_of(link.process.pid) == Some(Mark::TokenUser) => {
+                        Identity::unregistered(&format!("{whose} works with agents, and has not joined here"))
+                    }
                     (None, None) => Identity::started_by_an_agent(link),
                 });
             }

@@ -124,12 +124,14 @@ pub(super) fn fold(
         if stored.seq != world.head + 1 {
             return Err(format!("record {} is missing", world.head + 1));
         }
+        // First: what a newer program wrote is told apart from what somebody changed.
+        let record = stored.record()?;
         let mut next = *chain;
         next.follow(stored, hash)?;
         if stored.seq == wanted.seq && hash != wanted.hash {
             return Err(format!("record {} is not the one that was written", stored.seq));
         }
-        world.apply(&stored.record()?);
+        world.apply(&record);
         *chain = next;
         Ok(())
     })?;
