@@ -241,8 +241,8 @@ impl Application {
                     (None, Some(client)) => Identity::unregistered(&format!(
                         "{whose} belongs to {client}, which has not joined here"
                     )),
-                    // It uses the tokens of agents, and may be one here, too.
-                    (None, None) if processes::mark_of(link.process.pid) == Some(Mark::TokenUser) => {
+                    // It works with agents elsewhere, and may be one here, too.
+                    (None, None) if self.is_strange(link) => {
                         Identity::unregistered(&format!("{whose} works with agents, and has not joined here"))
                     }
                     (None, None) => Identity::started_by_an_agent(link),
@@ -259,6 +259,12 @@ impl Application {
             }
         }
         None
+    }
+
+    /// Whether a process works with agents, and with none of those here: their processes are known.
+    fn is_strange(&self, link: &Link) -> bool {
+        processes::mark_of(link.process.pid) == Some(Mark::TokenUser)
+            && self.engine().world().agents.live().all(|agent| agent.profile.process.is_some())
     }
 
     /// The process of the lineage that may have lost an agent for a parent, if there is one.
