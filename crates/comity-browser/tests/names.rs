@@ -71,7 +71,7 @@ fn what_is_denied_has_no_way_around_by_a_subdomain() {
     );
     assert_eq!(tab.evaluate(&fetched, Realm::Page, 99, LONG).unwrap().value, "failed");
     assert!(!server.asked().iter().any(|asked| asked.contains(".bad.")), "{:?}", server.asked());
-    // What is judged is what is loaded: an address without slashes is no path on the page that is there.
+    // The address is judged as it will be loaded: one without slashes is not relative to the current page.
     tab.navigate(&format!("http:other.localhost:{}/", server.port), Until::Complete, LONG).unwrap();
     tab.wait_for(&Condition::Text("page".into()), LONG).unwrap();
     assert_eq!(tab.url(), at("other.localhost"));

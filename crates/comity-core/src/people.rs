@@ -22,7 +22,7 @@ pub(crate) use presence::check;
 /// What a person lacks who is at a terminal, while a passphrase is set.
 pub const PASSPHRASE_MISSING: &str = "the passphrase was not given in this terminal";
 
-/// What only a present human does who has no token yet.
+/// Acts that need a present human, even one without a token.
 pub(crate) const CHANGES_TOKENS: &str = "change tokens or the passphrase";
 
 /// How it is known that the human acts.

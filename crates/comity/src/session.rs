@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(5);
 /// Servers that one question may end so, in a row. Whoever only waits outlives any number that are killed.
 const PANICS_MAX: u32 = 2;
 
-/// How often a question was asked in vain: one that ends every server is not asked for ever.
+/// A question and the servers that it went to: one that ends every server is given up.
 #[derive(Default)]
 pub(crate) struct Asked {
     is_sent: bool,

@@ -4,7 +4,7 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use serde_json::json;
@@ -205,24 +205,41 @@ fn the_persons_token_is_no_use_to_what_an_agent_left_behind() {
     assert!(place.log_of("agents_limited").is_empty());
 }
 
+/// A client of `comity mcp` that no name gives away; once it is an agent, it runs what it is told.
+const CLIENT: &str = r#"
+import subprocess, sys
+client = subprocess.Popen([sys.argv[1], 'mcp'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def ask(message):
+    print('{"jsonrpc":"2.0","id":1,' + message + '}', file=client.stdin, flush=True)
+    return client.stdout.readline()
+ask('"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"mine","version":"1"}}')
+print(ask('"method":"tools/call","params":{"name":"whoami","arguments":{}}'), end='', flush=True)
+for line in sys.stdin:
+    subprocess.run(line, shell=True)
+"#;
+
 #[test]
-fn whatever_starts_comity_mcp_is_marked() {
+fn whatever_starts_comity_mcp_is_an_agents() {
     let place = Place::new();
-    let script = "import subprocess, sys\n\
-        client = subprocess.Popen([sys.argv[1], 'mcp'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)\n\
-        hello = '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",' \\\n\
-            '\"capabilities\":{},\"clientInfo\":{\"name\":\"mine\",\"version\":\"1\"}}}'\n\
-        print(hello, file=client.stdin, flush=True)\n\
-        client.stdout.readline()\n\
-        print('{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"whoami\",\"arguments\":{}}}', file=client.stdin, flush=True)\n\
-        print(client.stdout.readline(), flush=True)\n\
-        sys.stdin.read()\n";
     let mut python = place.program("python3");
-    python.args(["-c", script, BINARY]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    python.args(["-c", CLIENT, BINARY]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut python = Running(python.spawn().expect("python3"));
     let mut said = String::new();
     BufReader::new(python.0.stdout.take().expect("a pipe")).read_line(&mut said).expect("a line");
     assert!(comity_app::processes::is_marked(python.0.id()), "{said}");
+
+    // What it leaves behind may join, and is in no wider mode.
+    place.json(&["mode", "agent", "plan"]);
+    let said = place.dir().join("said");
+    let line = format!(
+        "sleep 0.2; {BINARY} agent join new --pid $$ >{0}.part 2>&1; {BINARY} mode >>{0}.part 2>&1; mv {0}.part {0}", // sleeps: until its parent has ended
+        said.display()
+    );
+    let told = format!("setsid -f sh -c '{line}'\n");
+    python.0.stdin.as_mut().expect("a pipe").write_all(told.as_bytes()).expect("written");
+    eventually("it answered", || said.exists());
+    let said = std::fs::read_to_string(said).expect("an answer");
+    assert!(said.contains("new is in the mode plan"), "{said}");
 }
 
 #[test]

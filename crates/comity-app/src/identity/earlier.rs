@@ -1,26 +1,27 @@
 //! Those that were here before: whose place a newcomer takes, and whose program asks after its end.
 
-use comity_core::AgentId;
 use comity_core::agents::Agent;
 use comity_core::permissions::mode_of;
+use comity_core::{AgentId, Principal};
 
-use super::registered;
 use crate::application::Application;
 use crate::lineage::Lineage;
-use crate::processes::{self, Mark};
+use crate::operation::Caller;
+use crate::processes;
 
 impl Application {
-    /// The agent in whose place a newcomer comes: the newest one that has ended in its lineage; else, if the newcomer was
-    /// started by an agent and lost it, the one that may do least.
-    pub(crate) fn predecessor(&self, lineage: &Lineage) -> Option<AgentId> {
+    /// The agent whose place a newcomer takes: the newest one in its lineage that has ended; else, for somebody unproven
+    /// that carries an agent's mark, the one that may do least.
+    pub(crate) fn predecessor(&self, caller: &Caller) -> Option<AgentId> {
+        let lineage = caller.lineage.as_deref()?;
         let world = self.engine().world();
         let is_here = |agent: &&Agent| agent.profile.process.is_some_and(|process| lineage.has(process));
         let ended = world.agents.iter().filter(|agent| !agent.is_live()).filter(is_here);
         if let Some(ended) = ended.max_by_key(|agent| (agent.joined, agent.id)) {
             return Some(ended.id);
         }
-        let is_lost = registered(&world, lineage).is_none()
-            && lineage.links.iter().any(|link| processes::mark_of(link.process.pid) == Some(Mark::Agent));
+        let is_lost = caller.who == Principal::Nobody
+            && lineage.links.iter().any(|link| processes::is_marked(link.process.pid));
         let least = || world.agents.live().min_by_key(|agent| mode_of(&world, agent.id));
         is_lost.then(least).flatten().map(|agent| agent.id)
     }

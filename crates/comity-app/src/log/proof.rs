@@ -110,7 +110,7 @@ pub(super) fn keep_backlog(connection: &Connection, keep: bool) -> Result<(), St
     set.map(drop).map_err(|error| error.to_string())
 }
 
-/// Adds all records that are proven; says why there are no more than these, if there should be.
+/// Applies every proven record; fails if the log ends before the record that the witness saw.
 pub(super) fn fold(
     connection: &Connection,
     segments: &Segments,

@@ -61,7 +61,7 @@ pub fn recover(home: &Path, extent: Extent) -> Result<Recovery, String> {
     let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
     let old = open_if_readable(home);
     if let Some(old) = &old {
-        // It says where the proof ends; that there is no more is known.
+        // Its error only repeats where the proof ends.
         let _ = fold(old, &segments, (&mut world, &mut chain), Head::default());
     }
     let recovery = Recovery {

@@ -82,7 +82,7 @@ impl Driver {
         Ok(filled)
     }
 
-    /// Puts what a crash left of worktrees that were made ready into the trash. Only for one who has the lock of the pool.
+    /// Moves what a crash left of prepared worktrees into the trash. The caller holds the lock of the pool.
     fn clear_half_made(&self) {
         let Ok(paths) = visible(&self.places.pool) else { return };
         let is_busy = |path: &PathBuf| path.as_os_str().as_encoded_bytes().ends_with(BUSY.as_bytes());

@@ -28,7 +28,7 @@ pub(super) struct Answer {
 
 /// Why there is no answer.
 pub(super) enum NoAnswer {
-    /// The server does not know who asks, or cannot tell.
+    /// The server cannot tell who asks.
     Refused(Fault),
     /// It could not be asked.
     Unreachable(String),

@@ -11,7 +11,7 @@ use comity_app::log::{Durability, Log, LogError};
 use comity_core::Record;
 use comity_wire::Home;
 
-/// The files by which the directory is known: who has the first is its server, and the second is what it answers from.
+/// The files that identify the directory: the lock that makes a server its owner, and the log.
 const KNOWN_BY: [&str; 2] = [super::state_dir::SERVER_LOCK, LOG];
 const LOG: &str = "log.db";
 /// Where the system does not tell of moves, the files are looked for this often.

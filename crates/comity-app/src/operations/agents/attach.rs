@@ -58,7 +58,7 @@ impl Operation for Attach {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Attached>, Failure> {
         let (new_agent, token) = app.new_identity(caller)?;
-        let after = caller.lineage.as_deref().and_then(|lineage| app.predecessor(lineage));
+        let after = app.predecessor(caller);
         let world = app.engine().world();
         let (asks, agent, name) = match caller.who {
             // The door has found the agent by its token or by the process tree: one more process of the same.

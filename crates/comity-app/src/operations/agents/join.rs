@@ -78,7 +78,7 @@ impl Operation for Join {
             process,
             session: boxed(&self.session),
             since: since(process, caller.lineage.as_deref()),
-            after: caller.lineage.as_deref().and_then(|lineage| app.predecessor(lineage)),
+            after: app.predecessor(caller),
         });
         let asks = vec![Ask::Join { agent, token: token.hash(), profile }];
         let name = self.name;

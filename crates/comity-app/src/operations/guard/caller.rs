@@ -42,7 +42,7 @@ pub(super) fn agent(
         process: Some(process),
         session: session.map(Into::into),
         since: since(Some(process), None),
-        after: app.predecessor(lineage),
+        after: app.predecessor(caller),
         ..Profile::default()
     });
     let joined = app.engine().ask(caller.asker(), Ask::Attach { agent, token: token.hash(), profile });

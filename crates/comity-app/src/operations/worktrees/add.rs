@@ -171,7 +171,7 @@ fn make(
 enum NotMade {
     /// It was asked for in a way that cannot be.
     Refused(Failure),
-    /// Something is broken that the caller cannot mend.
+    /// A fault that the caller cannot fix.
     Broken(String),
 }
 
