@@ -7,6 +7,7 @@ mod fuzz_shell;
 mod keep_log;
 mod process;
 mod sim;
+mod soak;
 mod test;
 mod tidy;
 mod tools;
@@ -25,6 +26,8 @@ Commands:
   tidy                              The rules of the house that no compiler checks
   sim [--seconds N] [--seed S]      The seeded simulator, in release mode
   torture [--kills N]               Kill a real server again and again, and check what it kept
+  soak [--minutes N] [--clients 30] [--kill-every 2s] [--seed S] [--json]
+                                    Many clients on a real server that is killed again and again
   fuzz-shell [--lines N] [--seed S] Lines that are called read-only, in real shells; watched for anything else
   docs [--check]                    Write docs/reference; --check only tells whether it is current
   keep-log                          Keep a log of this release, which every later one has to read
@@ -51,6 +54,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
         "check" => check::run(rest),
         "tidy" => tidy::run(rest),
         "sim" => sim::run(rest),
+        "soak" => soak::run(rest),
         "torture" => torture::run(rest),
         "fuzz-shell" => fuzz_shell::run(rest),
         "docs" => docs::run(rest),

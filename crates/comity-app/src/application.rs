@@ -13,7 +13,7 @@ use comity_core::limits::HEARTBEAT_GRAIN;
 use comity_core::mail::MailAsk;
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{AgentId, Ask, Key, Principal, Refusal};
+use comity_core::{AgentId, Ask, Key, Millis, Principal, Refusal};
 
 use crate::browser::Desk;
 use crate::catalog::{self, Entry, Erased};
@@ -25,6 +25,7 @@ use crate::identity::Identities;
 use crate::log::Reader;
 use crate::mail_desk::MailDesk;
 use crate::metrics::Metrics;
+use crate::moves::Moves;
 use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
 use crate::projects::Projects;
 use crate::repeats::Repeats;
@@ -49,6 +50,7 @@ struct Parts {
     crew: Crew,
     contents: Contents,
     trees: Trees,
+    moves: Moves,
     mail_desk: MailDesk,
     watch: Watch,
     browser: Desk,
@@ -121,6 +123,7 @@ impl Application {
             crew,
             contents,
             trees,
+            moves: Moves::default(),
             mail_desk,
             watch: Watch::default(),
             browser: Desk::default(),
@@ -356,13 +359,21 @@ impl Application {
     /// Every command is a sign of life; it is written down only now and then. Who has ended can do nothing.
     fn heartbeat(&self, caller: &Caller) -> Result<Taken, Refusal> {
         let Principal::Agent(agent) = caller.who else { return Ok(Taken::Answered) };
-        let seen = self.engine().world().agents.living(agent)?.seen;
-        if self.engine().now().since(seen) < HEARTBEAT_GRAIN {
+        let silence = self.engine().now().since(self.engine().world().agents.living(agent)?.seen);
+        if silence < HEARTBEAT_GRAIN && silence < self.shortest_hold(agent) {
             return Ok(Taken::Answered);
         }
         let asks = vec![Ask::Seen { agent }];
         self.engine().submit(Job { who: Principal::System.into(), asks, key: None, asker: Box::new(Nobody) });
         Ok(Taken::Quick)
+    }
+
+    /// How soon a sign of life must be written down, for locks that last shorter than it takes otherwise.
+    fn shortest_hold(&self, agent: AgentId) -> Millis {
+        let world = self.engine().world();
+        let held =
+            world.locks.live_of(Principal::Agent(agent)).filter(|lock| lock.expires_at(&world).is_some());
+        held.map(|lock| Millis(lock.wanted.ttl.0 / 3)).min().unwrap_or(HEARTBEAT_GRAIN)
     }
 }
 

@@ -34,7 +34,7 @@ pub fn run(app: &Application) -> std::io::Result<std::thread::JoinHandle<()>> {
                 let _ = wake.try_send(());
             }
         }));
-        watch_pools(&app);
+        recover(&app);
         let mut waiting = Waiting::default();
         while !app.engine().feed().is_stopped() {
             let next = look(&app, &mut waiting);
@@ -61,7 +61,7 @@ fn look(app: &Application, waiting: &mut Waiting) -> Option<Instant> {
             continue;
         }
         let by = worktree.released.unwrap_or(Principal::System);
-        let why = match settle(app, by, worktree) {
+        let why = match settle(app, by, worktree, None) {
             Ok(Verdict::Gone { .. }) => {
                 purge(app, worktree);
                 continue;
@@ -91,17 +91,22 @@ fn keep(app: &Application, worktree: &Worktree, why: &str) {
     }
 }
 
-/// Watches worktrees that were made ready before this server started, so that they need not be looked at when asked for.
-fn watch_pools(app: &Application) {
+/// Clears what a server that was killed has left where nobody looks, and watches the worktrees that it made ready.
+fn recover(app: &Application) {
     let projects: Vec<_> = app.engine().world().projects.values().cloned().collect();
     for project in projects {
         let common_dir = Path::new(&*project.common_dir);
         if !app.trees().has_any(app.config(), common_dir) {
             continue;
         }
-        // Without it the next one only takes longer.
-        if let Ok(driver) = app.trees().driver(app.config(), common_dir) {
-            let _ = driver.watch_ready();
-        }
+        // A git that outlived that server may take its time.
+        let Ok(driver) = app.trees().driver(app.config(), common_dir) else { continue };
+        let recovering = move || {
+            if let Err(problem) = driver.recover() {
+                eprintln!("comity: what is left of worktrees stays for now: {problem}");
+            }
+        };
+        let _tried_again_by_the_next_filling =
+            std::thread::Builder::new().name("worktree-pool".into()).spawn(recovering);
     }
 }

@@ -8,7 +8,8 @@ use crate::application::Application;
 use crate::engine::When;
 use crate::identity::WayIn;
 use crate::operation::{
-    Audience, Caller, Effect, Failure, GoOn, MakeOutput, MakeVerdict, Operation, Pace, Plan, Rendered, Route,
+    Audience, Caller, Effect, Failure, GoOn, MakeGrant, MakeOutput, MakeVerdict, Operation, Pace, Plan,
+    Rendered, Route,
 };
 use crate::operations::{
     agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, people::*,
@@ -23,6 +24,8 @@ pub const CATALOG: &[Entry] = &[
     Entry::of::<Check>(),
     Entry::of::<Extend>(),
     Entry::of::<HandOver>(),
+    Entry::of::<Adopt>(),
+    Entry::of::<Rescue>(),
     Entry::of::<Release>(),
     Entry::of::<Lease>(),
     Entry::of::<LeaseFree>(),
@@ -138,7 +141,7 @@ pub const CATALOG: &[Entry] = &[
 ];
 
 /// Makes the output from the events of the last ask.
-pub type Finish = MakeOutput<Rendered>;
+pub type Finish = MakeGrant<Rendered>;
 
 /// A plan whose output's type is forgotten.
 pub enum Erased {
@@ -285,6 +288,13 @@ fn plan<O: Operation>(
         Plan::Change { asks, finish } => {
             Erased::Change { asks, when: None, finish: rendering::<O>(finish, text) }
         }
+        Plan::Grant { asks, finish } => {
+            let finish: Finish = Box::new(move |events, world, now| {
+                finish(events, world, now)
+                    .map(|output| render::<O>(&output, text).unwrap_or_else(|_| nothing()))
+            });
+            Erased::Change { asks, when: None, finish }
+        }
         Plan::ChangeThen { asks, then } => {
             let then = Box::new(move |app: &Application, events: &[comity_core::Event]| {
                 render::<O>(&then(app, events)?, text)
@@ -296,11 +306,7 @@ fn plan<O: Operation>(
         }
         Plan::Judge { who, when, asks, finish } => {
             let finish = Box::new(move |said: Result<(), Refusal>| {
-                render::<O>(&finish(said), text).unwrap_or_else(|_| Rendered {
-                    json: "null".into(),
-                    text: None,
-                    receipt: None,
-                })
+                render::<O>(&finish(said), text).unwrap_or_else(|_| nothing())
             });
             Erased::Judge { who, asks, when, finish }
         }
@@ -310,10 +316,12 @@ fn plan<O: Operation>(
 /// Makes the output and writes it out.
 fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool) -> Finish {
     Box::new(move |events, world, now| {
-        let output = finish(events, world, now);
-        let nothing = Rendered { json: "null".into(), text: None, receipt: None };
-        render::<O>(&output, text).unwrap_or(nothing)
+        Ok(render::<O>(&finish(events, world, now), text).unwrap_or_else(|_| nothing()))
     })
+}
+
+fn nothing() -> Rendered {
+    Rendered { json: "null".into(), text: None, receipt: None }
 }
 
 fn render<O: Operation>(output: &O::Output, text: bool) -> Result<Rendered, Failure> {

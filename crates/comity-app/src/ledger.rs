@@ -1,6 +1,7 @@
 //! The ledger: the log as people read it.
 
 mod families;
+mod moves;
 mod pools;
 mod tasks;
 
@@ -110,6 +111,7 @@ fn details(event: &Event) -> serde_json::Value {
     }
     // The hash of a token is no secret, but nobody needs it either; nor what makes a repeat harmless.
     flat.remove("token");
+    flat.remove("key");
     flat.remove("client_id");
     flat.remove("hash");
     flat.remove("verifier");
@@ -213,9 +215,13 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
             ReleaseCause::TakenAway { reason } => format!("{by} released {}{}", path, because(reason)),
             ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {}", path),
         },
-        Event::LockLapsed { path, .. } => format!("{} ran out; its files are being looked at", path),
+        Event::LockLapsed { path, .. } => format!("{path} was given up; its files are being looked at"),
         Event::LockExpired { path, .. } => format!("{} expired", path),
-        Event::LockOrphaned { path, .. } => format!("{} is orphaned: uncommitted work was left", path),
+        Event::LockOrphaned { path, files, .. } => match &files[..] {
+            [] => format!("{path} is orphaned: uncommitted work was left"),
+            [only] if only == path => format!("{path} is orphaned: uncommitted work was left"),
+            files => format!("{path} is orphaned: uncommitted work was left in {}", files.join(", ")),
+        },
         Event::LockExtended { path, ttl, reason, .. } => {
             format!("{by} extended {} to {ttl}{}", path, because(reason))
         }
@@ -235,10 +241,12 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
         Event::FileKnown { file, .. } => format!("{by} knows {}", file.path),
         Event::UnlockedWrite(write) => write.summary(world),
         Event::CommitUnguarded(commit) => commit.summary(world),
-        Event::Committed { commit, .. } => {
-            let short = commit.id.get(..10).unwrap_or(&commit.id);
+        Event::MoveIntended(intended) => moves::intended(&by, intended),
+        Event::MoveUndone { commit, branch, of, .. } => moves::undone(&name(*of), commit, branch.as_deref()),
+        Event::Committed { commit, recovered, .. } => {
             let files = crate::operations::commits::files(commit.files_total);
-            format!("{by} committed {files} as {short}: {}", commit.subject)
+            let later = moves::found_later(*recovered);
+            format!("{by} committed {files} as {}: {}{later}", moves::short(&commit.id), commit.subject)
         }
         Event::WorktreeAdded { tree, .. } => {
             format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
@@ -248,10 +256,10 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
         Event::WorktreeRemoved { slug, rescue, .. } => {
             format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
         }
-        Event::BranchMerged { source, target, commit, files_total, .. } => {
-            let short = commit.get(..10).unwrap_or(commit);
+        Event::BranchMerged { source, target, commit, files_total, recovered, .. } => {
+            let (short, later) = (moves::short(commit), moves::found_later(*recovered));
             let files = crate::operations::commits::files(*files_total);
-            format!("{by} merged {source} into {target} as {short}: {files}")
+            format!("{by} merged {source} into {target} as {short}: {files}{later}")
         }
         Event::MergeConflicted { source, target, paths, .. } => {
             format!("{source} and {target} both changed {}", paths.join(", "))

@@ -19,6 +19,7 @@ pub mod lineage;
 pub mod log;
 mod mail_desk;
 pub mod metrics;
+pub mod moves;
 pub mod operation;
 pub mod operations;
 pub mod planted;
@@ -33,7 +34,9 @@ pub mod spool;
 mod taken;
 pub mod tokens;
 pub mod trees;
+mod turnstile;
 pub mod watch;
+pub mod weight;
 
 pub use application::{Application, Call, Responder};
 pub use operation::{Caller, Failure, Rendered};

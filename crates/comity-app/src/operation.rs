@@ -92,6 +92,9 @@ pub enum Failure {
 /// Makes an output from the events of an ask, the world after them, and the time.
 pub type MakeOutput<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Output + Send>;
 
+/// The same, if what was given is still there when it is answered: a repeat may come late.
+pub type MakeGrant<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Result<Output, Refusal> + Send>;
+
 /// Makes an output from what the rules said.
 pub type MakeVerdict<Output> = Box<dyn FnOnce(Result<(), Refusal>) -> Output + Send>;
 
@@ -108,6 +111,13 @@ pub enum Plan<Output> {
         asks: Vec<Ask>,
         /// Makes the answer.
         finish: MakeOutput<Output>,
+    },
+    /// The same, but what was given may be gone by the time of the answer: that is refused.
+    Grant {
+        /// In order; a refusal ends them.
+        asks: Vec<Ask>,
+        /// Makes the answer.
+        finish: MakeGrant<Output>,
     },
     /// The same, but what makes the answer may take long, and has a thread of its own.
     ChangeThen {
@@ -204,7 +214,10 @@ impl Failure {
                     value["holders"] = serde_json::to_value(refusal.holders()).unwrap_or_default();
                 }
                 match refusal {
-                    Refusal::Deadlock { cycle } => value["cycle"] = cycle.clone().into(),
+                    Refusal::Deadlock(cycle) => {
+                        value["cycle"] = cycle.around().into();
+                        value["over"] = cycle.over.clone().into();
+                    }
                     Refusal::Locked { waiting, .. } => value["waiting"] = (*waiting).into(),
                     Refusal::PoolFull(full) => value["full"] = serde_json::to_value(full).unwrap_or_default(),
                     Refusal::Ownership { slot, owner, name, .. } => {

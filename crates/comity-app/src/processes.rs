@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use comity_core::Millis;
 use comity_core::agents::{Process, Since};
 
 use crate::lineage::{Lineage, Link, link};
@@ -28,7 +29,7 @@ const MARKED_MAX: usize = 10_000;
 /// Bytes of a file about a process, as a guess: the kernel does not say, and reading it in small pieces takes longer.
 const ABOUT_BYTES: usize = 2_048;
 /// What the kernel counts the starts of processes in, for whoever looks from outside.
-const TICKS_PER_SECOND: f64 = 100.0;
+const MILLIS_PER_TICK: u64 = 10;
 
 /// What the kernel has in one of its files about a process, up to so many bytes.
 pub(crate) fn about(pid: u32, file: &str, at_most: u64) -> Option<Vec<u8>> {
@@ -54,11 +55,16 @@ pub fn boot() -> Option<String> {
     Some(id.trim().to_owned())
 }
 
-/// How long the machine has run, in the ticks in which the kernel counts starts.
-pub fn ticks_now() -> Option<u64> {
+/// How long the machine has run, where the system tells.
+pub fn uptime() -> Option<Millis> {
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let seconds: f64 = uptime.split(' ').next()?.parse().ok()?;
-    Some((seconds * TICKS_PER_SECOND) as u64)
+    Some(Millis((seconds * 1_000.0) as u64))
+}
+
+/// How long the machine has run, in the ticks in which the kernel counts starts.
+pub fn ticks_now() -> Option<u64> {
+    uptime().map(|uptime| uptime.0 / MILLIS_PER_TICK)
 }
 
 /// Since when, and where, processes may be those of an agent: its own process tells, else whoever lets it join.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use comity_core::worktrees::Worktree;
-use comity_core::{Ask, Principal, Refusal, World};
+use comity_core::{Ask, Key, Principal, Refusal, World};
 use comity_git::worktree::{Driver, Hook, InnerPath, Kept, Rules, TRASH_KEPT_FOR, Why};
 
 use crate::application::Application;
@@ -24,8 +24,13 @@ pub(crate) enum Verdict {
 
 /// Proves that no work is in a worktree and puts it into the trash, or says what is in it.
 ///
-/// One at a time does it in a project: who comes second finds what the first has done.
-pub(crate) fn settle(app: &Application, by: Principal, worktree: &Worktree) -> Result<Verdict, Failure> {
+/// One at a time does it in a project: who comes second finds what the first has done. A call that asks for it gives its key.
+pub(crate) fn settle(
+    app: &Application,
+    by: Principal,
+    worktree: &Worktree,
+    key: Option<Key>,
+) -> Result<Verdict, Failure> {
     let project = app.engine().world().projects.get(&worktree.project).cloned();
     let project = project.ok_or_else(|| Failure::fault("the project of the worktree is not known"))?;
     let common_dir = Path::new(&*project.common_dir);
@@ -35,6 +40,8 @@ pub(crate) fn settle(app: &Application, by: Principal, worktree: &Worktree) -> R
         let problem = format!("the worktree {} is gone already", worktree.tree.slug);
         return Err(Refusal::NotFound { problem, hint: "back with: comity worktree restore".into() }.into());
     }
+    // What cannot be taken back is told by the proof, or with what crashes have left.
+    let _ = driver.take_back_interrupted(Path::new(&*worktree.tree.path));
     let build_dirs = build_dirs(app, common_dir, worktree)?;
     let hook = hook(app, by, worktree)?;
     let (id, rescue) = match remove(app, by, worktree, &driver, &build_dirs, hook.as_ref()) {
@@ -47,7 +54,7 @@ pub(crate) fn settle(app: &Application, by: Principal, worktree: &Worktree) -> R
     };
     let (project, slug) = (worktree.project, worktree.tree.slug.clone());
     let asked = Ask::RemoveWorktree { project, slug, rescue: rescue.into() };
-    app.engine().ask(by, asked).map_err(|failed| match failed {
+    app.engine().ask_with_key(by, vec![asked], key).map_err(|failed| match failed {
         Failed::Refused(refusal) => refusal.into(),
         Failed::Fault(problem) => Failure::Fault(problem),
     })?;

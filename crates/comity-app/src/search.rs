@@ -10,11 +10,12 @@ use comity_core::{Event, Principal, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::log::Reader;
+use crate::weight::Page;
 
 /// The form of the index; another one is thrown away and made again.
 const VERSION: i64 = 2;
-/// Records that are read at a time.
-const PAGE: usize = 5_000;
+/// What is read from the log at a time.
+const PAGE: Page = Page { records: 1_000, bytes: 1024 * 1024 };
 
 /// The index of all mail.
 pub struct MailIndex {
@@ -123,7 +124,7 @@ fn catch_up(connection: &mut Connection, reader: &Reader, head: u64) -> Result<(
     let seq: i64 = connection.query_row("SELECT seq FROM place", [], |row| row.get(0)).map_err(said)?;
     let mut after = u64::try_from(seq).map_err(said)?;
     while after < head {
-        let records = reader.read(after, PAGE)?;
+        let records = reader.read_page(after, PAGE)?;
         let Some(last) = records.last() else { return Ok(()) };
         after = last.seq;
         let transaction = connection.transaction().map_err(said)?;

@@ -1,6 +1,7 @@
 //! Agents: who is here, and the rules of joining and ending.
 
 mod ending;
+mod idle;
 mod joining;
 mod limit;
 
@@ -12,9 +13,10 @@ use crate::ids::{AgentId, TokenHash};
 use crate::limits::{ENDED_AGENTS_MAX, NOTICES_MAX};
 use crate::notices::Notice;
 use crate::refusal::Refusal;
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 
-pub(crate) use ending::{end, ending_events, silence_events};
+pub(crate) use ending::{end, ending_events, silence_events, silent_across_restarts};
+pub(crate) use idle::works_again;
 pub use joining::check_name;
 pub(crate) use joining::{add_token, attach, join, join_beside, rename};
 pub(crate) use limit::{check_limit, limit};
@@ -129,6 +131,9 @@ pub struct Agent {
     pub seen: Timestamp,
     /// When its own connection closed, if it did.
     pub disconnected: Option<Timestamp>,
+    /// How long the machine had run at the first start of a server after its last sign of life.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub silent_since_uptime: Option<Millis>,
     /// Where it is in its life.
     pub life: Life,
     /// What it has not been told yet.
@@ -176,6 +181,11 @@ impl Agent {
     /// Whether it has not ended.
     pub fn is_live(&self) -> bool {
         !matches!(self.life, Life::Ended { .. })
+    }
+
+    /// Whether it lives as long as a process that is watched.
+    pub fn is_watched(&self) -> bool {
+        self.is_live() && self.profile.process.is_some()
     }
 }
 

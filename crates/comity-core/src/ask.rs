@@ -1,12 +1,13 @@
 //! What can be asked of the rules. Operations are made of these; who asks comes beside them.
 
 use crate::agents::{Ending, Process, Profile};
-use crate::commits::{Commit, UnguardedCommit};
+use crate::commits::UnguardedCommit;
 use crate::control::ControlAsk;
 use crate::decisions::DecisionAsk;
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{LockMode, Wanted};
 use crate::mail::MailAsk;
+use crate::moves::Move;
 use crate::paths::{CaseRule, PathPattern};
 use crate::people::PersonAsk;
 use crate::permissions::PermissionAsk;
@@ -17,23 +18,6 @@ use crate::teams::TeamAsk;
 use crate::time::Millis;
 use crate::worktrees::Tree;
 use crate::writes::UnlockedWrite;
-
-/// What came of a merge.
-#[derive(Clone, PartialEq, Debug)]
-pub enum MergeOutcome {
-    /// It was made.
-    Merged {
-        /// The commit that the target is at now.
-        commit: Box<str>,
-        /// How many files the work changed.
-        files_total: usize,
-    },
-    /// Both sides changed these files.
-    Conflicted {
-        /// Which.
-        paths: Vec<Box<str>>,
-    },
-}
 
 /// One ask. Whatever is random or comes from outside was added before.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,6 +30,8 @@ pub enum Ask {
         version: Box<str>,
         /// The run of the machine: another one after each boot.
         boot: Option<Box<str>>,
+        /// How long the machine has run.
+        uptime: Option<Millis>,
     },
     /// A repository is used.
     AddProject {
@@ -200,12 +186,12 @@ pub enum Ask {
         /// Which place.
         ticket: Ticket,
     },
-    /// Tells what was found when the files of a lapsed lock were looked at.
+    /// Tells what was found when the files of a lapsed or orphaned lock were looked at.
     Inspected {
         /// Which lock.
         fence: Fence,
-        /// Whether there is uncommitted work, or nobody could tell.
-        dirty: bool,
+        /// The files with uncommitted work, if there is any; none of them are named if nobody could tell.
+        left: Option<Vec<Box<str>>>,
     },
     /// Proves that locks are still held with these fences, before a guarded act.
     CheckFences {
@@ -227,12 +213,14 @@ pub enum Ask {
     SawUnlockedWrite(Box<UnlockedWrite>),
     /// The watcher saw a commit that went past the guard.
     SawUnguardedCommit(Box<UnguardedCommit>),
-    /// Records a commit that was made and verified.
-    RecordCommit {
-        /// In which project.
-        project: ProjectId,
-        /// The commit.
-        commit: Box<Commit>,
+    /// Announces that a branch is about to move.
+    IntendMove(Box<Move>),
+    /// Says what came of a move.
+    SettleMove {
+        /// The record that announced it.
+        number: u64,
+        /// Whether the branch has it.
+        has_moved: bool,
     },
     /// Records a worktree that was made, or brought back.
     AddWorktree {
@@ -266,16 +254,16 @@ pub enum Ask {
         /// The reference that keeps its commits.
         rescue: Box<str>,
     },
-    /// Records a merge.
-    RecordMerge {
+    /// Records that a merge was not made: both sides changed the same.
+    RecordConflict {
         /// In which project.
         project: ProjectId,
         /// The branch with the work.
         source: Box<str>,
-        /// The branch that has it now.
+        /// The branch that it was for.
         target: Box<str>,
-        /// What came of it.
-        outcome: MergeOutcome,
+        /// The files.
+        paths: Vec<Box<str>>,
     },
     /// About mail.
     Mail(MailAsk),

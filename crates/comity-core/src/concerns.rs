@@ -60,6 +60,8 @@ pub fn concerns(event: &Event, before: Option<&World>) -> Vec<AgentId> {
         | Event::KeyReused { .. }
         | Event::FileKnown { .. }
         | Event::Committed { .. }
+        // What comes of it says whom it concerns.
+        | Event::MoveIntended(_)
         | Event::WorktreeAdded { .. }
         | Event::NothingChanged {} => vec![],
         Event::AgentJoined { agent, profile, .. } => [Some(*agent), profile.parent].into_iter().flatten().collect(),
@@ -73,6 +75,7 @@ pub fn concerns(event: &Event, before: Option<&World>) -> Vec<AgentId> {
         Event::AgentEnded { agent, .. } => {
             [Some(*agent), world.agent(*agent).and_then(|agent| agent.profile.parent)].into_iter().flatten().collect()
         }
+        Event::MoveUndone { of, .. } => agents([*of]),
         Event::LockAcquired { holder, .. } => agents([*holder]),
         Event::LockRenewed { fence, .. }
         | Event::LockReleased { fence, .. }
@@ -207,7 +210,7 @@ fn task(event: &TaskEvent, world: Before<'_>) -> Vec<AgentId> {
         | TaskEvent::Reopened { on, .. }
         | TaskEvent::Skipped { on }
         | TaskEvent::Cancelled { on } => and(on, &[]),
-        TaskEvent::Sought { agent, .. } | TaskEvent::GaveUp { agent } => vec![*agent],
+        TaskEvent::Sought { agent, .. } | TaskEvent::GaveUp { agent, .. } => vec![*agent],
     }
 }
 

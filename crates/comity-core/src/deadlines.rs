@@ -60,6 +60,11 @@ impl Deadlines {
         self.order.first().map(|(at, _)| *at)
     }
 
+    /// All that is due at `now`.
+    pub(crate) fn all_due(&self, now: Timestamp) -> impl Iterator<Item = Due> {
+        self.order.iter().take_while(move |(at, _)| *at <= now).map(|(_, due)| *due)
+    }
+
     /// What is due first at `now`.
     pub fn due(&self, now: Timestamp) -> Option<Due> {
         self.order.first().filter(|(at, _)| *at <= now).map(|(_, due)| *due)

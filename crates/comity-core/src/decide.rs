@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::agents::{self, Life};
-use crate::ask::{Ask, MergeOutcome};
+use crate::ask::Ask;
 use crate::commits;
 use crate::concerns;
 use crate::control;
@@ -13,6 +13,7 @@ use crate::event::{Event, Record};
 use crate::ids::{Key, Principal, Ticket};
 use crate::locks;
 use crate::mail;
+use crate::moves;
 use crate::people::{self, Asker, Origin};
 use crate::permissions;
 use crate::pools;
@@ -21,6 +22,7 @@ use crate::refusal::Refusal;
 use crate::tasks;
 use crate::teams;
 use crate::time::Timestamp;
+use crate::wait_graph;
 use crate::worktrees;
 use crate::world::World;
 use crate::writes;
@@ -55,9 +57,14 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
     let done = match ask {
         Ask::Lock { wants, wait } => return locks::lock(world, who, wants, *wait),
         Ask::Pool(ask) => return pools::decide(world, who, ask),
-        Ask::Start { fence_floor, version, boot } => {
+        Ask::Start { fence_floor, version, boot, uptime } => {
             let (version, boot) = (version.clone(), boot.clone());
-            vec![Event::ServerStarted { fence_floor: *fence_floor, version, boot }]
+            let mut events = agents::silent_across_restarts(world, boot.as_deref(), *uptime);
+            events.insert(
+                0,
+                Event::ServerStarted { fence_floor: *fence_floor, version, boot, uptime: *uptime },
+            );
+            events
         }
         Ask::AddProject { project, common_dir, case } => match world.projects.contains_key(project) {
             true => vec![],
@@ -113,7 +120,7 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
             Some(_) => pools::cancel_wait(world, who, *ticket)?,
             None => locks::cancel_wait(world, who, *ticket)?,
         },
-        Ask::Inspected { fence, dirty } => locks::inspected(world, *fence, *dirty),
+        Ask::Inspected { fence, left } => locks::inspected(world, *fence, left.as_deref()),
         Ask::CheckFences { project, held, mode } => {
             locks::check_fences(world, who, *project, held, *mode)?;
             vec![]
@@ -121,25 +128,17 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
         Ask::KnowFile { project, file } => reads::learn(world, who, *project, file),
         Ask::SawUnlockedWrite(write) => writes::saw(who, write)?,
         Ask::SawUnguardedCommit(commit) => commits::saw(who, commit)?,
-        Ask::RecordCommit { project, commit } => {
-            vec![Event::Committed { project: *project, commit: (**commit).clone() }]
-        }
+        Ask::IntendMove(intended) => moves::intend(world, intended)?,
+        Ask::SettleMove { number, has_moved } => moves::settle(world, who, *number, *has_moved)?,
         Ask::AddWorktree { project, tree } => worktrees::add(world, *project, tree)?,
         Ask::ReleaseWorktree { project, slug } => worktrees::release(world, who, *project, slug)?,
         Ask::KeepWorktree { project, slug, why } => worktrees::keep(world, *project, slug, why),
         Ask::RemoveWorktree { project, slug, rescue } => {
             vec![Event::WorktreeRemoved { project: *project, slug: slug.clone(), rescue: rescue.clone() }]
         }
-        Ask::RecordMerge { project, source, target, outcome } => {
-            let (project, source, target) = (*project, source.clone(), target.clone());
-            vec![match outcome.clone() {
-                MergeOutcome::Merged { commit, files_total } => {
-                    Event::BranchMerged { project, source, target, commit, files_total }
-                }
-                MergeOutcome::Conflicted { paths } => {
-                    Event::MergeConflicted { project, source, target, paths }
-                }
-            }]
+        Ask::RecordConflict { project, source, target, paths } => {
+            let (source, target, paths) = (source.clone(), target.clone(), paths.clone());
+            vec![Event::MergeConflicted { project: *project, source, target, paths }]
         }
         Ask::Mail(ask) => mail::decide(world, who, ask)?,
         Ask::Control(ask) => control::decide(world, who, ask)?,
@@ -194,13 +193,20 @@ pub fn run(
     };
     let mut records = Vec::with_capacity(answer.len());
     let from = asker.origin.as_ref();
+    let maker = match ask {
+        Ask::SettleMove { number, has_moved } => moves::maker(world, *number, *has_moved),
+        _ => None,
+    };
+    let (by, kept) = maker.map_or((who, key.cloned()), |(maker, key)| (maker, key.cloned()));
     for event in &answer {
-        push_from(world, &mut records, (who, from), key, now, wall_ms, event.clone());
+        push_from(world, &mut records, (by, from), kept.as_ref(), now, wall_ms, event.clone());
+    }
+    if let Some(again) = agents::works_again(world, who, ask) {
+        push_from(world, &mut records, (who, from), None, now, wall_ms, again);
     }
     if let Some(new) = people::new_place(world, &asker, &answer) {
         push_from(world, &mut records, (who, from), None, now, wall_ms, new);
     }
-    serve_queue(world, &mut records, now, wall_ms);
     settle(world, &mut records, now, wall_ms);
     // A wait that was served at once (its obstacle was somebody's place, now void) is answered like any other.
     Ok(Outcome { records, answer, parked })
@@ -228,7 +234,6 @@ pub fn expire(world: &mut World, now: Timestamp, wall_ms: i64) -> Vec<Record> {
         for event in events {
             push(world, &mut records, Principal::System, None, now, wall_ms, event);
         }
-        serve_queue(world, &mut records, now, wall_ms);
         settle(world, &mut records, now, wall_ms);
     }
     records
@@ -245,11 +250,29 @@ fn serve_queue(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wal
     }
 }
 
-/// What follows from the records, beyond the queue of locks.
+/// What follows from the records, and from what followed.
 fn settle(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
-    serve_pools(world, records, now, wall_ms);
-    settle_permissions(world, records, now, wall_ms);
-    assign_tasks(world, records, now, wall_ms);
+    loop {
+        let before = records.len();
+        serve_queue(world, records, now, wall_ms);
+        serve_pools(world, records, now, wall_ms);
+        settle_permissions(world, records, now, wall_ms);
+        assign_tasks(world, records, now, wall_ms);
+        end_seeks(world, records, now, wall_ms);
+        if records.len() == before {
+            return;
+        }
+    }
+}
+
+/// Ends waits for work that only agents who are themselves stuck could finish; those who waited are told.
+fn end_seeks(world: &mut World, records: &mut Vec<Record>, now: Timestamp, wall_ms: i64) {
+    if !records.iter().any(|record| wait_graph::may_close_cycle(&record.event)) {
+        return;
+    }
+    while let Some(event) = tasks::next_stuck(world) {
+        push(world, records, Principal::System, None, now, wall_ms, event);
+    }
 }
 
 /// Gives free slots to whoever is first in line, if something about pools has changed.

@@ -13,6 +13,7 @@ use crate::decisions::DecisionEvent;
 use crate::ids::{AgentId, Fence, Key, Principal, ProjectId, Ticket, TokenHash};
 use crate::locks::{ReleaseCause, WaitEnding, Wanted};
 use crate::mail::MailEvent;
+use crate::moves::Move;
 use crate::paths::CaseRule;
 use crate::people::{Origin, PersonEvent};
 use crate::permissions::PermissionEvent;
@@ -65,6 +66,9 @@ pub enum Event {
         /// The run of the machine: another one after each boot.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         boot: Option<Box<str>>,
+        /// How long the machine had run.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        uptime: Option<Millis>,
     },
     /// A repository was first used.
     ProjectAdded {
@@ -181,7 +185,7 @@ pub enum Event {
         /// Why.
         cause: ReleaseCause,
     },
-    /// A lock's time ran out; its files are being looked at before anybody else gets it.
+    /// A lock's time ran out, or its holder ended; its files are being looked at before anybody else gets it.
     LockLapsed {
         /// Which lock.
         fence: Fence,
@@ -201,6 +205,9 @@ pub enum Event {
         fence: Fence,
         /// On what, as people read it.
         path: Box<str>,
+        /// Some of the files with work in them; none if that could not be told.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        files: Vec<Box<str>>,
     },
     /// A person or leader gave a lock more time.
     LockExtended {
@@ -257,12 +264,29 @@ pub enum Event {
     UnlockedWrite(Box<UnlockedWrite>),
     /// A commit that no guard has judged has in it what somebody else has locked.
     CommitUnguarded(Box<UnguardedCommit>),
+    /// A branch is about to move: a commit or a merge is made, and nobody knows yet what comes of it.
+    MoveIntended(Box<Move>),
+    /// A branch did not move after all.
+    MoveUndone {
+        /// The record that announced it.
+        number: u64,
+        /// The commit that it would be at.
+        commit: Box<str>,
+        /// Its full name; none for a detached head.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        branch: Option<Box<str>>,
+        /// Who would have moved it.
+        of: Principal,
+    },
     /// What an agent had locked and changed was committed.
     Committed {
         /// In which project.
         project: ProjectId,
         /// The commit.
         commit: Commit,
+        /// Whether it was found on its branch later: who made it did not live to record it, or could not.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        recovered: bool,
     },
     /// A worktree was made, or brought back.
     WorktreeAdded {
@@ -308,6 +332,12 @@ pub enum Event {
         commit: Box<str>,
         /// How many files the work changed.
         files_total: usize,
+        /// The commit that the target was at before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        was: Option<Box<str>>,
+        /// Whether it was found in its target later: who made it did not live to record it, or could not.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        recovered: bool,
     },
     /// A merge was not made: both sides changed the same.
     MergeConflicted {

@@ -2,11 +2,12 @@
 
 mod mail;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::ids::Principal;
-use crate::locks::{Hold, Lock, lock_blockers};
+use crate::locks::{Hold, Lock};
 use crate::paths::overlaps;
+use crate::wait_graph::Waits;
 use crate::world::World;
 
 /// Names the first thing about the world that must not be, if there is one.
@@ -89,27 +90,18 @@ fn names(world: &World) -> Result<(), String> {
     }
 }
 
-/// Nobody in the queue could be served, and nobody waits in a circle. Places make no circle where locks make none.
+/// Nobody in the queue could be served, and nobody waits in a cycle. Places make no cycle where locks make none.
 fn queue(world: &World) -> Result<(), String> {
     if let Some(grant) = crate::locks::next_grant(world) {
         return Err(format!("a waiter was left standing: {grant:?}"));
     }
-    let waiting: BTreeSet<Principal> = world.locks.waits().map(|wait| wait.who).collect();
-    let blockers: BTreeMap<Principal, BTreeSet<Principal>> =
-        waiting.iter().map(|who| (*who, lock_blockers(world, *who, None))).collect();
-    for start in &waiting {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![*start];
-        while let Some(at) = open.pop() {
-            for next in blockers.get(&at).into_iter().flatten() {
-                if next == start {
-                    return Err(format!("{} waits for itself, by way of others", world.name_of(*start)));
-                }
-                if seen.insert(*next) {
-                    open.push(*next);
-                }
-            }
-        }
+    let lines = world.pools.iter().flat_map(|pool| pool.in_line().map(|place| place.who));
+    let askers = world.agents.live().map(|agent| Principal::Agent(agent.id));
+    let waiting: BTreeSet<Principal> =
+        world.locks.waits().map(|wait| wait.who).chain(lines).chain(askers).collect();
+    let waits = Waits::of(world).with_work();
+    match waiting.into_iter().find_map(|who| waits.cycle(who)) {
+        Some(cycle) => Err(format!("they wait for ever: {cycle}")),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -12,6 +12,8 @@ pub const LOCK_TTL_MAX: Millis = Millis::hours(24);
 pub const WAIT_MAX: Millis = Millis::hours(1);
 /// How long a lapsed lock is kept from others while its files are looked at.
 pub const INSPECTION_MAX: Millis = Millis::seconds(10);
+/// Files with uncommitted work that an orphaned lock names.
+pub const FILES_LEFT_MAX: usize = 20;
 /// Paths in one request.
 pub const PATHS_PER_ASK_MAX: usize = 256;
 /// Locks that one agent holds at a time.
@@ -154,6 +156,8 @@ pub const WORKTREES_MAX: usize = 1_000;
 pub const CANDIDATES_MAX: usize = 8;
 /// Characters of why a worktree is kept.
 pub const KEPT_CHARS_MAX: usize = 2_000;
+/// Commits and merges at a time that are begun and not recorded.
+pub const OPEN_MOVES_MAX: usize = 1_000;
 /// Files of one commit that the ledger names.
 pub const COMMIT_FILES_MAX: usize = 2_000;
 /// How long a permission request waits for an answer, unless asked otherwise.

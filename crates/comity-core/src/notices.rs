@@ -35,6 +35,15 @@ pub enum Told {
         /// On what.
         path: String,
     },
+    /// An agent that the receiver leads left uncommitted work under a lock.
+    WorkOrphaned {
+        /// On what.
+        path: String,
+        /// Who left it.
+        by: String,
+        /// Some of the files.
+        files: Vec<String>,
+    },
     /// Somebody took the lock away.
     LockTaken {
         /// On what.
@@ -146,6 +155,17 @@ impl fmt::Display for Told {
                 "your lock on {path} has expired over uncommitted work; it is kept until the human or a leader decides, \
                  or you lock it again"
             ),
+            Told::WorkOrphaned { path, by, files } => {
+                let files = match &files[..] {
+                    [] => String::new(),
+                    [only] if only == path => String::new(),
+                    files => format!(" ({})", files.join(", ")),
+                };
+                write!(
+                    f,
+                    "{by} left uncommitted work in {path}{files}; take it over, hand it to somebody, or release it"
+                )
+            }
             Told::LockTaken { path, by, reason } => {
                 write!(f, "your lock on {path} was taken away by {by}{}", because(reason))
             }

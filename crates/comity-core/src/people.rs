@@ -231,6 +231,11 @@ impl People {
         self.first_agents.iter().any(|(group, first)| *first <= start && named(group))
     }
 
+    /// The run of the machine in which the last server started.
+    pub(crate) fn boot(&self) -> Option<&str> {
+        self.boot.as_deref()
+    }
+
     pub(crate) fn booted(&mut self, boot: Option<&str>) {
         if self.boot.as_deref() != boot {
             self.boot = boot.map(Into::into);

@@ -9,6 +9,7 @@ use crate::ids::AgentId;
 use crate::people::{CHANGES_TOKENS, PASSPHRASE_MISSING};
 use crate::pools::PoolUse;
 use crate::time::Millis;
+use crate::wait_graph::Cycle;
 
 pub use holder::HolderView;
 use holder::next_step;
@@ -35,10 +36,7 @@ pub enum Refusal {
     /// The wait was given up by the asker's side.
     WaitCancelled,
     /// Waiting would close a cycle.
-    Deadlock {
-        /// The names around the cycle, the asker first and last.
-        cycle: Vec<String>,
-    },
+    Deadlock(Box<Cycle>),
     /// The caller does not hold this.
     NotHeld {
         /// The path as it was given.
@@ -215,7 +213,7 @@ impl Refusal {
             Refusal::Locked { .. } => "locked",
             Refusal::WaitTimedOut { .. } => "wait_timed_out",
             Refusal::WaitCancelled => "wait_cancelled",
-            Refusal::Deadlock { .. } => "deadlock",
+            Refusal::Deadlock(_) => "deadlock",
             Refusal::NotHeld { .. } => "not_held",
             Refusal::StaleFence { .. } => "stale_fence",
             Refusal::BadPattern { .. } => "bad_pattern",
@@ -249,7 +247,10 @@ impl Refusal {
             Refusal::Locked { holders, .. } => next_step(holders, "wait with --wait"),
             Refusal::WaitTimedOut { holders, .. } => next_step(holders, "wait longer"),
             Refusal::WaitCancelled => "ask again when you need it".into(),
-            Refusal::Deadlock { .. } => "release what the others wait for, then ask again".into(),
+            Refusal::Deadlock(cycle) if cycle.names.len() == 1 => {
+                "you have all there is; give back one of yours first".into()
+            }
+            Refusal::Deadlock(_) => "release what the others wait for, then ask again".into(),
             Refusal::NotHeld { holders, .. } if holders.is_empty() => {
                 "see what is held with: comity locks".into()
             }
@@ -330,9 +331,7 @@ impl fmt::Display for Refusal {
                 write!(f, "not granted within {waited}: {}", list(holders))
             }
             Refusal::WaitCancelled => f.write_str("the wait was given up"),
-            Refusal::Deadlock { cycle } => {
-                write!(f, "waiting would be a deadlock: {}", cycle.join(" waits for "))
-            }
+            Refusal::Deadlock(cycle) => write!(f, "waiting would be a deadlock: {cycle}"),
             Refusal::NotHeld { path, holders } if holders.is_empty() => {
                 write!(f, "you hold no lock on {path}, and nobody else does")
             }

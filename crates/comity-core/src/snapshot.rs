@@ -10,6 +10,7 @@ use crate::decisions::Decisions;
 use crate::ids::{Fence, ProjectId, Ticket};
 use crate::locks::{Lock, Wait, watch};
 use crate::mail::Mail;
+use crate::moves::Moves;
 use crate::people::People;
 use crate::permissions::PermissionFacts;
 use crate::pools::Pools;
@@ -62,6 +63,8 @@ pub struct Snapshot {
     #[serde(default)]
     people: People,
     #[serde(default)]
+    moves: Moves,
+    #[serde(default)]
     agents_limit: Option<usize>,
 }
 
@@ -89,6 +92,7 @@ impl Snapshot {
             tasks: world.tasks.facts(),
             pools: world.pools.clone(),
             people: world.people.clone(),
+            moves: world.moves.clone(),
             agents_limit: world.agents_limit,
         }
     }
@@ -112,7 +116,7 @@ impl Snapshot {
         world.pools = self.pools;
         crate::pools::watch(&mut world);
         world.people = self.people;
-        world.agents_limit = self.agents_limit;
+        (world.moves, world.agents_limit) = (self.moves, self.agents_limit);
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
         for agent in self.agents {
             let id = agent.id;

@@ -1,6 +1,6 @@
 //! The state of everything, as a fold over the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::agents::{Agent, Agents, Life};
@@ -11,8 +11,9 @@ use crate::decisions::Decisions;
 use crate::event::{Event, Record};
 use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
 use crate::limits::{AGENT_TIMEOUT, DISCONNECT_GRACE};
-use crate::locks::Locks;
+use crate::locks::{Hold, Locks};
 use crate::mail::Mail;
+use crate::moves::Moves;
 use crate::notices::{Notice, Told};
 use crate::people::People;
 use crate::permissions::Permissions;
@@ -62,6 +63,8 @@ pub struct World {
     pub reads: Reads,
     /// Who works in a copy of their own.
     pub worktrees: Worktrees,
+    /// Branches that are about to move.
+    pub moves: Moves,
     /// Letters and control messages on their way.
     pub mail: Mail,
     /// Who was asked to end.
@@ -103,6 +106,26 @@ impl World {
         self.deadlines.next()
     }
 
+    /// The agents that will have been silent for too long at `now`, or for longer than a lock of theirs lasts, and whose
+    /// connection has not closed.
+    pub fn falling_silent(&self, now: Timestamp) -> BTreeSet<AgentId> {
+        let holder = |fence| self.locks.get(fence).filter(|lock| lock.hold == Hold::Held)?.holder.agent();
+        let silent = self.deadlines.all_due(now).filter_map(|due| match due {
+            Due::Agent(agent) => Some(agent),
+            Due::Lock(fence) => holder(fence),
+            _ => None,
+        });
+        let is_connected =
+            |agent: &AgentId| self.agents.get(*agent).is_some_and(|agent| agent.disconnected.is_none());
+        silent.filter(is_connected).collect()
+    }
+
+    /// Who waits in a queue with this ticket.
+    pub fn waiter(&self, ticket: Ticket) -> Option<Principal> {
+        let by_lock = self.locks.wait(ticket).map(|wait| wait.who);
+        by_lock.or_else(|| self.pools.place(ticket).map(|(_, place)| place.who))
+    }
+
     /// How many agents may be here, if there is a limit.
     pub fn agents_max(&self) -> Option<usize> {
         self.agents_limit.or(self.agents_configured)
@@ -133,9 +156,11 @@ impl World {
             self.answers.remember(record.by, key, &record.event);
         }
         match &record.event {
-            Event::ServerStarted { fence_floor, boot, .. } => {
+            Event::ServerStarted { fence_floor, boot, uptime, .. } => {
+                let is_same_boot = boot.is_some() && self.people.boot() == boot.as_deref();
                 self.people.booted(boot.as_deref());
-                self.server_started(*fence_floor);
+                self.server_started(*fence_floor, *uptime, is_same_boot);
+                self.moves.server_started();
             }
             Event::ProjectAdded { project, common_dir, case } => {
                 self.projects.insert(*project, Project { common_dir: common_dir.clone(), case: *case });
@@ -149,6 +174,7 @@ impl World {
                     joined: now,
                     seen: now,
                     disconnected: None,
+                    silent_since_uptime: None,
                     life: Life::Starting,
                     notices: Vec::new(),
                 });
@@ -159,6 +185,7 @@ impl World {
             Event::AgentProcessKnown { agent, process } => {
                 self.agents.know_process(*agent, *process);
                 self.watch_agent(*agent);
+                crate::locks::watch_held_by(self, Principal::Agent(*agent));
             }
             Event::AgentSeen { agent } => self.saw(*agent, Millis(0)),
             Event::AgentIdled { agent, idle } => {
@@ -172,6 +199,7 @@ impl World {
             Event::AgentEnded { agent, ending, cause } => {
                 self.agents.end(*agent, *ending, cause, now);
                 self.reads.forget(*agent);
+                self.moves.forget(*agent);
                 crate::control::agent_ended(self, *agent);
                 let agents = &self.agents;
                 self.permissions.forget(|agent| agents.get(agent).is_none());
@@ -180,10 +208,19 @@ impl World {
                 crate::mail::agent_ended(self, *agent);
                 self.deadlines.set(Due::Agent(*agent), None);
             }
-            Event::NothingChanged {}
-            | Event::Committed { .. }
-            | Event::BranchMerged { .. }
-            | Event::MergeConflicted { .. } => {}
+            Event::NothingChanged {} | Event::MergeConflicted { .. } => {}
+            Event::MoveIntended(intended) => self.moves.intend(record.seq, record.by, intended),
+            Event::MoveUndone { number, .. } => self.moves.undo(*number),
+            Event::Committed { project, commit, recovered } => {
+                self.moves.committed(record.by, *project, commit, *recovered);
+                // Who has ended by now does not ask again.
+                if let Some(gone) = record.by.agent().filter(|id| self.agents.living(*id).is_err()) {
+                    self.moves.forget(gone);
+                }
+            }
+            Event::BranchMerged { project, target, commit, .. } => {
+                self.moves.merged(record.by, *project, target, commit);
+            }
             Event::FileKnown { project, file } => {
                 if let Principal::Agent(agent) = record.by {
                     self.reads.learn(agent, *project, &file.path, file.content, record.seq);
@@ -232,12 +269,16 @@ impl World {
     }
 
     /// After a restart nobody's time was cut short: all that was known is counted from now.
-    fn server_started(&mut self, fence_floor: Fence) {
+    fn server_started(&mut self, fence_floor: Fence, uptime: Option<Millis>, is_same_boot: bool) {
         self.fence = self.fence.max(fence_floor);
         let live: Vec<AgentId> = self.agents.live().map(|agent| agent.id).collect();
         for agent in live {
-            self.change_agent(agent, |agent| agent.disconnected = None);
+            let silent_since = self.agents.get(agent).and_then(|agent| agent.silent_since_uptime);
             self.saw(agent, Millis(0));
+            self.change_agent(agent, |agent| {
+                agent.disconnected = None;
+                agent.silent_since_uptime = silent_since.filter(|_| is_same_boot).or(uptime);
+            });
         }
     }
 
@@ -245,6 +286,7 @@ impl World {
     fn saw(&mut self, id: AgentId, grain: Millis) {
         let now = self.now;
         let Some(agent) = self.agents.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
+        agent.silent_since_uptime = None;
         if agent.disconnected.is_none()
             && grain.0 > 0
             && now.since(agent.seen) < grain

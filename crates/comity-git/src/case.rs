@@ -21,33 +21,88 @@ impl Identity {
         Identity { device: metadata.dev(), inode: metadata.ino() }
     }
 
+    pub(crate) fn device(self) -> u64 {
+        self.device
+    }
+
     fn at(path: &Path) -> io::Result<Identity> {
         Ok(Identity::of(&path.symlink_metadata()?))
     }
 }
 
-/// The rule of the directory that is the top of a worktree: a folding one finds `.git` also as `.GIT`.
-pub(crate) fn rule(root: &Path) -> CaseRule {
-    let listed = || fs::read_dir(root)?.map(|entry| Ok(entry?.file_name())).collect();
-    rule_by(Identity::at(&root.join(".git")), Identity::at(&root.join(".GIT")), listed)
+/// The rule of a project, from its common git directory: a folding one finds `HEAD` also as `head`.
+pub(crate) fn of_project(common_dir: &Path) -> CaseRule {
+    by_spellings(common_dir, ["HEAD", "head"].map(OsStr::new)).unwrap_or(CaseRule::Folded)
 }
 
-/// The same from what the file system says. Where it cannot be told, both spellings count as one.
-fn rule_by(
-    lower: io::Result<Identity>,
-    upper: io::Result<Identity>,
+/// The rule of the directory that is the top of a worktree: a folding one finds `.git` also as `.GIT`.
+pub(crate) fn of_root(root: &Path) -> CaseRule {
+    by_spellings(root, [".git", ".GIT"].map(OsStr::new)).unwrap_or(CaseRule::Folded)
+}
+
+/// The rule of another directory of a worktree. `root` is the rule of its top, if both are on one device: then they differ
+/// only where the file system has a rule for each directory, and says so.
+pub(crate) fn of_dir(dir: &Path, root: Option<CaseRule>) -> CaseRule {
+    match (has_flag(dir), root) {
+        (Some(true), _) => CaseRule::Folded,
+        (Some(false), Some(CaseRule::Exact)) => CaseRule::Exact,
+        // A new directory gets the rule of the one above it. Elsewhere it cannot be told: both spellings count as one.
+        _ => by_listing(dir).unwrap_or(root.unwrap_or(CaseRule::Folded)),
+    }
+}
+
+/// Whether a directory is marked as folding, on file systems that have such a mark.
+#[cfg(target_os = "linux")]
+fn has_flag(dir: &Path) -> Option<bool> {
+    use rustix::fs::{Mode, OFlags};
+
+    /// `FS_CASEFOLD_FL`.
+    const CASEFOLD: u32 = 0x4000_0000;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let dir = rustix::fs::open(dir, flags, Mode::empty()).ok()?;
+    rustix::fs::ioctl_getflags(dir).ok().map(|flags| flags.bits() & CASEFOLD != 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_flag(_: &Path) -> Option<bool> {
+    None
+}
+
+/// The rule that the entries of a directory show, if one of them has letters.
+fn by_listing(dir: &Path) -> Option<CaseRule> {
+    let other_case =
+        |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+    let mut names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name());
+    let name = names
+        .find(|name| name.to_str().is_some_and(|name| name.contains(|c: char| c.is_ascii_alphabetic())))?;
+    let other: String = name.to_str()?.chars().map(other_case).collect();
+    by_spellings(dir, [&name, OsStr::new(&other)])
+}
+
+/// The rule that two spellings of an entry show, if it can be told.
+fn by_spellings(dir: &Path, spellings: [&OsStr; 2]) -> Option<CaseRule> {
+    let [written, other] = spellings.map(|name| Identity::at(&dir.join(name)));
+    let listed = || fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name())).collect();
+    rule(spellings, written, other, listed)
+}
+
+/// The same from what the file system says.
+fn rule(
+    spellings: [&OsStr; 2],
+    written: io::Result<Identity>,
+    other: io::Result<Identity>,
     listed: impl FnOnce() -> io::Result<Vec<OsString>>,
-) -> CaseRule {
-    match (lower, upper) {
-        (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => CaseRule::Exact,
-        (Ok(lower), Ok(upper)) if lower == upper => CaseRule::Folded,
+) -> Option<CaseRule> {
+    match (written, other) {
+        (Ok(_), Err(error)) if error.kind() == io::ErrorKind::NotFound => Some(CaseRule::Exact),
+        (Ok(written), Ok(other)) if written == other => Some(CaseRule::Folded),
         // Some file systems give each spelling an inode of its own; but a directory lists a file once.
-        _ => match listed() {
-            Ok(names) if [".git", ".GIT"].iter().all(|name| names.iter().any(|it| it == name)) => {
-                CaseRule::Exact
-            }
-            Ok(_) | Err(_) => CaseRule::Folded,
-        },
+        (Ok(_), Ok(_)) => {
+            let names = listed().ok()?;
+            let are_two = spellings.iter().all(|name| names.iter().any(|listed| listed == name));
+            Some(if are_two { CaseRule::Exact } else { CaseRule::Folded })
+        }
+        _ => None,
     }
 }
 
@@ -67,7 +122,7 @@ pub(crate) fn as_on_disk(path: &Path) -> PathBuf {
 }
 
 /// The name under which a directory lists what `written` leads to, if only the case may differ.
-fn name_on_disk(dir: &Path, written: &Path) -> Option<OsString> {
+pub(crate) fn name_on_disk(dir: &Path, written: &Path) -> Option<OsString> {
     Identity::at(written).ok()?;
     let names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name()).collect();
     spelling(written.file_name()?, names)
@@ -101,15 +156,15 @@ mod tests {
         let no = |kind: io::ErrorKind| Err(kind.into());
         let check = |upper: io::Result<Identity>, names: Option<&[&str]>, expected| {
             let names = names.map(|names| names.iter().map(OsString::from).collect());
-            let rule = rule_by(id(7), upper, || names.ok_or(io::ErrorKind::PermissionDenied.into()));
-            assert_eq!(rule, expected);
+            let listed = || names.ok_or(io::ErrorKind::PermissionDenied.into());
+            assert_eq!(rule([".git", ".GIT"].map(OsStr::new), id(7), upper, listed), expected);
         };
-        check(no(io::ErrorKind::NotFound), Some(&[".git"]), CaseRule::Exact);
-        check(id(7), Some(&[".git"]), CaseRule::Folded);
-        check(id(8), Some(&[".git", ".GIT"]), CaseRule::Exact);
-        check(id(8), Some(&["src", ".git"]), CaseRule::Folded);
-        check(id(8), None, CaseRule::Folded);
-        check(no(io::ErrorKind::PermissionDenied), None, CaseRule::Folded);
+        check(no(io::ErrorKind::NotFound), Some(&[".git"]), Some(CaseRule::Exact));
+        check(id(7), Some(&[".git"]), Some(CaseRule::Folded));
+        check(id(8), Some(&[".git", ".GIT"]), Some(CaseRule::Exact));
+        check(id(8), Some(&["src", ".git"]), Some(CaseRule::Folded));
+        check(id(8), None, None);
+        check(no(io::ErrorKind::PermissionDenied), None, None);
         let names = || ["Main", "src"].map(OsString::from).to_vec();
         assert_eq!(spelling(OsStr::new("MAIN"), names()), Some("Main".into()));
         assert_eq!(

@@ -5,13 +5,18 @@ use std::fmt;
 use std::fs::File;
 use std::os::unix::ffi::OsStringExt;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::call::Call;
 use crate::confiner::Confiner;
 use crate::patience::Bound;
 use crate::process::{self, Input, MayRun, Said};
 use crate::worktrees::Worktree;
+
+/// How often git is asked again that has met the entry of a worktree which another git was just making.
+const HALF_MADE_TRIES: u32 = 5;
+/// How long it waits before that: the other git is done in a moment.
+const HALF_MADE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Settings that win over those of the repository.
 const SETTINGS: &[(&str, &str)] = &[
@@ -198,6 +203,18 @@ impl<'a> Git<'a> {
 
     /// Runs git on some input and gives back what it said and how it ended, whatever that was.
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
+        let mut said = self.run_once(arguments, input)?;
+        for _ in 0..HALF_MADE_TRIES {
+            if said.status.success() || !has_met_half_made(&said) {
+                break;
+            }
+            std::thread::sleep(HALF_MADE_PAUSE);
+            said = self.run_once(arguments, input)?;
+        }
+        Ok(said)
+    }
+
+    fn run_once(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
         let mut command = self.command();
         command.args(arguments);
         let input = match (input, self.held) {
@@ -262,9 +279,26 @@ fn drivers<'k>(keys: &'k [u8], section: &[u8]) -> Vec<&'k [u8]> {
     names
 }
 
+/// Whether git gave up at an entry of another worktree that has not all of its files yet, or not any more.
+fn has_met_half_made(said: &Said) -> bool {
+    is_about_half_made(&String::from_utf8_lossy(&said.stderr))
+}
+
+fn is_about_half_made(complaint: &str) -> bool {
+    complaint.contains("failed to read") && complaint.contains("/worktrees/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_that_come_and_go() {
+        let about =
+            |file: &str| format!("fatal: failed to read '/repo/.git/worktrees/pool-1/{file}': Success");
+        assert!(is_about_half_made(&about("commondir")) && is_about_half_made(&about("locked")));
+        assert!(!is_about_half_made("fatal: failed to read '/repo/.git/index': Permission denied"));
+    }
 
     #[test]
     fn drivers_by_name() {
@@ -278,7 +312,6 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_program_that_is_named_after_the_settings_were_read_does_not_run() {
-        use std::time::Duration;
         if crate::only_git::rules().is_none() {
             return eprintln!("skipped: this kernel has no Landlock, or git is a script");
         }

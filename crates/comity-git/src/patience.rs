@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What git is asked that takes as long as there are files or commits to look at. All else is quick.
-const LONG: [&str; 13] = [
+const LONG: [&str; 14] = [
     "checkout",
     "diff-index",
     "diff-tree",
@@ -17,6 +17,7 @@ const LONG: [&str; 13] = [
     "read-tree",
     "reset",
     "rev-list",
+    "stash",
     "status",
     "update-index",
 ];

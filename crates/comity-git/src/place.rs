@@ -10,13 +10,30 @@ use comity_core::paths::fold;
 use comity_core::{CaseRule, Refusal};
 
 use crate::Repository;
+use crate::case;
 use crate::marker::{self, Marker};
 use crate::resolve::below;
 use crate::walk::Walk;
 
-/// The names from the top of the worktree that the walk ended in to where it ended, what is missing aside.
-pub(crate) fn names(repository: &Repository, walk: &Walk, text: &str) -> Result<Vec<String>, Refusal> {
-    let Some(root) = worktree_of(repository, walk, text)? else {
+/// One way to spell where a walk ended.
+pub(crate) struct Spelling {
+    /// The names from the top of the worktree, what is missing aside.
+    pub(crate) names: Vec<String>,
+    /// How what is missing is spelled.
+    pub(crate) case: CaseRule,
+}
+
+/// The worktree that a walk ended in.
+struct Ground<'a> {
+    root: Cow<'a, Path>,
+    /// The directories on the way from its top that fold case though the project does not, by the length of their path.
+    folding: Vec<usize>,
+}
+
+/// How the place where the walk ended is spelled. Where a directory on the way folds case and the project does not, there are
+/// two ways: as the directories list it, and folded. Whoever means the same file has the second, whoever lists it the first.
+pub(crate) fn spellings(repository: &Repository, walk: &Walk, text: &str) -> Result<Vec<Spelling>, Refusal> {
+    let Some(Ground { root, folding }) = ground(repository, walk, text)? else {
         return Err(if is_in_git_dir(repository, walk.at()) { git_owns(text) } else { outside(text) });
     };
     // A worktree may be kept in git's directory, but git's directory may be kept in a worktree, too.
@@ -25,9 +42,34 @@ pub(crate) fn names(repository: &Repository, walk: &Walk, text: &str) -> Result<
     if below(git_dir, at).is_some() && below(git_dir, root).is_none() {
         return Err(git_owns(text));
     }
-    let names = below(root, at).ok_or_else(|| outside(text))?;
-    let names = names.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
-    names.map(|name| self::name(name, repository.case(), text)).collect()
+    let rest = below(root, at).ok_or_else(|| outside(text))?;
+    let names = || rest.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    let case = repository.case();
+    if folding.is_empty() {
+        let names = names().map(|written| name(written, case, text)).collect::<Result<_, _>>()?;
+        return Ok(vec![Spelling { names, case }]);
+    }
+    let mut listed = Spelling { names: Vec::new(), case };
+    let mut folded = Spelling { names: Vec::new(), case };
+    let mut dir = Path::new(OsStr::from_bytes(root)).to_owned();
+    for written in names() {
+        let at = dir.join(OsStr::from_bytes(written));
+        if folding.contains(&dir.as_os_str().len()) {
+            let found = case::name_on_disk(&dir, &at);
+            let found = found.as_deref().map_or(written, OsStrExt::as_bytes);
+            folded.names.push(name(written, CaseRule::Folded, text)?);
+            listed.names.push(name(found, case, text)?);
+        } else {
+            let name = name(written, case, text)?;
+            folded.names.push(name.clone());
+            listed.names.push(name);
+        }
+        dir = at;
+    }
+    if folding.contains(&walk.dir().as_os_str().len()) {
+        folded.case = CaseRule::Folded;
+    }
+    Ok(vec![listed, folded])
 }
 
 /// A name in the form that names are compared in.
@@ -59,20 +101,28 @@ pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
     Refusal::bad_input(format!("cannot look at {text:?}: {error}"), "make it readable, or give another path")
 }
 
-/// The top of the worktree of this project that `dir` is in, if it is in one.
-fn worktree_of<'a>(
-    repository: &'a Repository,
-    walk: &Walk,
-    text: &str,
-) -> Result<Option<Cow<'a, Path>>, Refusal> {
+/// The worktree of this project that the walk ended in, if it did in one.
+fn ground<'a>(repository: &'a Repository, walk: &Walk, text: &str) -> Result<Option<Ground<'a>>, Refusal> {
     let (root, dir) = (repository.root(), walk.dir());
+    let mut folding = Vec::new();
+    let mut look = |dir: &Path| {
+        let folds = repository.dir_folds(dir, walk.stamp(dir));
+        if folds {
+            folding.push(dir.as_os_str().len());
+        }
+        folds
+    };
     if !dir.starts_with(root) {
         // Another worktree, or the same one spelled with other case.
-        return match marker::nearest(dir) {
-            Ok(Some((root, dirs))) if repository.is_same_project(&dirs.common_dir) => Ok(Some(root.into())),
-            Ok(_) => Ok(None),
-            Err(error) => Err(unreadable(text, &error)),
+        let root = match marker::nearest(dir) {
+            Ok(Some((root, dirs))) if repository.is_same_project(&dirs.common_dir) => root,
+            Ok(_) => return Ok(None),
+            Err(error) => return Err(unreadable(text, &error)),
         };
+        for dir in dir.ancestors().take_while(|dir| dir.starts_with(&root)) {
+            look(dir);
+        }
+        return Ok(Some(Ground { root: root.into(), folding }));
     }
     let mut entry = dir.join(".git");
     while let Some(dir) = entry.parent().filter(|dir| *dir != root) {
@@ -80,21 +130,27 @@ fn worktree_of<'a>(
         if stamp.is_some_and(|stamp| repository.plain().knows(stamp)) {
             // Looked at before, and nothing was made or removed in it since.
         } else if rustix::fs::lstat(&entry).is_ok() {
+            look(dir);
             match marker::look(dir).map_err(|error| unreadable(text, &error))? {
                 Marker::Leads(dirs) if repository.is_same_project(&dirs.common_dir) => {
-                    return Ok(Some(dir.to_owned().into()));
+                    return Ok(Some(Ground { root: dir.to_owned().into(), folding }));
                 }
                 Marker::Leads(_) => return Err(nested(dir.strip_prefix(root).unwrap_or(dir), text)),
                 Marker::Broken | Marker::None => {}
             }
-        } else if let Some(stamp) = stamp {
+        } else if !look(dir)
+            && let Some(stamp) = stamp
+        {
             repository.plain().remember(stamp);
         }
         entry.pop();
         entry.pop();
         entry.push(".git");
     }
-    Ok(Some(root.into()))
+    if repository.root_folds() {
+        folding.push(root.as_os_str().len());
+    }
+    Ok(Some(Ground { root: root.into(), folding }))
 }
 
 fn is_in_git_dir(repository: &Repository, path: &Path) -> bool {

@@ -1,5 +1,5 @@
-//! Remembers what was seen of directories: that they are no repositories of their own, for as long as nothing in them
-//! changes, and for a moment that they are directories at all.
+//! Remembers what was seen of directories: that they are no repositories of their own and tell names apart by case, for as
+//! long as nothing in them changes, and for a moment that they are directories at all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ pub(crate) struct Plain(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Those without a `.git`, by device and inode.
+    /// Those without a `.git` and without a rule of their own for case, by device and inode.
     plain: HashMap<(u64, u64), Stamp>,
     /// Those that were walked through lately, with what was seen and when.
     walked: HashMap<Box<[u8]>, (Stamp, Instant)>,
@@ -42,6 +42,10 @@ impl Stamp {
         }
     }
 
+    pub(crate) fn device(&self) -> u64 {
+        self.id.0
+    }
+
     /// Whether its times are old enough to tell every later change.
     fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
@@ -50,12 +54,12 @@ impl Stamp {
 }
 
 impl Plain {
-    /// Whether the directory had no `.git` at an earlier look and has not changed since.
+    /// Whether the directory was plain at an earlier look and has not changed since.
     pub(crate) fn knows(&self, stamp: Stamp) -> bool {
         self.lock().plain.get(&stamp.id) == Some(&stamp)
     }
 
-    /// The directory has no `.git`.
+    /// The directory has no `.git`, and folds case only if the project does.
     pub(crate) fn remember(&self, stamp: Stamp) {
         if !stamp.is_settled() {
             return;

@@ -77,6 +77,7 @@ pub(crate) fn run(
         MayRun::OnlyGit => command.spawn(),
         MayRun::Everything => command.spawn(),
     })?;
+    crate::open_files::restore(&child);
     let mut group = Group { child, has_ended: false };
     let (stdout, stderr) = group.talk(&input, &mut bound)?;
     let status = group.wait(&mut bound)?;

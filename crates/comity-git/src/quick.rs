@@ -13,7 +13,7 @@ use crate::resolve::below;
 
 /// The canonical form of the path, or nothing if finding it takes more than one look at the file.
 pub(crate) fn resolve(repository: &Repository, cwd: &Path, text: &str) -> Option<PathPattern> {
-    if repository.case() != CaseRule::Exact {
+    if repository.case() != CaseRule::Exact || repository.root_folds() {
         return None;
     }
     let root = repository.root().as_os_str().as_bytes();

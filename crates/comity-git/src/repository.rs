@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use comity_core::{CaseRule, PathPattern, ProjectId, Refusal};
 
 use crate::case::{self, Identity};
-use crate::plain::Plain;
+use crate::plain::{Plain, Stamp};
 use crate::{marker, resolve};
 
 /// A worktree of a git repository.
@@ -17,6 +17,7 @@ pub struct Repository {
     root: PathBuf,
     common_dir: PathBuf,
     case: CaseRule,
+    root_case: CaseRule,
     project: ProjectId,
     common_identity: Identity,
     seen: Seen,
@@ -39,15 +40,15 @@ impl Repository {
         let dir = dir.canonicalize()?;
         let Some((mut root, dirs)) = marker::nearest(&dir)? else { return Ok(None) };
         let mut common_dir = dirs.common_dir;
-        let case = case::rule(&root);
-        if case == CaseRule::Folded {
+        let (case, root_case) = (case::of_project(&common_dir), case::of_root(&root));
+        if case == CaseRule::Folded || root_case == CaseRule::Folded {
             (root, common_dir) = (case::as_on_disk(&root), case::as_on_disk(&common_dir));
         }
         let seen = Seen::at(&root)?;
         let common_identity = Identity::of(&common_dir.metadata()?);
         let project = project(&common_dir);
         let plain = Plain::default();
-        Ok(Some(Repository { root, common_dir, case, project, common_identity, seen, plain }))
+        Ok(Some(Repository { root, common_dir, case, root_case, project, common_identity, seen, plain }))
     }
 
     /// The top of this worktree, symlinks resolved.
@@ -60,9 +61,21 @@ impl Repository {
         &self.common_dir
     }
 
-    /// Whether the file system of this worktree takes `A` and `a` for one name.
+    /// Whether names in this project differ by case; single directories may have another rule.
     pub fn case(&self) -> CaseRule {
         self.case
+    }
+
+    /// Whether a directory of this worktree, not its top, takes `A` and `a` for one name though the project does not.
+    pub(crate) fn dir_folds(&self, dir: &Path, stamp: Option<Stamp>) -> bool {
+        let is_like_root = stamp.is_some_and(|stamp| stamp.device() == self.seen.identity.device());
+        self.case == CaseRule::Exact
+            && case::of_dir(dir, is_like_root.then_some(self.root_case)) == CaseRule::Folded
+    }
+
+    /// Whether the top of this worktree takes `A` and `a` for one name though the project does not.
+    pub(crate) fn root_folds(&self) -> bool {
+        (self.case, self.root_case) == (CaseRule::Exact, CaseRule::Folded)
     }
 
     /// The project, the same for all worktrees.

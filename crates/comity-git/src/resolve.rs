@@ -9,7 +9,7 @@ use comity_core::paths::{Alternative, expand, has_glob};
 use comity_core::{PathPattern, Refusal};
 
 use crate::Repository;
-use crate::place::{self, unreadable};
+use crate::place::{self, Spelling, unreadable};
 use crate::quick;
 use crate::walk::{LINKS_MAX, Step, Stuck, Walk};
 
@@ -59,7 +59,7 @@ impl Ask<'_> {
         let has_braces = self.reading == Reading::Globs && self.text.contains(['{', '}']);
         if !has_braces {
             self.go(&mut walk, left)?;
-            return Ok(vec![self.end(&walk, self.text)?]);
+            return self.end(&walk, self.text);
         }
         // Braces in names that exist are only characters.
         loop {
@@ -69,7 +69,7 @@ impl Ask<'_> {
                 return self.expanded(&walk, left);
             }
             if after.is_empty() {
-                return Ok(vec![self.end(&walk, self.text)?]);
+                return self.end(&walk, self.text);
             }
             left = after;
         }
@@ -96,7 +96,7 @@ impl Ask<'_> {
             Refusal::BadPattern { problem, hint, .. } => Refusal::bad_pattern(self.text, &problem, &hint),
             other => other,
         })?;
-        all.into_iter().map(resolve).collect()
+        Ok(all.into_iter().map(resolve).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Where a text begins, and what of it is left to walk from there.
@@ -132,17 +132,19 @@ impl Ask<'_> {
     }
 
     /// Names where a walk ended in the words of the project.
-    fn end(&self, walk: &Walk, text: &str) -> Result<Alternative, Refusal> {
-        let mut literal = place::names(self.repository, walk, self.text)?;
-        let mut globs = Vec::new();
-        for name in walk.missing() {
-            let name = place::name(name, self.repository.case(), self.text)?;
-            let is_glob = self.reading == Reading::Globs && has_glob(&name);
-            if is_glob || !globs.is_empty() { globs.push(name) } else { literal.push(name) }
-        }
+    fn end(&self, walk: &Walk, text: &str) -> Result<Vec<Alternative>, Refusal> {
         let says_dir = matches!(text.rsplit('/').next(), Some("" | "." | ".."));
         let tree = walk.ends_at_dir() || (says_dir && !walk.missing().is_empty());
-        Alternative::new(&literal, &globs, tree)
+        let alternative = |Spelling { names: mut literal, case }: Spelling| {
+            let mut globs = Vec::new();
+            for name in walk.missing() {
+                let name = place::name(name, case, self.text)?;
+                let is_glob = self.reading == Reading::Globs && has_glob(&name);
+                if is_glob || !globs.is_empty() { globs.push(name) } else { literal.push(name) }
+            }
+            Alternative::new(&literal, &globs, tree)
+        };
+        place::spellings(self.repository, walk, self.text)?.into_iter().map(alternative).collect()
     }
 
     fn refusal(&self, stuck: Stuck) -> Refusal {

@@ -1,6 +1,7 @@
 //! Whether a project has work on some paths that no commit holds yet.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -22,26 +23,44 @@ pub fn has_uncommitted_work(
     case: CaseRule,
     deadline: Duration,
 ) -> Result<bool, UnknownState> {
+    Ok(uncommitted_work(common_dir, pattern, case, deadline, 1)?.is_some())
+}
+
+/// Whether a worktree of the project has uncommitted work under `pattern`, and in which files, up to so many; hidden work
+/// is not named.
+pub fn uncommitted_work(
+    common_dir: &Path,
+    pattern: &PathPattern,
+    case: CaseRule,
+    deadline: Duration,
+    files_max: usize,
+) -> Result<Option<Vec<String>>, UnknownState> {
     let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
     let deadline = Instant::now() + deadline;
     let all = worktrees::list(common_dir).map_err(unreadable)?;
     let meant = Meant { pattern, case };
+    let (mut files, mut is_hidden) = (BTreeSet::new(), false);
     for worktree in &all.worktrees {
         let git = Git::on(worktree, deadline)?;
-        if has_visible_work(&git, &meant)? || hidden::has_hidden_work(&git, &meant)? {
-            return Ok(true);
+        files.extend(work(&git, &meant)?.iter().take(files_max - files.len()).map(Work::name));
+        if files.len() >= files_max {
+            break;
         }
+        is_hidden = is_hidden || hidden::has_hidden_work(&git, &meant)?;
+    }
+    if is_hidden || !files.is_empty() {
+        return Ok(Some(files.into_iter().collect()));
     }
     if all.main_is_unknown {
         return Err(UnknownState::new(format!("{} does not say where its files are", common_dir.display())));
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// The paths that are asked about.
 pub(crate) struct Meant<'a> {
-    pattern: &'a PathPattern,
-    case: CaseRule,
+    pub(crate) pattern: &'a PathPattern,
+    pub(crate) case: CaseRule,
 }
 
 impl Meant<'_> {
@@ -70,14 +89,45 @@ impl Meant<'_> {
     }
 }
 
-fn has_visible_work(git: &Git<'_>, meant: &Meant<'_>) -> Result<bool, UnknownState> {
+/// A file with uncommitted work, as `git status` has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Work {
+    index: u8,
+    tree: u8,
+    path: Vec<u8>,
+}
+
+impl Work {
+    /// Its path, for people.
+    pub(crate) fn name(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+
+    pub(crate) fn is_unmerged(&self) -> bool {
+        let both = (self.index, self.tree);
+        self.index == b'U' || self.tree == b'U' || both == (b'A', b'A') || both == (b'D', b'D')
+    }
+
+    pub(crate) fn is_deleted_in_index(&self) -> bool {
+        self.index == b'D'
+    }
+
+    /// The paths of several, each ended by NUL.
+    pub(crate) fn list(all: &[Work]) -> Vec<u8> {
+        all.iter().flat_map(|work| [&work.path[..], b"\0"].concat()).collect()
+    }
+}
+
+/// All that git shows as work under these paths.
+pub(crate) fn work(git: &Git<'_>, meant: &Meant<'_>) -> Result<Vec<Work>, UnknownState> {
+    let mut files = Vec::new();
     // Submodules are projects of their own; git would also start itself in them, under their settings.
     let options =
         ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
     let said = git.ask("status", &options, &meant.pathspecs())?;
     for entry in said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let path = match entry {
-            [x, y, b' ', path @ ..] if is_state(*x) && is_state(*y) && !path.is_empty() => path,
+        let (index, tree, path) = match entry {
+            [x, y, b' ', path @ ..] if is_state(*x) && is_state(*y) && !path.is_empty() => (*x, *y, path),
             _ => {
                 let line = String::from_utf8_lossy(entry);
                 return Err(UnknownState::new(format!(
@@ -86,10 +136,10 @@ fn has_visible_work(git: &Git<'_>, meant: &Meant<'_>) -> Result<bool, UnknownSta
             }
         };
         if meant.holds(path) && !is_nested_repository(git, path) {
-            return Ok(true);
+            files.push(Work { index, tree, path: path.to_vec() });
         }
     }
-    Ok(false)
+    Ok(files)
 }
 
 /// What `git status` says with renames off.

@@ -1,5 +1,6 @@
 //! What happens next, chosen by chance from what is possible.
 
+mod moves;
 mod permissions;
 mod pools;
 mod post;
@@ -78,6 +79,7 @@ impl Scene<'_> {
                 let (who, ask) = self.pool(&living);
                 return self.asked(who, ask);
             }
+            540..590 => return self.branch(&living),
             _ => {}
         }
         let agent = self.rng.pick(&living).copied();
@@ -139,10 +141,10 @@ impl Scene<'_> {
             85..88 => Ask::TakeNotices,
             88..90 => Ask::End { agent, ending: Ending::Exited, cause: "goodbye".into() },
             90..95 => {
-                let lapsed = self.oracle.locks.iter().filter(|(_, lock)| lock.hold == Hold::Lapsed);
+                let lapsed = self.oracle.locks.iter().filter(|(_, lock)| lock.hold != Hold::Held);
                 let lapsed: Vec<Fence> = lapsed.map(|(fence, _)| *fence).collect();
                 let fence = self.rng.pick(&lapsed).copied().unwrap_or(self.oracle.fence);
-                Ask::Inspected { fence, dirty: self.rng.happens(30) }
+                Ask::Inspected { fence, left: self.rng.happens(30).then(Vec::new) }
             }
             _ => self.guarded_act(),
         }

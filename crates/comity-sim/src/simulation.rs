@@ -169,7 +169,8 @@ impl<R: Rules> Simulation<R> {
             Happening::Restarted { floor, from_snapshot, through_json } => {
                 let aside = self.aside.as_ref().filter(|_| *from_snapshot);
                 self.world = fold_again(&self.world, &self.log, aside, *through_json)?;
-                let ask = Ask::Start { fence_floor: *floor, version: "simulated".into(), boot: None };
+                let ask =
+                    Ask::Start { fence_floor: *floor, version: "simulated".into(), boot: None, uptime: None };
                 self.asked(Principal::System, &ask, None)
             }
             Happening::Snapshot => {

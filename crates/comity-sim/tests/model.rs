@@ -3,19 +3,20 @@
 //! The real rules decide. Beside them stands a ledger of its own that knows only what was said to whom: nothing may be
 //! done without an allow that is explicit, in time, for exactly this input, by somebody who may, and not used before.
 
+mod crew;
+
 use std::hash::{Hash, Hasher};
 
-use comity_core::agents::{Ending, Process, Profile};
+use comity_core::agents::Ending;
 use comity_core::limits::{PERMISSION_KEPT, PERMISSION_WAIT};
 use comity_core::permissions::{
-    Answer, Call, Class, Hearing, PermissionAsk, PermissionEvent, RequestId, State as RequestState,
+    Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, State as RequestState,
 };
 use comity_core::world::Patience;
-use comity_core::{
-    AgentId, Ask, ContentHash, Event, Millis, Principal, Record, Refusal, Timestamp, TokenHash, World,
-    expire, run,
-};
+use comity_core::{AgentId, Ask, Event, Millis, Principal, Record, Refusal, Timestamp, World, expire, run};
 use stateright::{Checker, Model, Property};
+
+use crew::{LEAD, agent, call, join};
 
 /// The time between two moments: as long as an answer may take.
 const TICK: Millis = PERMISSION_WAIT;
@@ -26,7 +27,6 @@ const TICKS_MAX: u8 = 3;
 const REQUESTS_MAX: usize = 2;
 const INPUTS: u8 = 2;
 const THREADS: usize = 2;
-const LEAD: u64 = 1;
 /// The first is started by the leader, the second is in its team.
 const WORKERS: [u64; 2] = [2, 3];
 
@@ -109,27 +109,6 @@ impl Hash for Life {
             agent.id.hash(hasher);
         }
     }
-}
-
-fn call(input: u8) -> Box<Call> {
-    Box::new(Call {
-        tool: "Bash".into(),
-        class: Class::Shell,
-        hash: ContentHash([input; 32]),
-        input: format!("{input}").into(),
-        summary: "".into(),
-        project: None,
-        writes: vec![],
-        reads: vec![],
-        outside: vec![],
-        is_all: true,
-        commands: None,
-        reads_only: false,
-    })
-}
-
-fn agent(number: u64) -> Principal {
-    Principal::Agent(AgentId::from_bits(number))
 }
 
 impl Life {
@@ -273,16 +252,7 @@ impl Model for Permissions {
         for (number, name, by) in
             [(LEAD, "lead", Principal::Human), (2, "ann", agent(LEAD)), (3, "bob", Principal::Human)]
         {
-            let profile = Profile {
-                name: name.into(),
-                role: (number == LEAD).then(|| "lead".into()),
-                team: Some("red".into()),
-                process: Some(Process { pid: 1, start: number }),
-                ..Profile::default()
-            };
-            let (id, token) = (AgentId::from_bits(number), TokenHash([number as u8; 32]));
-            let ask = Ask::Join { agent: id, token, profile: Box::new(profile) };
-            run(&mut world, by, &ask, None, Timestamp(0), 0).expect("joined");
+            join(&mut world, number, name, by);
         }
         vec![Life { world, tick: 0, asked: vec![], wrong: None, uses: 0 }]
     }

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::mcp::Mcp;
 use support::wire::Wire;
-use support::{Agent, HUMAN, Place, kill, program};
+use support::{Agent, HUMAN, Place, eventually, kill, program};
 
 fn names(agents: &Value) -> Vec<&str> {
     agents["agents"].as_array().expect("agents").iter().filter_map(|agent| agent["name"].as_str()).collect()
@@ -24,8 +24,8 @@ fn an_agent_ends_with_its_process() {
     assert_eq!(ended["details"]["agent"], *ann.id);
     assert_eq!(ended["details"]["ending"], "failed");
     assert_eq!(ended["event"], "agent:crashed");
+    eventually("an event for each lock", || place.log_of("lock_released").len() == 2);
     let released = place.log_of("lock_released");
-    assert_eq!(released.len(), 2, "an event for each lock");
     assert!(released.iter().all(|entry| entry["details"]["cause"] == "holder_ended"), "{released:?}");
     assert_eq!(place.json(&["status"])["locks"], 0);
     assert_eq!(place.run_as(&ann, &["locks", "--json"]).refusal()["code"], "agent_ended");
@@ -46,6 +46,7 @@ fn the_log_of_an_agent_has_all_that_concerns_it() {
     let mut log = place.follow_on();
     kill(process.pid(), Signal::KILL);
     log.until(|entry| entry["event"] == "agent:crashed");
+    log.until_action("lock_released");
     let page = place.json(&["log", "--agent", "ann", "--limit", "1000"]);
     let entries = page["entries"].as_array().expect("entries");
     let of = |action: &str| entries.iter().filter(|entry| entry["action"] == action).count();
@@ -67,7 +68,7 @@ fn a_process_that_ended_while_no_server_ran_is_noticed() {
     place.kill_server();
     drop(process);
     place.follow().until_action("agent_terminated");
-    assert_eq!(place.json(&["status"])["locks"], 0);
+    eventually("its lock is free", || place.json(&["status"])["locks"] == 0);
 }
 
 #[test]
@@ -166,6 +167,7 @@ fn the_end_of_standard_input_ends_an_mcp_agent() {
     let ended = log.until_action("agent_terminated");
     assert_eq!(ended["details"]["ending"], "completed", "{ended}");
     assert_eq!(ended["event"], "agent:ended", "{ended}");
+    log.until_action("lock_released");
     assert_eq!(Wire::connect(&place).ask("status", Value::Null).expect("a status")["locks"], 0);
 }
 
@@ -191,7 +193,7 @@ fn an_agent_outlives_its_mcp_process_and_ends_with_its_program() {
     assert_eq!(place.log_of("agent_joined").len(), 1);
     kill(mcp.pid(), Signal::KILL);
     assert_eq!(log.until_action("agent_terminated")["event"], "agent:crashed");
-    assert_eq!(place.log_of("lock_released").len(), 1);
+    eventually("its lock is free", || place.log_of("lock_released").len() == 1);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn json_is_one_document_everywhere() {
     }
     for entry in CATALOG {
         let rest: &[&str] = match entry.name {
-            "lock" | "unlock" | "check" | "release" => &["src/a.rs"],
+            "lock" | "unlock" | "check" | "release" | "adopt" | "rescue" => &["src/a.rs"],
             "extend" => &["src/a.rs", "--ttl", "1m"],
             "handover" => &["src/a.rs", "--to", "human"],
             "agent_join" | "agent_attach" => &["zoe"],

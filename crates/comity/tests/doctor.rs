@@ -5,8 +5,9 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
 
-use support::{Place, Ran};
+use support::{Place, Ran, skip};
 
 /// The line about one thing, and what is to be done about it.
 fn finding(ran: &Ran, what: &str) -> String {
@@ -34,6 +35,26 @@ fn a_mistake_in_the_settings_is_found_where_it_is() {
     check(&ran, "server", "BAD", &["the settings are wrong"]);
     let other = place.run(&["locks"]);
     assert!(other.err.contains(&place_of_it), "{other:?}");
+}
+
+#[test]
+fn a_limit_that_makes_everybody_an_agent_is_named() {
+    let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    if !Command::new("unshare").args(apart).arg("true").status().is_ok_and(|status| status.success()) {
+        return skip(
+            "a_limit_that_makes_everybody_an_agent_is_named",
+            "there are no process namespaces here",
+        );
+    }
+    let place = Place::new();
+    let mut doctor = Command::new("unshare");
+    doctor.args(apart).args(["prlimit", "--locks=1000:1000"]);
+    doctor.arg(env!("CARGO_BIN_EXE_comity")).arg("doctor").env("COMITY_HOME", &place.home);
+    let output = doctor.current_dir(&place.repo).output().expect("unshare");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let ran = Ran { code: output.status.code().unwrap_or(-1), out: out.into(), err: err.into() };
+    assert_eq!(ran.code, 1, "{ran:?}");
+    check(&ran, "identity", "BAD", &["limit on file locks", "ulimit -x unlimited"]);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
-use support::{Agent, Place};
+use support::{Agent, HUMAN, Place, eventually, kill, program};
 
 /// The log shows the wall's time, which is not the clock that a TTL is measured with.
 const ROUNDING_MS: i64 = 5;
@@ -135,4 +136,85 @@ fn a_restart_shortens_no_lock() {
         "the time counts anew after a restart: {} ms",
         lapsed - restarted
     );
+}
+
+#[test]
+fn work_of_a_dead_agent_is_kept_until_somebody_decides() {
+    let place = Place::new();
+    let (ann, process) = program::join(&place, HUMAN, "ann");
+    let bob = place.join(&["bob"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "src/b.rs"]);
+    leave_work(&place);
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    let orphaned = log.until_action("lock_orphaned");
+    assert_eq!(orphaned["details"]["files"], json!(["src/a.rs"]), "{orphaned}");
+    eventually("what is clean is free", || place.json(&["status"])["locks"] == 1);
+    assert_eq!(place.run_as(&bob, &["lock", "src/a.rs", "--json"]).refusal()["code"], "locked");
+    let alerts = place.json(&["alerts"]);
+    assert!(
+        alerts["alerts"][0]["action"].as_str().is_some_and(|next| next.contains("comity adopt src/a.rs"))
+    );
+    assert_eq!(place.run_as(&bob, &["adopt", "src/a.rs", "--json"]).refusal()["code"], "not_allowed");
+    assert_eq!(place.json(&["adopt", "src/a.rs"])["paths"], json!(["src/a.rs"]));
+    assert_eq!(place.json(&["locks"])["locks"][0]["holder"], "the human");
+}
+
+#[test]
+fn orphaned_work_can_be_put_aside() {
+    let place = Place::new();
+    let (ann, process) = program::join(&place, HUMAN, "ann");
+    let (bob, carl) = (place.join(&["bob"]), place.join(&["carl"]));
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json_as(&carl, &["lock", "src/b.rs"]);
+    let before = std::fs::read_to_string(place.repo.join("src/a.rs")).expect("a file");
+    leave_work(&place);
+    let half_done = std::fs::read_to_string(place.repo.join("src/a.rs")).expect("a file");
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    log.until_action("lock_orphaned");
+    assert_eq!(place.run_as(&bob, &["rescue", "src/a.rs", "--json"]).refusal()["code"], "not_allowed");
+    assert_eq!(place.run(&["rescue", "src/b.rs", "--json"]).refusal()["code"], "bad_input");
+    let rescued = place.json(&["rescue", "src/a.rs"]);
+    assert_eq!(rescued["paths"], json!(["src/a.rs"]));
+    assert_eq!(rescued["rescued"][0]["files"], json!(["src/a.rs"]));
+    let kept = rescued["rescued"][0]["ref"].as_str().expect("a ref");
+    assert_eq!(kept, "refs/comity/rescue/ann");
+    let now = || std::fs::read_to_string(place.repo.join("src/a.rs")).expect("a file");
+    assert_eq!(now(), before);
+    let released = log.until_action("lock_released");
+    assert!(released["summary"].as_str().is_some_and(|text| text.contains(kept)), "{released}");
+    place.json_as(&bob, &["lock", "src/a.rs"]);
+    place.git(&["stash", "apply", "-q", kept]);
+    assert_eq!(now(), half_done);
+}
+
+#[test]
+fn orphaned_work_that_becomes_clean_is_free_by_itself() {
+    let place = Place::new();
+    let (ann, process) = program::join(&place, HUMAN, "ann");
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let before = std::fs::read(place.repo.join("src/a.rs")).expect("a file");
+    leave_work(&place);
+    let mut log = place.follow_on();
+    kill(process.pid(), Signal::KILL);
+    log.until_action("lock_orphaned");
+    std::fs::write(place.repo.join("src/a.rs"), before).expect("written");
+    let released = log.until_action("lock_released");
+    assert_eq!(released["details"]["cause"], "holder_ended", "{released}");
+}
+
+#[test]
+fn a_living_agent_keeps_a_short_lock() {
+    let place = Place::new();
+    let (ann, _process) = program::join(&place, HUMAN, "ann");
+    let bob = place.join(&["bob"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+    // Another one's lock lasts as long, and is let run out meanwhile.
+    let mut log = place.follow_on();
+    place.json_as(&bob, &["lock", "src/b.rs", "--ttl", "2s"]);
+    log.until_action("lock_expired");
+    let locks = place.json(&["locks"]);
+    assert_eq!(locks["locks"].as_array().map(Vec::len), Some(1), "{locks}");
+    assert_eq!(locks["locks"][0]["holder"], "ann");
 }

@@ -1,5 +1,8 @@
 //! A full disk: writes fail clearly, reads go on, nothing told is lost, and it heals without a restart.
 
+#[path = "moves/stage.rs"]
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod stage;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
@@ -8,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use stage::Stage;
 use support::{Agent, Place, has_program, is_root, skip};
 
 /// A file system in memory with room for little.
@@ -48,16 +52,21 @@ impl Drop for SmallDisk {
     }
 }
 
-/// A small disk, and a place whose state is on it; the place is dropped first, and so its server ends first.
-fn place_on_small_disk(test: &str) -> Option<(SmallDisk, Place)> {
+fn small_disk(test: &str) -> Option<SmallDisk> {
     if !is_root() || !has_program("mount") {
         skip(test, "only root can mount a small disk");
         return None;
     }
-    let Some(disk) = SmallDisk::mount("2m") else {
+    let disk = SmallDisk::mount("2m");
+    if disk.is_none() {
         skip(test, "a small disk cannot be mounted here");
-        return None;
-    };
+    }
+    disk
+}
+
+/// A small disk, and a place whose state is on it; the place is dropped first, and so its server ends first.
+fn place_on_small_disk(test: &str) -> Option<(SmallDisk, Place)> {
+    let disk = small_disk(test)?;
     let home = disk.dir.path().join("state");
     let place = Place::at(tempfile::tempdir().expect("a directory"), home, &[]);
     Some((disk, place))
@@ -135,6 +144,53 @@ fn a_server_does_not_burn_while_the_disk_is_full() {
     disk.free();
     let mut log = place.follow();
     log.until(|entry| entry["action"] == "lock_expired" || entry["action"] == "lock_orphaned");
+}
+
+#[test]
+fn a_commit_that_cannot_be_announced_is_not_made() {
+    let Some(disk) = small_disk("a_commit_that_cannot_be_announced_is_not_made") else { return };
+    let stage = Stage::with_state(Some(disk.dir.path().join("state")));
+    stage.lock_and_change(&["src/a.rs"]);
+    let head = stage.git(&["rev-parse", "HEAD"]);
+    disk.fill();
+    lock_until_full(&stage.place, &stage.ann);
+    let failed = stage.place.run_as(&stage.ann, &["commit", "-m", "Change a", "--json"]);
+    let error = failed.document()["error"].clone();
+    assert!(failed.code == 1 && error["code"] == "fault", "{failed:?}");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("disk is full")), "{error}");
+    assert_eq!(stage.git(&["rev-parse", "HEAD"]), head, "the branch is where it was");
+    disk.free();
+    let made = stage.place.json_as(&stage.ann, &["commit", "-m", "Change a"]);
+    assert_eq!(stage.place.log_of("file_commit")[0]["details"]["commit"]["id"], made["commit"]);
+}
+
+#[test]
+fn a_commit_that_cannot_be_recorded_is_recorded_once_there_is_room() {
+    let name = "a_commit_that_cannot_be_recorded_is_recorded_once_there_is_room";
+    let Some(disk) = small_disk(name) else { return };
+    let stage = Stage::with_state(Some(disk.dir.path().join("state")));
+    stage.fill_with(&disk.filler());
+    // So many files that the record does not fit into what room the log may have left.
+    let paths: Vec<String> = (0..400).map(|number| format!("src/{number:0>100}.rs")).collect();
+    stage.place.json_as(&stage.ann, &["lock", "src/"]);
+    paths.iter().for_each(|path| stage.change(path, "new\n"));
+    stage.plant("full");
+    let server = stage.place.server();
+    let mut log = stage.place.follow();
+    let made = stage.place.json_as(&stage.ann, &["commit", "-m", "Add many"]);
+    let said = made["warnings"][0].as_str().unwrap_or_default();
+    assert!(said.contains("it is recorded as soon as the log can be written"), "{said}");
+    assert_eq!(stage.git(&["rev-parse", "HEAD"]).trim(), made["commit"].as_str().expect("a commit"));
+    let entry =
+        log.until(|entry| ["move_intended", "file_commit"].contains(&entry["action"].as_str().unwrap_or("")));
+    assert_eq!(entry["action"], "move_intended");
+    assert!(stage.place.log_of("file_commit").is_empty(), "there is no room yet");
+    disk.free();
+    let found = log.until_action("file_commit");
+    assert_eq!(found["details"]["commit"]["id"], made["commit"]);
+    assert_eq!((&found["actor"], &found["details"]["recovered"]), (&"ann".into(), &true.into()));
+    assert_eq!(stage.place.server(), server, "without a restart");
+    assert_eq!(stage.place.log_of("file_commit").len(), 1);
 }
 
 /// Processor time that a process has used, in ticks of 10 ms.

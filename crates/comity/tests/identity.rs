@@ -11,7 +11,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use support::mcp::Mcp;
 use support::wire::{No, Wire};
-use support::{Agent, HUMAN, Place, Running, http};
+use support::{Agent, HUMAN, Place, Running, eventually, http};
 
 /// Fields by which a caller might try to be somebody else.
 const FIELDS: [&str; 8] = ["agent", "agentId", "agent_id", "holder", "who", "as", "by", "token"];
@@ -176,7 +176,7 @@ fn a_connection_of_an_ended_agent_is_worth_nothing() {
     place.json(&["agent", "bye", "ann"]);
     assert_eq!(wire.refused("lock", json!({ "paths": ["src/b.rs"] })), "agent_ended");
     assert_eq!(wire.refused("status", Value::Null), "agent_ended");
-    assert_eq!(place.json(&["locks"])["total"], 0);
+    eventually("its lock is free", || place.json(&["locks"])["total"] == 0);
 }
 
 #[test]

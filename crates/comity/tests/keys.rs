@@ -40,6 +40,36 @@ fn a_key_is_for_one_operation_with_one_input() {
 }
 
 #[test]
+fn a_repeat_that_comes_after_the_end_of_what_it_got_says_so() {
+    let place = Place::new();
+    place.set("[pools.build]\ncapacity = 1\n");
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let ask = |who: &Agent, op: &str, input: Value, key: Option<&str>| {
+        Wire::connect(&place).asking_as(who).ask_with_key(op, input, key)
+    };
+    let lock = json!({ "paths": ["src/a.rs"] });
+    let lease = json!({ "pool": "build" });
+    let gone = |op: &str, input: &Value, code: &str, words: &str| {
+        let answer = ask(&ann, op, input.clone(), Some(op));
+        let Err(No::Refused(error)) = answer else { panic!("{op}: {answer:?}") };
+        assert_eq!(error["code"], code, "{error}");
+        assert!(error["message"].as_str().is_some_and(|said| said.contains(words)), "{words}: {error}");
+    };
+    ask(&ann, "lock", lock.clone(), Some("lock")).expect("granted");
+    let taken = ask(&ann, "lease", lease.clone(), Some("lease")).expect("granted");
+    ask(&ann, "unlock", lock.clone(), None).expect("given back");
+    let id = taken["lease"]["id"].as_u64().expect("a number").to_string();
+    ask(&ann, "lease_free", json!({ "lease": id }), None).expect("given back");
+    gone("lock", &lock, "stale_fence", "your lock on src/a.rs is no longer held");
+    gone("lease", &lease, "not_found", "is over already");
+    ask(&bob, "lock", lock.clone(), None).expect("granted");
+    place.kill_server();
+    gone("lock", &lock, "stale_fence", "bob");
+    gone("lease", &lease, "not_found", "is over already");
+    assert_eq!(place.json(&["locks"])["total"], 1, "nothing was taken by the repeats");
+}
+
+#[test]
 fn the_ledger_tells_of_it_and_has_no_key() {
     let place = Place::new();
     let ann = place.join(&["ann"]);

@@ -46,11 +46,18 @@ fn nothing_polls_while_twenty_wait() {
         std::fs::metadata(&backlog).is_ok_and(|file| file.len() == 0)
     });
     let processes: Vec<u32> = waiters.iter().map(Running::pid).chain([server]).collect();
+    // On a busy machine the last of the work may reach into the first second; whatever polls is woken in every one.
+    let busy: Vec<Vec<u64>> = (0..5).map_while(|_| busy_second(&processes)).collect();
+    assert!(busy.len() < 5, "wakes in each of five idle seconds: {busy:?}");
+}
+
+/// How often each was woken in a second in which nothing was to happen, if they were.
+fn busy_second(processes: &[u32]) -> Option<Vec<u64>> {
     let before: Vec<u64> = processes.iter().map(|pid| wakes(*pid)).collect();
     std::thread::sleep(Duration::from_secs(1)); // sleeps: nothing is to happen in this second
     let woken = processes.iter().zip(before).map(|(pid, before)| wakes(*pid) - before);
     let woken: Vec<u64> = woken.collect();
-    assert!(woken.iter().sum::<u64>() <= 3, "wakes in an idle second: {woken:?}");
+    (woken.iter().sum::<u64>() > 3).then_some(woken)
 }
 
 /// How often the threads of a process were woken.
@@ -116,7 +123,34 @@ fn a_deadlock_is_refused_and_named() {
     assert_eq!(refused["cycle"], json!(["cat", "ann", "bob", "cat"]));
     let said = place.run_as(&cat, &["lock", "src/a.rs", "--wait", "5m"]);
     assert_eq!(said.code, 3);
-    assert!(said.err.contains("cat waits for ann waits for bob waits for cat"), "{said:?}");
+    let circle = "cat waits for ann (src/a.rs), ann waits for bob (src/b.rs), bob waits for cat (src/c.rs)";
+    assert!(said.err.contains(circle), "{said:?}");
+}
+
+#[test]
+fn a_cycle_of_a_lock_a_lease_and_an_answer_is_refused_when_it_closes() {
+    let place = Place::new();
+    place.set("[pools.build]\ncapacity = 1\n[guard]\npermissions = true\n");
+    let lead = place.join(&["lead", "--role", "lead"]);
+    let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
+    let bob = place.join(&["bob"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json_as(&bob, &["lease", "build"]);
+    let mut log = place.follow_on();
+    let _bob_waits = wait_in_line(&place, &mut log, &bob, "src/a.rs");
+    let lead_waits = place.start(&mut place.comity_as(&lead, &["lease", "build", "--wait", "5m", "--json"]));
+    log.until_action("slot_queued");
+    let ask = ["ask", "Bash", r#"{"command":"make install"}"#];
+    let refused = place.run_as(&ann, &[&ask[..], &["--json"]].concat()).refusal();
+    assert_eq!(refused["code"], "deadlock");
+    assert_eq!(refused["cycle"], json!(["ann", "lead", "bob", "ann"]));
+    assert_eq!(refused["over"], json!(["an answer", "a lease of build", "src/a.rs"]));
+    // The way out that the refusal names.
+    place.json_as(&ann, &["unlock", "src/a.rs"]);
+    let _ann_asks = place.start(&mut place.comity_as(&ann, &ask));
+    log.until_action("permission_asked");
+    place.json_as(&bob, &["lease", "free", "build"]);
+    lead_waits.finish().json();
 }
 
 #[test]

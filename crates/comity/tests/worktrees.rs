@@ -76,6 +76,28 @@ fn work_is_merged_without_touching_the_main_checkout() {
 }
 
 #[test]
+fn merges_into_one_branch_stand_in_line() {
+    let place = place();
+    git(&place, &["branch", "trunk"]);
+    let names: Vec<String> = (0..6).map(|number| format!("agent{number}")).collect();
+    let trees: Vec<Tree<'_>> = names.iter().map(|name| Tree::add(&place, name)).collect();
+    for (tree, name) in trees.iter().zip(&names) {
+        tree.commit(&format!("src/{name}.rs"), "fn new() {}\n");
+    }
+    std::thread::scope(|scope| {
+        let merge = |tree| scope.spawn(move || Tree::run(tree, &["worktree", "merge", "--into", "trunk"]));
+        let merges: Vec<_> = trees.iter().map(merge).collect();
+        for merge in merges {
+            let ran = merge.join().expect("it ran");
+            assert_eq!((ran.code, ran.json()["state"].as_str()), (0, Some("merged")), "{ran:?}");
+        }
+    });
+    let files = git(&place, &["ls-tree", "--name-only", "trunk", "src/"]);
+    assert!(names.iter().all(|name| files.contains(&format!("src/{name}.rs"))), "{files}");
+    assert_eq!(place.log_of("branch_merged").len(), names.len());
+}
+
+#[test]
 fn changes_without_a_lock_are_reported_before_anything_moves() {
     let place = place();
     let ann = Tree::add(&place, "ann");

@@ -3,6 +3,9 @@
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -11,6 +14,20 @@ use support::{Agent, Place, has_ended, kill};
 
 /// Kills for each way.
 const KILLS: u32 = 24;
+/// Kills who calls it before or after a command on what is being made ready, if a file names both.
+const GIT: &str = r#"#!/bin/sh
+case "$PWD $*" in
+    */pool/*)
+        for arg in "$@"; do
+            if [ -e DIR/plan ] && [ "$arg" = "$(cut -d' ' -f2 DIR/plan)" ]; then
+                moment=$(cut -d' ' -f1 DIR/plan); rm DIR/plan
+                [ "$moment" = after ] && 'REAL' "$@"
+                kill -9 $PPID; exit 1
+            fi
+        done ;;
+esac
+exec 'REAL' "$@"
+"#;
 
 struct Stage {
     place: Place,
@@ -107,4 +124,47 @@ fn a_name_can_be_asked_for_again() {
 #[test]
 fn a_name_can_be_asked_for_again_with_one_ready() {
     check("1", ask_again);
+}
+
+/// A git that stands in the way of the real one; the path that finds it.
+fn deadly_git(dir: &Path) -> String {
+    let path = std::env::var_os("PATH").expect("a path");
+    let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file());
+    let real = real.expect("git");
+    let script =
+        GIT.replace("REAL", real.to_str().expect("text")).replace("DIR", dir.to_str().expect("text"));
+    fs::write(dir.join("git"), script).expect("written");
+    fs::set_permissions(dir.join("git"), fs::Permissions::from_mode(0o755)).expect("executable");
+    let dirs = std::iter::once(dir.to_owned()).chain(std::env::split_paths(&path));
+    std::env::join_paths(dirs).expect("a path").into_string().expect("text")
+}
+
+#[test]
+fn what_is_left_of_one_that_was_made_ready_goes_with_the_next_start() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = deadly_git(dir.path());
+    let plans = ["worktree", "reset", "checkout"].map(|it| [format!("before {it}"), format!("after {it}")]);
+    for plan in plans.as_flattened() {
+        let place = Place::with(&[("COMITY_WORKTREE_READY", "2"), ("PATH", &path)]);
+        let stage = Stage { ann: place.join(&["ann"]), place };
+        stage.place.json_as(&stage.ann, &["worktree", "add", "first"]);
+        support::eventually("two are ready", || stage.list()["ready"] == 2);
+        // One is handed out, one has to be brought to the new commit, and one is made.
+        stage.place.git(&["commit", "--quiet", "--allow-empty", "--message=second"]);
+        let server = stage.place.server().expect("a server");
+        fs::write(dir.path().join("plan"), plan).expect("planted");
+        stage.place.json_as(&stage.ann, &["worktree", "add", "second"]);
+        assert!(has_ended(server, support::PATIENCE), "{plan}: the server goes on");
+        let mut said = (String::new(), Value::Null);
+        support::eventually(&format!("{plan}: git has what Comity has"), || {
+            let git =
+                stage.place.program("git").args(["worktree", "list", "--porcelain"]).output().expect("git");
+            said = (String::from_utf8(git.stdout).expect("text"), stage.list());
+            let known = said.1["worktrees"].as_array().map_or(0, Vec::len) as u64;
+            let ready = said.1["ready"].as_u64().expect("a number");
+            let in_git = said.0.lines().filter(|line| line.starts_with("worktree ")).count() as u64;
+            in_git == 1 + known + ready
+        });
+        assert_eq!(said.1["leftovers"], serde_json::json!([]), "{plan}");
+    }
 }

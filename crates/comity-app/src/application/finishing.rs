@@ -24,17 +24,17 @@ impl Asker for Finishing {
         let output = match answer {
             Answer::Done { events, world, now } => {
                 panic_at("answer");
-                Ok((self.finish)(events, world, now))
+                (self.finish)(events, world, now).map_err(Failure::Refused)
             }
-            Answer::Refused(refusal) => {
-                self.app.metrics().count_refusal();
-                Err(Failure::Refused(refusal))
-            }
+            Answer::Refused(refusal) => Err(Failure::Refused(refusal)),
             Answer::Fault(problem) => {
                 self.app.metrics().count_fault();
                 Err(Failure::Fault(problem))
             }
         };
+        if let Err(Failure::Refused(_)) = &output {
+            self.app.metrics().count_refusal();
+        }
         self.app.respond(&self.who, self.responder, output);
     }
 }

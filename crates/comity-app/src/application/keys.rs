@@ -1,6 +1,6 @@
 //! Idempotency keys as they are stored: as hashes, each for one call of one caller.
 
-use comity_core::{Ask, Key, Principal, Refusal};
+use comity_core::{Ask, Event, Key, Principal, Refusal};
 
 use super::{Application, Call, Responder};
 use crate::catalog::Entry;
@@ -38,6 +38,11 @@ fn canonical(input: &str) -> String {
 }
 
 impl Application {
+    /// What the same call, by its key, led to before; its answer may have been lost with a server.
+    pub(crate) fn answered(&self, caller: &Caller) -> Option<Vec<Event>> {
+        self.engine().world().answers.get(caller.who, caller.key.as_ref()?).map(<[Event]>::to_vec)
+    }
+
     /// Whether the caller has used this key for another call.
     pub(super) fn is_taken(&self, who: Principal, key: &Key) -> bool {
         self.engine().world().answers.is_taken(who, key) || self.0.repeats.is_taken(who, key)

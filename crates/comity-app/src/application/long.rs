@@ -5,6 +5,7 @@ use comity_core::{Key, Refusal};
 use super::{Application, Call, Responder};
 use crate::catalog::Entry;
 use crate::crew::{LONG_MAX, NoPlace, What};
+use crate::moves::Moves;
 use crate::operation::{Caller, Effect, Failure};
 use crate::planted::panic_at;
 use crate::repeats::outcome_unknown;
@@ -14,6 +15,11 @@ impl Application {
     /// How many long operations run.
     pub fn long_operations(&self) -> usize {
         self.0.crew.long()
+    }
+
+    /// The branches that it moves.
+    pub(crate) fn moves(&self) -> &Moves {
+        &self.0.moves
     }
 
     /// Takes an operation that may take long, unless it is being done or was answered already.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use comity_core::{Timestamp, World};
+use comity_core::{AgentId, Principal, Timestamp, World};
 
 use super::{Job, lock};
 
@@ -41,6 +41,11 @@ impl Asleep {
     }
 
     /// Takes a job out; it is never answered.
+    /// Whether a call of this agent is among them.
+    pub(super) fn has_call_of(&self, agent: AgentId) -> bool {
+        lock(&self.0).by_id.values().any(|(job, _)| job.who.who == Principal::Agent(agent))
+    }
+
     pub(super) fn forget(&self, id: u64) {
         let forgotten = lock(&self.0).by_id.remove(&id);
         drop(forgotten);

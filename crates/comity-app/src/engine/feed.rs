@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex};
 use comity_core::Record;
 
 use super::lock;
+use crate::weight::{self, Page};
 
 /// Records that are kept in memory; who is further behind reads them from the log.
 const RECENT_RECORDS_MAX: usize = 1_024;
+/// Bytes that they take together, roughly.
+const RECENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Called when there is something new; it must not block.
 pub type Waker = Arc<dyn Fn(u64) + Send + Sync>;
@@ -20,7 +23,9 @@ pub struct Feed {
 
 struct State {
     head: u64,
-    recent: VecDeque<Arc<Record>>,
+    /// With the bytes of each.
+    recent: VecDeque<(Arc<Record>, usize)>,
+    recent_bytes: usize,
     wakers: Vec<(u64, Waker)>,
     next_waker: u64,
     stopped: bool,
@@ -34,8 +39,8 @@ pub struct Woken<'a> {
 
 impl Feed {
     pub(super) fn new(head: u64) -> Feed {
-        let state =
-            State { head, recent: VecDeque::new(), wakers: Vec::new(), next_waker: 0, stopped: false };
+        let (recent, wakers) = (VecDeque::new(), Vec::new());
+        let state = State { head, recent, recent_bytes: 0, wakers, next_waker: 0, stopped: false };
         Feed { state: Mutex::new(state) }
     }
 
@@ -43,14 +48,21 @@ impl Feed {
         if records.is_empty() {
             return;
         }
+        let weighed = records.into_iter().map(|record| {
+            let bytes = weight::of_record(&record);
+            (Arc::new(record), bytes)
+        });
+        let weighed: Vec<_> = weighed.collect();
         let (head, wakers) = {
             let mut state = lock(&self.state);
-            for record in records {
+            for (record, bytes) in weighed {
                 state.head = record.seq;
-                if state.recent.len() >= RECENT_RECORDS_MAX {
-                    state.recent.pop_front();
+                state.recent.push_back((record, bytes));
+                state.recent_bytes += bytes;
+                while state.recent.len() > RECENT_RECORDS_MAX || state.recent_bytes > RECENT_BYTES_MAX {
+                    let Some((_, bytes)) = state.recent.pop_front() else { break };
+                    state.recent_bytes -= bytes;
                 }
-                state.recent.push_back(Arc::new(record));
             }
             if state.wakers.is_empty() {
                 return;
@@ -83,15 +95,18 @@ impl Feed {
         lock(&self.state).head
     }
 
-    /// The records after `after`, if they are all still at hand.
-    pub fn recent(&self, after: u64) -> Option<Vec<Arc<Record>>> {
+    /// The records after `after`, if they are still at hand: as many as fit into a page, and at least one.
+    pub fn recent(&self, after: u64, page: Page) -> Option<Vec<Arc<Record>>> {
         let state = lock(&self.state);
         if after >= state.head {
             return Some(Vec::new());
         }
-        let first = state.recent.front()?.seq;
-        (after + 1 >= first)
-            .then(|| state.recent.iter().filter(|record| record.seq > after).cloned().collect())
+        let first = state.recent.front()?.0.seq;
+        // They have no gaps, so the place of each is known.
+        let skipped = usize::try_from((after + 1).checked_sub(first)?).ok()?;
+        let mut room = page.room();
+        let fitting = state.recent.iter().skip(skipped).take_while(|(_, bytes)| room.takes(*bytes));
+        Some(fitting.map(|(record, _)| Arc::clone(record)).collect())
     }
 
     /// Registers a waker; gives the number to remove it by.
@@ -117,5 +132,32 @@ impl Feed {
 impl Drop for Woken<'_> {
     fn drop(&mut self) {
         self.feed.forget(self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use comity_core::{Event, Principal, Timestamp};
+
+    use super::*;
+
+    fn record(seq: u64, bytes: usize) -> Record {
+        let event = Event::KeyReused { op: "x".repeat(bytes).into() };
+        let (now, by) = (Timestamp(0), Principal::System);
+        Record { seq, now, wall_ms: 0, by, from: None, concerns: vec![], key: None, event }
+    }
+
+    #[test]
+    fn large_records_are_not_kept_for_long_and_come_one_by_one() {
+        let (feed, page) = (Feed::new(0), Page { records: 100, bytes: 64 * 1024 });
+        feed.append((1..=100).map(|seq| record(seq, 256 * 1024)).collect());
+        assert!(lock(&feed.state).recent_bytes <= RECENT_BYTES_MAX);
+        assert!(feed.recent(50, page).is_none(), "they are in the log");
+        let one = feed.recent(98, page).expect("the newest");
+        assert_eq!(one.iter().map(|record| record.seq).collect::<Vec<_>>(), [99]);
+        feed.append((101..=300).map(|seq| record(seq, 1)).collect());
+        let many = feed.recent(150, Page { bytes: usize::MAX, ..page }).expect("the newest");
+        assert_eq!(many.iter().map(|record| record.seq).collect::<Vec<_>>(), (151..=250).collect::<Vec<_>>());
+        assert_eq!(feed.recent(300, page).map(|none| none.len()), Some(0));
     }
 }

@@ -8,9 +8,9 @@ use super::Engine;
 use crate::log::{Checkpoint, Reader};
 
 /// Records that are not sealed above which the oldest are sealed when it is quiet.
-pub const HOT_RECORDS_QUIET: u64 = 20_000;
-/// Records that are not sealed above which the oldest are sealed in any case.
-pub const HOT_RECORDS_MAX: u64 = 40_000;
+pub const HOT_RECORDS_QUIET: u64 = 10_000;
+/// Records that are not sealed above which the oldest are sealed in any case: a start reads all that are not.
+pub const HOT_RECORDS_MAX: u64 = 20_000;
 /// Records after which the write-ahead log is moved and begun again: a start after a crash reads all of it.
 pub const BACKLOG_RECORDS_MAX: u64 = 10_000;
 /// Bytes of the write-ahead log above which the same is done, and its file becomes empty: letters can be long.

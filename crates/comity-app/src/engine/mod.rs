@@ -209,6 +209,21 @@ impl Engine {
 
     /// Submits and waits for the answer, for callers that have a thread to spend.
     pub fn ask(&self, who: impl Into<comity_core::Asker>, ask: Ask) -> Result<Vec<Event>, Failed> {
+        self.ask_all(who, vec![ask])
+    }
+
+    /// The same with several asks; if one is refused the rest is not asked.
+    pub fn ask_all(&self, who: impl Into<comity_core::Asker>, asks: Vec<Ask>) -> Result<Vec<Event>, Failed> {
+        self.ask_with_key(who, asks, None)
+    }
+
+    /// The same, remembered by the key of a call, so that its repeat gets the same answer.
+    pub fn ask_with_key(
+        &self,
+        who: impl Into<comity_core::Asker>,
+        asks: Vec<Ask>,
+        key: Option<Key>,
+    ) -> Result<Vec<Event>, Failed> {
         struct Send(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
         impl Asker for Send {
             fn answer(self: Box<Self>, answer: Answer<'_>) {
@@ -221,7 +236,7 @@ impl Engine {
             }
         }
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
-        self.submit(Job { who: who.into(), asks: vec![ask], key: None, asker: Box::new(Send(sender)) });
+        self.submit(Job { who: who.into(), asks, key, asker: Box::new(Send(sender)) });
         self.drive();
         answer.recv().unwrap_or_else(|_| Err(Failed::Fault("the engine stopped".into())))
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use comity_core::event::Event;
-use comity_core::{Millis, Record, Refusal, Ticket, Timestamp, World, expire, run};
+use comity_core::{Ask, Millis, Principal, Record, Refusal, Ticket, Timestamp, World, expire, run};
 
 use super::unclaimed::Unclaimed;
 use super::waited::{self, WaitEnd, Waited};
@@ -60,7 +60,8 @@ impl Writer {
     /// Runs one batch: what is due by time, then every job in order.
     pub(super) fn run(&mut self, jobs: Vec<Job>, shared: &Shared) {
         let reading = shared.clock.read();
-        let mut records = expire(&mut self.world, reading.now, reading.wall_ms);
+        let mut records = self.signs_of_life(shared, reading);
+        records.extend(expire(&mut self.world, reading.now, reading.wall_ms));
         for (who, ask) in self.unclaimed.overdue(&self.world, reading.now) {
             // Refused if it has changed hands in the meantime: then there is nothing to end.
             if let Ok(outcome) = run(&mut self.world, who, &ask, None, reading.now, reading.wall_ms) {
@@ -102,6 +103,21 @@ impl Writer {
         self.answer(decided, &records, reading);
         panic_at("feed");
         shared.feed.append(records);
+    }
+
+    /// Whoever waits for an answer lives, however long it has been silent.
+    fn signs_of_life(&mut self, shared: &Shared, reading: Reading) -> Vec<Record> {
+        let mut records = Vec::new();
+        for agent in self.world.falling_silent(reading.now) {
+            let waits = |ticket: &Ticket| self.world.waiter(*ticket) == Some(Principal::Agent(agent));
+            if self.parked.keys().any(waits) || shared.asleep.has_call_of(agent) {
+                let seen = Ask::Seen { agent };
+                let outcome =
+                    run(&mut self.world, Principal::System, &seen, None, reading.now, reading.wall_ms);
+                records.extend(outcome.map(|outcome| outcome.records).unwrap_or_default());
+            }
+        }
+        records
     }
 
     fn decide(&mut self, job: Job, reading: Reading, records: &mut Vec<Record>) -> Next {

@@ -47,6 +47,9 @@ pub(super) fn summary(by: &str, event: &TaskEvent, world: &World) -> String {
         TaskEvent::Cancelled { .. } => format!("{by} cancelled {task}"),
         TaskEvent::LooksLike { other, likeness, .. } => format!("{task} looks like {other}: {likeness}"),
         TaskEvent::Sought { agent: id, wait, .. } => format!("{} waits for work, {wait} at most", agent(id)),
-        TaskEvent::GaveUp { agent: id } => format!("{} waits for work no more", agent(id)),
+        TaskEvent::GaveUp { agent: id, deadlock: None } => format!("{} stopped waiting for work", agent(id)),
+        TaskEvent::GaveUp { agent: id, deadlock: Some(cycle) } => {
+            format!("{} stopped waiting for work that could not come: {cycle}", agent(id))
+        }
     }
 }

@@ -12,6 +12,7 @@ use super::sqlite::{backlog_bytes, open_for_writing};
 use super::verify::{self, Verified};
 use super::witness::{Testimony, Witness};
 use super::{proof, rows};
+use crate::weight::{Page, Room};
 
 /// A reading end of the log, and what keeps the log small.
 #[derive(Debug)]
@@ -31,6 +32,23 @@ pub enum Checkpoint {
     Again,
     /// All of it, when nobody writes for a while; the file becomes empty.
     Whole,
+}
+
+/// A page while it is read.
+struct Filling {
+    records: Vec<Record>,
+    room: Room,
+    is_full: bool,
+}
+
+impl Filling {
+    fn takes(&mut self, stored: &Stored<'_>) -> Result<bool, String> {
+        self.is_full = !self.room.takes(stored.event.len());
+        if !self.is_full {
+            self.records.push(stored.record()?);
+        }
+        Ok(!self.is_full)
+    }
 }
 
 impl Reader {
@@ -101,19 +119,20 @@ impl Reader {
 
     /// The records after `after`, at most `limit`, wherever they are.
     pub fn read(&self, after: u64, limit: usize) -> Result<Vec<Record>, String> {
-        let mut records = Vec::new();
+        self.read_page(after, Page { records: limit, bytes: usize::MAX })
+    }
+
+    /// The records after `after`, wherever they are: as many as fit into a page, and at least one if there is one.
+    pub fn read_page(&self, after: u64, page: Page) -> Result<Vec<Record>, String> {
+        let mut filling = Filling { records: Vec::new(), room: page.room(), is_full: false };
         if after < self.segments.sealed_up_to() {
-            self.segments.read(after, limit, &mut records)?;
+            self.segments.visit_after(after, |stored| filling.takes(stored))?;
         }
-        let from = records.last().map_or(after, |last: &Record| last.seq);
-        if records.len() < limit {
-            let left = limit - records.len();
-            self.visit_hot(from, left, |stored, _| {
-                records.push(stored.record()?);
-                Ok(())
-            })?;
+        let from = filling.records.last().map_or(after, |last| last.seq);
+        if !filling.is_full {
+            rows::visit_while(&self.connection(), from, page.records, |stored, _| filling.takes(stored))?;
         }
-        Ok(records)
+        Ok(filling.records)
     }
 
     /// Visits the records that are not sealed, as they are stored.

@@ -39,6 +39,16 @@ pub(super) fn visit(
     limit: usize,
     mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
 ) -> Result<(), String> {
+    visit_while(connection, after, limit, |stored, hash| visit(stored, hash).map(|()| true))
+}
+
+/// Visits the rows after `after`, in order, at most `limit`, as long as more are wanted.
+pub(super) fn visit_while(
+    connection: &Connection,
+    after: u64,
+    limit: usize,
+    mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<bool, String>,
+) -> Result<(), String> {
     let said = |error: rusqlite::Error| error.to_string();
     let sql = format!("SELECT {COLUMNS} FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql).map_err(said)?;
@@ -46,7 +56,9 @@ pub(super) fn visit(
     let mut rows = statement.query((after as i64, limit)).map_err(said)?;
     while let Some(row) = rows.next().map_err(said)? {
         let (stored, hash) = read(row).map_err(|problem| format!("a row after {after}: {problem}"))?;
-        visit(&stored, hash)?;
+        if !visit(&stored, hash)? {
+            break;
+        }
     }
     Ok(())
 }

@@ -4,14 +4,14 @@
 //! it. A start needs only the newest world and what came after; looking back at any moment needs one segment.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use comity_core::World;
 use comity_core::snapshot::{self, Snapshot};
 use comity_core::world::Patience;
-use comity_core::{Record, World};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -94,6 +94,14 @@ pub(super) fn visit_lines(
     lines: impl BufRead,
     mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
 ) -> Result<(), String> {
+    visit_lines_while(lines, |stored, hash| visit(stored, hash).map(|()| true)).map(drop)
+}
+
+/// Visits lines as long as more are wanted; gives whether they still are.
+fn visit_lines_while(
+    lines: impl BufRead,
+    mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<bool, String>,
+) -> Result<bool, String> {
     for line in lines.lines() {
         let line = line.map_err(|error| error.to_string())?;
         let line: Line<'_> = serde_json::from_str(&line).map_err(|error| error.to_string())?;
@@ -101,9 +109,37 @@ pub(super) fn visit_lines(
         let Line { seq, now, wall_ms, by, key, event, concerns, .. } = &line;
         let (key, event, concerns) = (key.as_deref(), event.get(), concerns.as_deref());
         let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event, concerns };
-        visit(&stored, hash)?;
+        if !visit(&stored, hash)? {
+            return Ok(false);
+        }
     }
-    Ok(())
+    Ok(true)
+}
+
+/// Goes to the first line of a segment that is after `after`, by halves: a segment can be large.
+fn find_line(file: &mut (impl BufRead + Seek), after: u64) -> std::io::Result<()> {
+    /// The part of a line that is looked at.
+    #[derive(Deserialize)]
+    struct Number {
+        seq: u64,
+    }
+    // What is at `low` is a line's beginning; all before it are too old.
+    let (mut low, mut high) = (0, file.seek(SeekFrom::End(0))?);
+    let mut line = Vec::new();
+    while low < high {
+        let middle = low + (high - low) / 2;
+        file.seek(SeekFrom::Start(middle))?;
+        // The rest of the line that the middle is in, unless it begins right there.
+        let skipped = if middle == low { 0 } else { file.skip_until(b'\n')? as u64 };
+        line.clear();
+        let length = file.read_until(b'\n', &mut line)? as u64;
+        match serde_json::from_slice::<Number>(&line) {
+            Ok(number) if number.seq <= after => low = middle + skipped + length,
+            // Whoever reads on from here says what is wrong with a line that cannot be read.
+            Ok(_) | Err(_) => high = middle,
+        }
+    }
+    file.seek(SeekFrom::Start(low)).map(drop)
 }
 
 impl Line<'_> {
@@ -164,18 +200,21 @@ impl Segments {
         }
     }
 
-    /// Reads sealed records after `after`, at most `limit`.
-    pub(super) fn read(&self, after: u64, limit: usize, records: &mut Vec<Record>) -> Result<(), String> {
-        for (first, last) in self.ranges()? {
-            if last <= after || records.len() >= limit {
-                continue;
+    /// Visits sealed records after `after`, as long as more are wanted.
+    pub(super) fn visit_after(
+        &self,
+        after: u64,
+        mut visit: impl FnMut(&Stored<'_>) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        for (first, last) in self.ranges()?.into_iter().filter(|(_, last)| *last > after) {
+            let path = self.segment_path(first, last);
+            let said = |problem: String| format!("{}: {problem}", path.display());
+            let mut file = BufReader::new(File::open(&path).map_err(|error| said(error.to_string()))?);
+            find_line(&mut file, after).map_err(|error| said(error.to_string()))?;
+            let wants_more = visit_lines_while(file, |stored, _| visit(stored)).map_err(said)?;
+            if !wants_more {
+                break;
             }
-            self.visit(first, last, |stored, _| {
-                if stored.seq > after && records.len() < limit {
-                    records.push(stored.record()?);
-                }
-                Ok(())
-            })?;
         }
         Ok(())
     }
@@ -295,4 +334,26 @@ fn hex(hash: &Hash) -> String {
 
 fn unhex(text: &str) -> Option<Hash> {
     text.parse().ok().map(|hash: comity_core::TokenHash| hash.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_by_halves() {
+        for count in [0_u64, 1, 2, 3, 10, 100] {
+            // Short ones and long ones, from 5 on.
+            let line = |seq: u64| {
+                format!("{{\"seq\":{seq},\"text\":\"{}\"}}\n", "x".repeat(seq as usize * 37 % 200))
+            };
+            let text: String = (5..5 + count).map(line).collect();
+            for after in 0..count + 7 {
+                let mut file = std::io::Cursor::new(text.as_bytes());
+                find_line(&mut file, after).expect("read");
+                let rest: String = (5..5 + count).filter(|seq| *seq > after).map(line).collect();
+                assert_eq!(&text[file.position() as usize..], rest, "after {after} of {count}");
+            }
+        }
+    }
 }

@@ -18,7 +18,7 @@ use super::{Durability, Log, LogError};
 /// Bytes of the write-ahead log above which a start moves it: servers that are killed again and again would not.
 const BACKLOG_BYTES_AT_START: u64 = 16 << 20;
 /// Records that are not sealed above which a start seals some, for the same reason.
-const HOT_RECORDS_AT_START: u64 = 50_000;
+const HOT_RECORDS_AT_START: u64 = 30_000;
 
 /// The writer's end of the log.
 #[derive(Debug)]

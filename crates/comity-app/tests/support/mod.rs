@@ -68,7 +68,10 @@ impl App {
         let floor = Fence(world.fence.0 + 1_000);
         let engine = Engine::start(world, log, clock, || {});
         engine
-            .ask(Principal::System, Ask::Start { fence_floor: floor, version: "test".into(), boot: None })
+            .ask(
+                Principal::System,
+                Ask::Start { fence_floor: floor, version: "test".into(), boot: None, uptime: None },
+            )
             .expect("started");
         let facts = ServerFacts { home: home.into(), ..ServerFacts::default() };
         let app = Application::new(engine, reader.clone(), Config::default(), facts);

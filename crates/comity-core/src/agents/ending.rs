@@ -1,13 +1,14 @@
-//! Goodbye and death: one way out, which releases whatever the agent and all below it hold.
+//! Goodbye and death: one way out, which gives up whatever the agent and all below it hold.
 
 use super::{Agent, Ending};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
-use crate::locks::{ReleaseCause, WaitEnding, check_reason};
+use crate::locks::{Lock, WaitEnding, check_reason};
 use crate::refusal::Refusal;
+use crate::time::Millis;
 use crate::world::World;
 
-/// Ends an agent and all below it, and releases whatever they hold. What has ended already stays as it is.
+/// Ends an agent and all below it, who give up whatever they hold. What has ended already stays as it is.
 pub(crate) fn end(
     world: &World,
     who: Principal,
@@ -38,6 +39,31 @@ pub(crate) fn silence_events(world: &World, agent: AgentId) -> Vec<Event> {
     ending_events(world, agent, Ending::Exited, cause)
 }
 
+/// What a server that starts finds over: time stands still for the rules while no server runs, so one that is killed again
+/// and again would keep what the dead hold for ever. The machine's own clock goes on.
+pub(crate) fn silent_across_restarts(
+    world: &World,
+    boot: Option<&str>,
+    uptime: Option<Millis>,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    let Some(uptime) = uptime.filter(|_| boot.is_some() && world.people.boot() == boot) else {
+        return events;
+    };
+    for agent in world.agents.live().filter(|agent| !agent.is_watched()) {
+        let Some(since) = agent.silent_since_uptime else { continue };
+        let silence = Millis(uptime.0.saturating_sub(since.0));
+        if silence >= world.patience.agent_timeout {
+            events.extend(silence_events(world, agent.id));
+            continue;
+        }
+        let held = world.locks.live_of(Principal::Agent(agent.id));
+        let over = held.filter(|lock| lock.wanted.ttl <= silence);
+        events.extend(over.flat_map(|lock| crate::locks::lapse(world, lock.fence)));
+    }
+    events
+}
+
 pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: &str) -> Vec<Event> {
     let mut events = Vec::new();
     let family = world.agents.with_descendants(top);
@@ -49,7 +75,7 @@ pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: 
         let waits = world.locks.waits_of(who);
         events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
         events.extend(crate::mail::undelivered(world, agent));
-        events.extend(world.locks.live_of(who).map(|lock| lock.released(ReleaseCause::HolderEnded)));
+        events.extend(world.locks.live_of(who).map(Lock::left));
         events.extend(crate::permissions::with_agent(world, agent, &family));
         events.extend(crate::tasks::ended_events(world, agent));
         events.extend(crate::pools::ended_events(world, agent));

@@ -53,6 +53,9 @@ impl Event {
             Event::FileKnown { .. } => live("file_known", "file:known"),
             Event::UnlockedWrite { .. } => live("unlocked_write", "file:unlocked_write"),
             Event::CommitUnguarded(_) => durable("commit_unguarded", "commit:unguarded"),
+            // On the disk before the branch is: else a power cut could leave a commit that nobody knows of.
+            Event::MoveIntended(_) => durable("move_intended", "branch:intended"),
+            Event::MoveUndone { .. } => live("move_undone", "branch:undone"),
             Event::Committed { .. } => durable("file_commit", "commit:made"),
             Event::WorktreeAdded { .. } => durable("worktree_added", "worktree:added"),
             // Lost in a power cut, it is as if it had never been released: it stays.
@@ -81,9 +84,11 @@ impl Event {
             Event::LockReleased { .. }
                 | Event::LockExpired { .. }
                 | Event::LockHandedOver { .. }
-                // Whoever the new waiter waits for may go before those that wait for it.
+                // Whoever the new waiter waits for may go before those that wait for it, whatever it waits for.
                 | Event::WaitStarted { .. }
                 | Event::WaitEnded { .. }
+                | Event::Pool(_)
+                | Event::Permission(_)
         )
     }
 }

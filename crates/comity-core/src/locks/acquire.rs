@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::graph::cycle;
+use super::graph::needs_of;
 use super::waiting::{Obstacle, obstacles};
 use super::{LockMode, ReleaseCause, Wanted};
 use crate::decide::Verdict;
@@ -15,6 +15,7 @@ use crate::limits::{
 };
 use crate::refusal::Refusal;
 use crate::time::Millis;
+use crate::wait_graph::Waits;
 use crate::world::World;
 
 /// Grants everything in `wants`, or queues the ask, or says who is in the way.
@@ -39,11 +40,8 @@ pub(crate) fn lock(
     let Some(wait) = wait else {
         return Err(locked(world, first, obstacles));
     };
-    let blockers: BTreeSet<Principal> =
-        in_the_way.iter().flat_map(|(_, obstacles)| obstacles).filter_map(Obstacle::holder).collect();
-    if let Some(cycle) = cycle(world, who, &blockers) {
-        return Err(Refusal::Deadlock { cycle });
-    }
+    let needs = in_the_way.iter().flat_map(|(wanted, _)| needs_of(world, who, wanted, &BTreeSet::new()));
+    needs.fold(Waits::of(world), |waits, need| waits.with(who, need)).check(who)?;
     check_queue(world, who)?;
     let ticket = Ticket(world.ticket.0 + 1);
     Ok(Verdict::Parked(ticket, Event::WaitStarted { ticket, who, wants: wants.to_vec(), wait }))

@@ -1,50 +1,19 @@
-//! Who waits for whom, by locks and by places in the queue, and the cycles that must not be.
+//! Who waits for whom, by locks and by places in the queue.
 //!
 //! A place counts only while whoever has it does not itself wait for the other (see [`super::waiting`]). So no
-//! cycle ever contains a place, and a deadlock is a cycle of locks alone.
+//! cycle ever contains a place in the queue of locks, and a deadlock is a cycle of everything else.
 
 use std::collections::BTreeSet;
 
 use super::waiting::{collide, conflicts};
 use super::{Wait, Wanted};
-use crate::ids::{Principal, Ticket};
+use crate::ids::{Fence, Principal, Ticket};
+use crate::wait_graph::{Need, What};
 use crate::world::World;
+use crate::{permissions, pools};
 
-/// Everybody for whose locks `who` waits, perhaps by way of others; the ask at `except` is left out.
-pub(super) fn lock_reach(world: &World, who: Principal, except: Option<Ticket>) -> BTreeSet<Principal> {
-    let mut reached = lock_blockers(world, who, except);
-    let mut open: Vec<Principal> = reached.iter().copied().collect();
-    while let Some(next) = open.pop() {
-        for blocker in lock_blockers(world, next, None) {
-            if reached.insert(blocker) {
-                open.push(blocker);
-            }
-        }
-    }
-    reached
-}
-
-/// The names around the cycle that `who` would close by waiting for locks of `blockers`, if it would.
-pub(super) fn cycle(world: &World, who: Principal, blockers: &BTreeSet<Principal>) -> Option<Vec<String>> {
-    let mut paths: Vec<Vec<Principal>> = blockers.iter().map(|blocker| vec![who, *blocker]).collect();
-    let mut seen: BTreeSet<Principal> = blockers.clone();
-    while let Some(path) = paths.pop() {
-        let last = *path.last()?;
-        for next in lock_blockers(world, last, None) {
-            let longer = [&path[..], &[next]].concat();
-            if next == who {
-                return Some(longer.into_iter().map(|one| world.name_of(one)).collect());
-            }
-            if seen.insert(next) {
-                paths.push(longer);
-            }
-        }
-    }
-    None
-}
-
-/// Those of `candidates` that wait for `top`, perhaps by way of others. Every overlapping place before one's own
-/// counts here.
+/// Those of `candidates` that may wait for `top`, whatever for and perhaps by way of others. Every overlapping place
+/// before one's own counts here, and so does everybody of whom only one has to give something.
 pub(super) fn dependants(
     world: &World,
     top: Principal,
@@ -56,9 +25,11 @@ pub(super) fn dependants(
         if candidates.is_subset(&found) {
             break;
         }
-        for wait in blocked_by_locks(world, blocker).chain(blocked_by_places(world, blocker)) {
-            if found.insert(wait.who) {
-                open.push(wait.who);
+        let by_locks = blocked_by_locks(world, blocker).chain(blocked_by_places(world, blocker));
+        let by_others = pools::waiting_for(world, blocker).chain(permissions::waiting_for(world, blocker));
+        for waiter in by_locks.map(|wait| wait.who).chain(by_others) {
+            if found.insert(waiter) {
+                open.push(waiter);
             }
         }
     }
@@ -72,16 +43,36 @@ pub(super) fn against<'a>(world: &'a World, wanted: &Wanted) -> impl Iterator<It
     waits.into_iter().filter(|wait| wants_against(wait, wanted))
 }
 
-/// Everybody whose locks keep an ask of `who` waiting; the ask at `except` is left out.
-pub(crate) fn lock_blockers(world: &World, who: Principal, except: Option<Ticket>) -> BTreeSet<Principal> {
-    let mut blockers = BTreeSet::new();
-    for wait in world.locks.waiting(who).filter(|wait| Some(wait.ticket) != except) {
-        for wanted in &wait.wants {
-            let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
-            blockers.extend(locks.iter().map(|lock| lock.holder));
-        }
-    }
-    blockers
+/// What the asks of `who` in the queue need, but for the one at `except`: every lock in their way, but for those that
+/// were given away.
+pub(crate) fn needs<'a>(
+    world: &'a World,
+    who: Principal,
+    except: Option<Ticket>,
+    given_away: &BTreeSet<Fence>,
+) -> Vec<Need<'a>> {
+    let waits = world.locks.waiting(who).filter(|wait| Some(wait.ticket) != except);
+    let wants = waits.flat_map(|wait| &wait.wants);
+    wants.flat_map(|wanted| needs_of(world, who, wanted, given_away)).collect()
+}
+
+/// What is in the way of `wanted`: a need for each holder.
+pub(super) fn needs_of<'a>(
+    world: &'a World,
+    who: Principal,
+    wanted: &'a Wanted,
+    given_away: &BTreeSet<Fence>,
+) -> Vec<Need<'a>> {
+    let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
+    let kept = locks.iter().filter(|lock| !given_away.contains(&lock.fence));
+    let holders: BTreeSet<Principal> = kept.map(|lock| lock.holder).collect();
+    let what = What::Path(&wanted.pattern);
+    holders.into_iter().map(|holder| Need { what, from: [holder].into() }).collect()
+}
+
+/// Everybody who waits for a lock that `holder` has.
+pub(crate) fn waiting_for(world: &World, holder: Principal) -> impl Iterator<Item = Principal> {
+    blocked_by_locks(world, holder).map(|wait| wait.who)
 }
 
 fn blocked_by_locks(world: &World, holder: Principal) -> impl Iterator<Item = &Wait> {

@@ -16,7 +16,7 @@ use crate::time::{Millis, Timestamp};
 
 pub(crate) use acquire::{check_reason, lock, lock_at_once};
 pub(crate) use fences::check_fences;
-pub(crate) use graph::lock_blockers;
+pub(crate) use graph::{needs, waiting_for};
 pub(crate) use lapse::{inspected, lapse, time_out};
 pub(crate) use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
@@ -67,6 +67,9 @@ pub struct Lock {
     pub renewed: Timestamp,
     /// Whether it is held, lapsed or orphaned.
     pub hold: Hold,
+    /// Some of the files with uncommitted work, if it is orphaned.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left: Vec<Box<str>>,
 }
 
 /// The state of a lock.
@@ -75,9 +78,9 @@ pub struct Lock {
 pub enum Hold {
     /// In force.
     Held,
-    /// Its time ran out; its files are being looked at.
+    /// Its time ran out or its holder ended; its files are being looked at.
     Lapsed,
-    /// Its time ran out over uncommitted work; the human or a leader decides.
+    /// Its time ran out or its holder ended over uncommitted work; the human or a leader decides.
     Orphaned,
 }
 

@@ -1,7 +1,7 @@
 //! Giving locks back, and what the human and leaders may do with others' locks.
 
 use super::acquire::{check_path_count, check_reason};
-use super::graph::{against, cycle};
+use super::graph::against;
 use super::{Lock, ReleaseCause};
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
@@ -9,6 +9,7 @@ use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
 use crate::paths::{Component, PathPattern};
 use crate::refusal::Refusal;
 use crate::time::Millis;
+use crate::wait_graph::{Need, Waits, What};
 use crate::world::World;
 
 pub(crate) fn unlock(
@@ -66,7 +67,17 @@ fn not_held(world: &World, project: ProjectId, pattern: &PathPattern) -> Refusal
     }
 }
 
-/// Whether `who` may decide about what `holder` has: itself, an agent above it, its team's lead, the human.
+/// Whether an agent goes on where one that has ended stopped: in its session, or as its program.
+fn continues(world: &World, now: AgentId, before: AgentId) -> bool {
+    let (Some(now), Some(before)) = (world.agents.get(now), world.agents.get(before)) else { return false };
+    let (now_is, was) = (&now.profile, &before.profile);
+    !before.is_live()
+        && ((now_is.session.is_some() && now_is.session == was.session)
+            || (now_is.process.is_some() && now_is.process == was.process))
+}
+
+/// Whether `who` may decide about what `holder` has: itself, whoever goes on in its place, an agent above it, its team's
+/// lead, the human.
 fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
     let leads = |lead: AgentId, other: AgentId| {
         let (lead, other) = (world.agents.get(lead), world.agents.get(other));
@@ -81,7 +92,10 @@ fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
         (Principal::Nobody, _) => false,
         (Principal::Agent(_), Principal::Human | Principal::System | Principal::Nobody) => false,
         (Principal::Agent(me), Principal::Agent(other)) => {
-            me == other || world.agents.is_ancestor(me, other) || leads(me, other)
+            me == other
+                || world.agents.is_ancestor(me, other)
+                || leads(me, other)
+                || continues(world, me, other)
         }
     }
 }
@@ -181,13 +195,14 @@ pub(crate) fn hand_over(
     add_company(world, &mut locks);
     let mut events = Vec::with_capacity(locks.len());
     let mut next = world.fence.0;
+    let mut waits = Waits::of(world);
     for (at, lock) in locks.iter().enumerate() {
         check_one_for_each_pattern(world, lock, &locks[..at], to)?;
+        waits = waits.without_lock(lock.fence);
         // Whoever wants the same waits for the new holder from now on, the old one included.
         for waiter in against(world, &lock.wanted).map(|wait| wait.who).filter(|waiter| *waiter != to) {
-            if let Some(cycle) = cycle(world, waiter, &[to].into()) {
-                return Err(Refusal::Deadlock { cycle });
-            }
+            let what = What::Path(&lock.wanted.pattern);
+            waits = waits.with(waiter, Need { what, from: [to].into() });
         }
         next += 1;
         events.push(Event::LockHandedOver {
@@ -198,6 +213,7 @@ pub(crate) fn hand_over(
             reason: reason.clone(),
         });
     }
+    waits.check(to)?;
     Ok(events)
 }
 

@@ -18,6 +18,7 @@ pub struct Locks {
     pub(super) by_fence: BTreeMap<Fence, Lock>,
     pub(super) by_holder: BTreeMap<Principal, BTreeSet<Fence>>,
     lapsed: BTreeSet<Fence>,
+    orphaned: BTreeSet<Fence>,
     pub(super) index: BTreeMap<ProjectId, PatternIndex>,
     pub(super) waits: BTreeMap<Ticket, Wait>,
     by_waiter: BTreeMap<Principal, BTreeSet<Ticket>>,
@@ -86,6 +87,11 @@ impl Locks {
         self.lapsed.iter().filter_map(|fence| self.by_fence.get(fence))
     }
 
+    /// The locks over uncommitted work whose holders ended or were silent.
+    pub fn orphaned(&self) -> impl Iterator<Item = &Lock> {
+        self.orphaned.iter().filter_map(|fence| self.by_fence.get(fence))
+    }
+
     /// All waits, the first in line first.
     pub fn waits(&self) -> impl Iterator<Item = &Wait> {
         self.waits.values()
@@ -118,8 +124,10 @@ impl Locks {
     pub(crate) fn insert(&mut self, lock: Lock) {
         self.index.entry(lock.wanted.project).or_default().insert(lock.fence.0, &lock.wanted.pattern);
         self.by_holder.entry(lock.holder).or_default().insert(lock.fence);
-        if lock.hold == Hold::Lapsed {
-            self.lapsed.insert(lock.fence);
+        match lock.hold {
+            Hold::Held => {}
+            Hold::Lapsed => drop(self.lapsed.insert(lock.fence)),
+            Hold::Orphaned => drop(self.orphaned.insert(lock.fence)),
         }
         self.by_fence.insert(lock.fence, lock);
     }
@@ -127,6 +135,7 @@ impl Locks {
     fn remove(&mut self, fence: Fence) -> Option<Lock> {
         let lock = self.by_fence.remove(&fence)?;
         self.lapsed.remove(&fence);
+        self.orphaned.remove(&fence);
         if let Some(index) = self.index.get_mut(&lock.wanted.project) {
             index.remove(fence.0, &lock.wanted.pattern);
         }
@@ -164,10 +173,15 @@ impl Locks {
     }
 }
 
-/// When the lock runs out, if it is in force.
-pub(super) fn expires_at(world: &World, lock: &Lock) -> Timestamp {
-    let seen = lock.holder.agent().and_then(|id| world.agents.get(id)).map(|agent| agent.seen);
-    lock.renewed.max(seen.unwrap_or_default()).plus(lock.wanted.ttl)
+/// When the lock runs out, if it is in force and time alone ends it. Whose process is watched is known to live.
+pub(super) fn expires_at(world: &World, lock: &Lock) -> Option<Timestamp> {
+    let holder = lock.holder.agent().and_then(|id| world.agents.get(id));
+    match holder {
+        _ if lock.hold != Hold::Held => None,
+        Some(agent) if agent.is_watched() => None,
+        Some(agent) => Some(lock.renewed.max(agent.seen).plus(lock.wanted.ttl)),
+        None => Some(lock.renewed.plus(lock.wanted.ttl)),
+    }
 }
 
 /// Sets the deadlines of all that `holder` has anew, after a sign of life.
@@ -183,10 +197,10 @@ pub(crate) fn watch(world: &mut World, fence: Fence) {
     let Some(lock) = world.locks.get(fence) else { return };
     let deadline = match lock.hold {
         Hold::Held => expires_at(world, lock),
-        Hold::Lapsed => lock.renewed.plus(INSPECTION_MAX),
+        Hold::Lapsed => Some(lock.renewed.plus(INSPECTION_MAX)),
         Hold::Orphaned => return,
     };
-    world.deadlines.set(Due::Lock(fence), Some(deadline));
+    world.deadlines.set(Due::Lock(fence), deadline);
 }
 
 /// Folds an event about locks into the world.
@@ -209,6 +223,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 since: now,
                 renewed: now,
                 hold,
+                left: vec![],
             });
             watch(world, *fence);
         }
@@ -216,7 +231,9 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             let extended = matches!(record.event, Event::LockExtended { .. });
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             (lock.renewed, lock.wanted.ttl, lock.hold) = (now, *ttl, Hold::Held);
+            lock.left.clear();
             world.locks.lapsed.remove(fence);
+            world.locks.orphaned.remove(fence);
             if !extended && reason.is_some() {
                 lock.wanted.reason.clone_from(reason);
             }
@@ -248,13 +265,20 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 world.tell(lock.holder, record.seq, Told::LockExpired { path });
             }
         }
-        Event::LockOrphaned { fence, .. } => {
+        Event::LockOrphaned { fence, files, .. } => {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             lock.hold = Hold::Orphaned;
             lock.renewed = now;
+            lock.left.clone_from(files);
             world.locks.lapsed.remove(fence);
+            world.locks.orphaned.insert(*fence);
             let (holder, path) = (lock.holder, lock.wanted.pattern.readable());
             world.deadlines.set(Due::Lock(*fence), None);
+            let files: Vec<String> = files.iter().map(ToString::to_string).collect();
+            if let Some(agent) = holder.agent() {
+                let (leader, by) = (crate::teams::leader_of(world, agent), world.name_of(holder));
+                world.tell(leader, record.seq, Told::WorkOrphaned { path: path.clone(), by, files });
+            }
             world.tell(holder, record.seq, Told::LockOrphaned { path });
         }
         Event::LockHandedOver { fence, new_fence, to, reason, .. } => {
@@ -308,6 +332,7 @@ fn hand_over(
         since: now,
         renewed: now,
         hold: Hold::Held,
+        left: vec![],
         ..lock
     });
     watch(world, new_fence);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::acquire::grant_events;
-use super::graph::{dependants, lock_reach, wants_against};
+use super::graph::{dependants, wants_against};
 use super::table::expires_at;
 use super::{Hold, Lock, LockMode, ReleaseCause, Wait, WaitEnding, Wanted};
 use crate::event::Event;
@@ -16,6 +16,7 @@ use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
 use crate::refusal::{HolderView, Refusal};
 use crate::time::Timestamp;
+use crate::wait_graph::{Need, Waits, What};
 use crate::world::World;
 
 /// What keeps an ask from being granted.
@@ -92,8 +93,12 @@ fn places_first<'a>(
     let dependants =
         if candidates.is_empty() { BTreeSet::new() } else { dependants(world, who, &candidates) };
     // To take what they wait for, while waiting for them, would be a deadlock.
-    let reached = lock_reach(world, who, place);
-    others.retain(|wait| reached.contains(&wait.who) || earlier(wait) && !dependants.contains(&wait.who));
+    let what = What::Path(&wanted.pattern);
+    let after = others.iter().fold(Waits::of(world).without(place), |waits, other| {
+        waits.with(other.who, Need { what, from: [who].into() })
+    });
+    let stuck = after.stuck_from(who);
+    others.retain(|wait| stuck.contains_key(&wait.who) || earlier(wait) && !dependants.contains(&wait.who));
     others
 }
 
@@ -161,14 +166,6 @@ impl Obstacle<'_> {
         }
     }
 
-    /// Who holds it, if it is a lock.
-    pub(super) fn holder(&self) -> Option<Principal> {
-        match self {
-            Obstacle::Lock(lock) => Some(lock.holder),
-            Obstacle::Place(..) => None,
-        }
-    }
-
     pub(super) fn is_lapsed(&self) -> bool {
         matches!(self, Obstacle::Lock(lock) if lock.hold == Hold::Lapsed)
     }
@@ -212,17 +209,17 @@ impl Lock {
             reason: self.wanted.reason.as_deref().map(str::to_owned),
             // Orphaned work is as old as its end.
             age_ms: now.since(if self.hold == Hold::Orphaned { self.renewed } else { self.since }),
-            expires_in_ms: (self.hold == Hold::Held).then(|| expires_at(world, self).since(now)),
+            expires_in_ms: expires_at(world, self).map(|at| at.since(now)),
         }
     }
 
-    /// When it runs out without a further sign of life, if it is in force.
+    /// When it runs out without a further sign of life, if it is in force and its holder's process is not watched.
     pub fn expires_at(&self, world: &World) -> Option<Timestamp> {
-        (self.hold == Hold::Held).then(|| expires_at(world, self))
+        expires_at(world, self)
     }
 
     /// Whether it is in force at `now`; the timer only announces what this says.
     pub fn is_live(&self, world: &World, now: Timestamp) -> bool {
-        self.expires_at(world).is_some_and(|at| now < at)
+        self.hold == Hold::Held && self.expires_at(world).is_none_or(|at| now < at)
     }
 }

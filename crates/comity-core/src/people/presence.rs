@@ -82,11 +82,12 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         | Ask::KnowFile { .. }
         | Ask::SawUnlockedWrite(_)
         | Ask::SawUnguardedCommit(_)
-        | Ask::RecordCommit { .. }
+        | Ask::IntendMove(_)
+        | Ask::SettleMove { .. }
         | Ask::AddWorktree { .. }
         | Ask::KeepWorktree { .. }
         | Ask::RemoveWorktree { .. }
-        | Ask::RecordMerge { .. }
+        | Ask::RecordConflict { .. }
         | Ask::Mail(_)
         | Ask::Control(
             ControlAsk::ApproveShutdown { .. }

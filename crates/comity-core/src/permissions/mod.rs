@@ -41,6 +41,7 @@ pub(crate) use modes::mode_of_role;
 pub use pattern::{Match, Pattern};
 pub use plans::{Plan, PlanAnswer, PlanState};
 pub use request::{Hearing, Request, State, is_answered, standing};
+pub(crate) use request::{needs, waiting_for};
 pub use rules::{Effect, Rule, RuleId, Scope, applies};
 pub(crate) use table::PermissionFacts;
 pub use table::Permissions;

@@ -14,6 +14,7 @@ use crate::limits::{
 };
 use crate::refusal::Refusal;
 use crate::time::{Millis, Timestamp};
+use crate::wait_graph::{Need, Waits, What};
 use crate::world::World;
 
 /// One request.
@@ -191,7 +192,34 @@ pub(super) fn request(
     }
     let id = RequestId(world.permissions.last + 1);
     let (call, to) = (Box::new(call.clone()), answerer_of(world, asker));
+    if let Some(need) = answer_from(to).filter(|_| hearing == Hearing::Waits) {
+        Waits::of(world).with(who, need).check(who)?;
+    }
     Ok(vec![PermissionEvent::Asked { request: id, asker, call, to, wait, hearing }])
+}
+
+/// What the requests of an agent that waits for answers need.
+pub(crate) fn needs(world: &World, agent: AgentId) -> impl Iterator<Item = Need<'_>> {
+    awaited(world).filter(move |(asker, _)| *asker == agent).filter_map(|(_, to)| answer_from(to))
+}
+
+/// Everybody who waits for an answer of `who`.
+pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
+    let asked = who.agent().map(|_| awaited(world)).into_iter().flatten();
+    asked.filter(move |(_, to)| *to == who).map(|(asker, _)| Principal::Agent(asker))
+}
+
+/// Who waits for an answer, and of whom.
+fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
+    world.permissions.waiting().filter_map(|request| match (&request.state, request.hearing) {
+        (State::Waiting { to }, Hearing::Waits) => Some((request.asker, *to)),
+        _ => None,
+    })
+}
+
+/// An answer has to come from an agent. People answer whatever else they do.
+fn answer_from(to: Principal) -> Option<Need<'static>> {
+    to.agent().map(|_| Need { what: What::Answer, from: [to].into() })
 }
 
 /// The call is about to be made. This is the only way in which something becomes allowed.

@@ -49,6 +49,12 @@ impl Permissions {
         self.requests.values()
     }
 
+    /// Those that wait for an answer, or to be used.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Request> {
+        let any = self.requests.len() > self.settled;
+        self.requests.values().filter(move |request| any && !request.state.is_settled())
+    }
+
     /// All of one agent.
     pub fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &Request> {
         self.requests.values().filter(move |request| request.asker == agent)

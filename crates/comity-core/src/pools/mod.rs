@@ -16,6 +16,7 @@ mod rights;
 mod share;
 mod table;
 mod take;
+mod waits;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -38,6 +39,7 @@ pub(crate) use queue::{cancel_wait, next_service, still_waiting, time_out};
 pub use rights::{TabUse, check_owner, check_use, check_viewer};
 pub use table::{Pool, Pools};
 pub(crate) use take::{decide, only_comity};
+pub(crate) use waits::{needs, waiting_for};
 
 /// The name of the pool of browser tabs.
 pub const TABS: &str = "tabs";

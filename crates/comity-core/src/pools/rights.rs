@@ -2,7 +2,7 @@
 
 use super::event::PoolEvent;
 use super::table::Pool;
-use super::{PoolKind, Slot, SlotId, contexts};
+use super::{PoolKind, Slot, SlotId, contexts, waits};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
@@ -128,6 +128,7 @@ pub(super) fn hand_over(
         return Ok(vec![]);
     }
     contexts::check_given(world, pool, who, slot, to)?;
+    waits::check_given(world, pool, Some(slot.id), to)?;
     Ok(vec![Event::Pool(PoolEvent::HandedOver {
         pool: pool.name.clone(),
         slot: slot.id,

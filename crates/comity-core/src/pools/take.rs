@@ -4,7 +4,7 @@ use super::ask::{PoolAsk, Take};
 use super::event::{FreeCause, PlaceEnding, PoolEvent};
 use super::full::full;
 use super::table::Pool;
-use super::{Place, PoolKind, SlotId, contexts, free, queue, rights};
+use super::{Place, PoolKind, SlotId, contexts, free, queue, rights, waits};
 use crate::agents::check_name;
 use crate::decide::Verdict;
 use crate::event::Event;
@@ -15,6 +15,7 @@ use crate::limits::{
 use crate::locks::check_reason;
 use crate::refusal::Refusal;
 use crate::time::Millis;
+use crate::wait_graph::Waits;
 use crate::world::World;
 
 /// Decides one ask about pools.
@@ -125,6 +126,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
         check_share_of_page(pool, who)?;
     }
     if let Some(place) = own.filter(|place| place.is_reserved()) {
+        waits::check_given(world, pool, None, who)?;
         return Ok(Verdict::Done(vec![granted(place), give(Some(place.ticket))]));
     }
     if pool.free() > 0 {
@@ -141,6 +143,8 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
     }
     let Some(wait) = wanted.wait else { return Err(full(world, pool, who, None)) };
     let ticket = place_to_wait_at(world, who, pool, wanted)?;
+    let needs = waits::needs_at(pool, who, ticket).into_iter();
+    needs.fold(Waits::of(world), |waits, need| waits.with(who, need)).check(who)?;
     let queued = PoolEvent::Queued {
         pool: pool.name.clone(),
         ticket,

@@ -29,7 +29,7 @@ pub struct HolderView {
     pub reason: Option<String>,
     /// For how long already.
     pub age_ms: Millis,
-    /// How long it lasts without a sign of life.
+    /// How long it lasts without a sign of life; nothing if its holder's process is watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<Millis>,
 }
@@ -48,6 +48,10 @@ impl fmt::Display for HolderView {
                 let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
                 write!(f, "{path} is locked{shared} by {holder}{reason} for {left} more ({age_ms} so far)")
             }
+            ("held", None) => {
+                let shared = if self.mode == LockMode::Shared { " shared" } else { "" };
+                write!(f, "{path} is locked{shared} by {holder}{reason}, who is at work ({age_ms} so far)")
+            }
             (_, None) => write!(f, "{path} was locked by {holder}{reason}; its files are being looked at"),
         }
     }
@@ -62,6 +66,7 @@ pub(super) fn next_step(holders: &[HolderView], wait: &str) -> String {
                 first.holder
             )
         }
+        Some(first) if first.state == "lapsed" => format!("{wait}: looking takes a moment"),
         Some(first) => format!("{wait}, work on something else, or write to {}", first.holder),
         None => format!("try again, or {wait}"),
     }

@@ -2,9 +2,9 @@
 //!
 //! Only an agent that waits for work gets some without its doing: a session that never asked is left alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Task, TaskEvent, similar};
+use super::{State, Task, TaskEvent, similar};
 use crate::agents::Agent;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
@@ -12,6 +12,7 @@ use crate::limits::{TASK_START_MAX, WAIT_MAX};
 use crate::refusal::Refusal;
 use crate::roles::DEFAULT_ROLE;
 use crate::time::{Millis, Timestamp};
+use crate::wait_graph::{Need, Waits, What, is_waited_for, next_seeker_stuck};
 use crate::world::World;
 
 /// Tasks that are ready, and that nobody who is here is free for.
@@ -46,13 +47,53 @@ pub(super) fn seek(
     if world.tasks.owned_by(who).any(Task::is_taken) {
         return Ok(vec![]);
     }
+    if let Some(need) = is_waited_for(world, who).then(|| need_in(world, project)).flatten() {
+        Waits::of(world).with_work().with(who, need).check(who)?;
+    }
     Ok(vec![Event::Task(TaskEvent::Sought { agent, project, wait })])
 }
 
 /// The calling agent waits no more.
 pub(super) fn take(world: &World, who: Principal) -> Vec<Event> {
     let seeks = who.agent().filter(|agent| world.tasks.seekers.contains_key(agent));
-    seeks.map(|agent| Event::Task(TaskEvent::GaveUp { agent })).into_iter().collect()
+    seeks.map(|agent| Event::Task(TaskEvent::GaveUp { agent, deadlock: None })).into_iter().collect()
+}
+
+/// The agents that wait for work.
+pub(crate) fn seekers(world: &World) -> impl Iterator<Item = AgentId> {
+    world.tasks.seekers.keys().copied()
+}
+
+/// What an agent that waits for work needs: that one of those who have some in the same project goes on. Where somebody
+/// else has to make the next step, it waits for nobody.
+pub(crate) fn need(world: &World, agent: AgentId) -> Option<Need<'static>> {
+    let seeker = world.tasks.seekers.get(&agent).filter(|seeker| world.now < seeker.until)?;
+    need_in(world, seeker.project)
+}
+
+fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
+    let anybody_could =
+        |(_, number): &(_, u64)| world.tasks.by_number(*number).is_some_and(|task| task.project == project);
+    if world.tasks.ready.iter().any(anybody_could) {
+        return None;
+    }
+    let is_for_others = |task: &Task| matches!(task.state, State::InReview { .. } | State::Paused { .. });
+    if world.tasks.of(project).any(is_for_others) {
+        return None;
+    }
+    let from: BTreeSet<Principal> = world
+        .tasks
+        .owned()
+        .filter(|task| task.project == project)
+        .filter_map(|task| task.state.owner())
+        .collect();
+    (!from.is_empty()).then_some(Need { what: What::Work, from })
+}
+
+/// Ends the wait of an agent for work that will never come.
+pub(crate) fn next_stuck(world: &World) -> Option<Event> {
+    let (agent, cycle) = next_seeker_stuck(world)?;
+    Some(Event::Task(TaskEvent::GaveUp { agent, deadlock: Some(cycle.to_string().into()) }))
 }
 
 /// The events that give the first task to the agent that was idle longest, or `None` when nothing can be given.

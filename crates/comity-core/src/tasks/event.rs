@@ -222,6 +222,9 @@ pub enum TaskEvent {
     GaveUp {
         /// Which agent.
         agent: AgentId,
+        /// The cycle it was part of, if the wait was ended for it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        deadlock: Option<Box<str>>,
     },
 }
 

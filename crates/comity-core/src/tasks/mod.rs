@@ -27,8 +27,8 @@ use crate::time::Timestamp;
 
 pub(crate) use acts::decide;
 pub use ask::{Act, Draft, TaskAsk, TaskRef};
-pub(crate) use assign::next_assignment;
 pub use assign::{Opening, openings};
+pub(crate) use assign::{need, next_assignment, next_stuck, seekers};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
 pub use graph::Standing;

@@ -63,6 +63,11 @@ pub enum TaskTold {
         /// Why.
         reason: String,
     },
+    /// This agent stopped waiting for work: whoever could finish some waits for this agent.
+    NoWork {
+        /// Who waits for whom.
+        deadlock: String,
+    },
     /// Two tasks look like the same work.
     LooksLike {
         /// Which.
@@ -93,6 +98,9 @@ impl fmt::Display for TaskTold {
                 write!(f, "the work of {by} on {task} waits for a review: comity task accept {task}")
             }
             TaskTold::Failed { task, reason } => write!(f, "the task {task} failed: {}", visible(reason)),
+            TaskTold::NoWork { deadlock } => {
+                write!(f, "there will be no work until you give back what others wait for: {deadlock}")
+            }
             TaskTold::LooksLike { task, other, likeness } => {
                 write!(f, "the task {task} looks like {other}: {likeness}")
             }
@@ -110,6 +118,9 @@ pub(super) fn tell(world: &mut World, record: &Record, event: &TaskEvent) {
 }
 
 fn told(world: &World, record: &Record, event: &TaskEvent) -> Vec<(Principal, TaskTold)> {
+    if let TaskEvent::GaveUp { agent, deadlock: Some(deadlock) } = event {
+        return vec![(Principal::Agent(*agent), TaskTold::NoWork { deadlock: deadlock.to_string() })];
+    }
     let Some(task) = event.on().and_then(|on| world.tasks.get(on.project, &on.task)) else { return vec![] };
     let (owner, worker) = (task.state.owner(), task.state.worker());
     let (id, title, by) = (task.id.to_string(), task.brief.title.to_string(), world.name_of(record.by));

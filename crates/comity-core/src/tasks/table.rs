@@ -112,6 +112,11 @@ impl Tasks {
         task.depends_on.iter().filter_map(|number| self.by_number.get(number))
     }
 
+    /// Whether the agent waits for work.
+    pub fn is_sought_by(&self, agent: AgentId) -> bool {
+        self.seekers.contains_key(&agent)
+    }
+
     /// Since when the agent has had nothing to do.
     pub(super) fn free_since(&self, agent: AgentId) -> Option<Timestamp> {
         self.free_since.get(&agent).copied()
@@ -262,7 +267,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
         let seeker = Seeker { project: *project, until: world.now.plus(*wait) };
         world.tasks.seekers.insert(*agent, seeker);
     }
-    if let TaskEvent::GaveUp { agent } = event {
+    if let TaskEvent::GaveUp { agent, .. } = event {
         world.tasks.seekers.remove(agent);
     }
     let number = event.on().and_then(|on| world.tasks.get(on.project, &on.task)).map(|task| task.number);

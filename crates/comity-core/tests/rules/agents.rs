@@ -74,7 +74,7 @@ fn states() {
             ann: nothing changes
             ann is running
             ann: running
-            a.rs of ann released with its holder
+            a.rs of ann lapsed
             ann completed (goodbye)
             ann: completed"#]],
     );
@@ -96,10 +96,8 @@ fn the_end_is_final() {
         expect![[r#"
             ann got a.rs (fence 1)
             bob waits for a.rs (ticket 1, 5m)
-            a.rs of ann released with its holder
+            a.rs of ann lapsed
             ann failed (its process died)
-            bob got a.rs (fence 2)
-            bob has waited ([fence 2])
             human: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
             ann: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
             ann: refused (agent_ended): ann has ended (its process died); join again with: comity agent join NAME
@@ -128,13 +126,13 @@ fn all_is_released_with_an_event_each() {
             ann waits for c.rs (ticket 1, 5m)
             cid waits for b.rs (ticket 2, 5m)
             ann waits no more
-            a.rs of ann released with its holder
-            b.rs of ann released with its holder
+            a.rs of ann lapsed
+            b.rs of ann lapsed
             ann completed (goodbye)
-            cid got b.rs (fence 4)
-            cid has waited ([fence 4])
+            fence 1: a.rs was locked by ann; its files are being looked at
+            fence 2: b.rs was locked by ann; its files are being looked at
             fence 3: c.rs is locked by bob for 5m more (0ms so far)
-            fence 4: b.rs is locked by cid for 5m more (0ms so far)"#]],
+            1. cid for b.rs, 5m left"#]],
     );
 }
 
@@ -151,8 +149,9 @@ fn silence_of_ten_minutes() {
         expect![[r#"
             ann got a.rs (fence 1)
             ann was seen
-            a.rs of ann released with its holder
-            ann exited (no sign of life)"#]],
+            a.rs of ann lapsed
+            ann exited (no sign of life)
+            fence 1: a.rs was locked by ann; its files are being looked at"#]],
     );
 }
 
@@ -189,7 +188,7 @@ fn a_closed_connection_has_a_grace() {
             ann joined
             ann got a.rs (fence 1)
             ann disconnected
-            a.rs of ann released with its holder
+            a.rs of ann lapsed
             ann exited (its connection closed)
             ann: exited"#]],
     );
@@ -269,12 +268,10 @@ fn children_end_with_their_parent() {
             tot got t.rs (fence 2)
             bob waits for t.rs (ticket 1, 5m)
             ann completed (goodbye)
-            k.rs of kid released with its holder
+            k.rs of kid lapsed
             kid terminated (ann ended)
-            t.rs of tot released with its holder
+            t.rs of tot lapsed
             tot terminated (ann ended)
-            bob got t.rs (fence 3)
-            bob has waited ([fence 3])
             ann: completed
             kid: terminated
             tot: terminated

@@ -8,7 +8,7 @@ use crate::script::check;
 fn a_lock_that_ran_out_clean_is_free_and_its_holder_is_told_once() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         59s pass
         1s pass
@@ -34,7 +34,7 @@ fn a_lock_that_ran_out_clean_is_free_and_its_holder_is_told_once() {
 fn dirty_work_is_kept_for_the_human() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s because half done
         60s pass
         dirty a.rs
@@ -61,7 +61,7 @@ fn dirty_work_is_kept_for_the_human() {
 fn who_asks_during_the_look_gets_a_short_wait() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         bob locks a.rs
@@ -83,7 +83,7 @@ fn who_asks_during_the_look_gets_a_short_wait() {
 fn who_asks_during_the_look_is_refused_when_it_is_dirty() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         bob locks a.rs
@@ -103,8 +103,8 @@ fn who_asks_during_the_look_is_refused_when_it_is_dirty() {
 fn orphaned_work_is_as_old_as_its_end() {
     check(
         "
-        ann joins with process
-        bob joins with process
+        ann joins
+        bob joins
         ann locks a.rs for 60s
         60s pass
         dirty a.rs
@@ -126,7 +126,7 @@ fn orphaned_work_is_as_old_as_its_end() {
 fn nobody_looked_in_time() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         9s pass
@@ -145,11 +145,11 @@ fn nobody_looked_in_time() {
 fn the_look_has_its_time_across_a_restart() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         7s pass
-        bob joins with process
+        bob joins
         restart
         3s pass",
         expect![[r#"
@@ -166,7 +166,7 @@ fn the_look_has_its_time_across_a_restart() {
 fn the_holder_revives_a_lapsed_lock() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         ann locks a.rs for 60s
@@ -187,7 +187,7 @@ fn the_holder_revives_a_lapsed_lock() {
 fn the_holder_revives_orphaned_work() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         dirty a.rs
@@ -258,7 +258,7 @@ fn a_heartbeat_does_not_revive() {
 fn a_shared_lock_just_ends() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs shared for 60s
         bob locks a.rs waiting 5m
         60s pass
@@ -329,7 +329,7 @@ fn an_extension_counts_from_now() {
 fn orphaned_work_of_the_dead_is_handed_over_not_extended() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         dirty a.rs

@@ -90,7 +90,7 @@ fn a_shared_lock_is_not_enough_to_edit() {
 fn a_lapsed_lock_is_not_enough() {
     check(
         "
-        ann joins with process
+        ann joins
         ann locks a.rs for 60s
         60s pass
         ann acts on a.rs with 1

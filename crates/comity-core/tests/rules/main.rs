@@ -11,6 +11,8 @@ mod fences;
 mod limits;
 mod locks;
 mod mail;
+mod moves;
+mod orphans;
 mod paths;
 mod people;
 mod permission_rules;

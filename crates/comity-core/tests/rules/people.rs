@@ -245,6 +245,7 @@ fn groups_of_agents_are_remembered_until_the_machine_boots() {
         fence_floor: comity_core::Fence(0),
         version: "0".into(),
         boot: Some(boot.into()),
+        uptime: None,
     };
     scene.ask(Principal::System, start("one")).expect("started");
     let join = |at: u64, start: u64, group: Option<&str>| Ask::Join {

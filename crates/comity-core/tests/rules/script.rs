@@ -109,7 +109,8 @@ impl Stage {
             ("clean" | "dirty", path) => {
                 let path = PathPattern::parse(path, CaseRule::Exact).expect("a path");
                 let lock = self.world.locks.iter().find(|lock| lock.wanted.pattern == path).expect("a lock");
-                let ask = Ask::Inspected { fence: lock.fence, dirty: first == "dirty" };
+                let left = (first == "dirty").then(|| vec![path.readable().into()]);
+                let ask = Ask::Inspected { fence: lock.fence, left };
                 self.ask("comity", Principal::System, &ask, None);
             }
             (name, act) => self.act(name, act),
@@ -266,7 +267,7 @@ impl Stage {
         self.world = snapshot.restore(Patience::default());
         assert_eq!(self.world.next_deadline(), deadline, "deadlines survive a restart");
         let fence_floor = Fence(floor.trim_start_matches("floor ").parse().unwrap_or(0));
-        let ask = Ask::Start { fence_floor, version: "0".into(), boot: None };
+        let ask = Ask::Start { fence_floor, version: "0".into(), boot: None, uptime: None };
         self.ask("comity", Principal::System, &ask, None);
     }
 }

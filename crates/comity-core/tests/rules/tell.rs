@@ -79,6 +79,8 @@ impl Teller {
             Event::FileKnown { file, .. } => format!("{} is known", file.path),
             Event::UnlockedWrite(write) => write.summary(world),
             Event::CommitUnguarded(commit) => commit.summary(world),
+            Event::MoveIntended(it) => format!("a branch is to move to {}", it.new),
+            Event::MoveUndone { commit, of, .. } => format!("{} did not move it to {commit}", name(*of)),
             Event::Committed { commit, .. } => format!("{} files were committed", commit.files_total),
             Event::WorktreeAdded { tree, .. } => format!("worktree {} is there", tree.slug),
             Event::WorktreeReleased { slug, .. } => format!("worktree {slug} may go"),

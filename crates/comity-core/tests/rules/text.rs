@@ -85,7 +85,10 @@ fn told_to_end(world: &World) -> (usize, bool, Option<RequestId>) {
 }
 
 fn is_control(record: &Record) -> bool {
-    matches!(record.event, Event::Control(_) | Event::AgentEnded { .. } | Event::AgentIdled { .. })
+    matches!(
+        record.event,
+        Event::Control(_) | Event::AgentEnded { .. } | Event::AgentIdled { idle: true, .. }
+    )
 }
 
 proptest! {

@@ -35,10 +35,23 @@ pub(super) struct Committing<'a> {
     pub(super) deadline: Instant,
 }
 
+/// A commit that is about to be put on its branch.
+#[derive(Clone, Copy, Debug)]
+pub struct Next<'a> {
+    /// Its hash.
+    pub commit: &'a str,
+    /// The commit that it follows; nothing for the first of a branch.
+    pub parent: Option<&'a str>,
+    /// The full name of the branch; nothing if none is checked out.
+    pub branch: Option<&'a str>,
+    /// What it changes, by path.
+    pub changes: &'a [Change],
+}
+
 /// A commit that is on its branch.
 pub(super) struct Made {
     pub(super) commit: String,
-    pub(super) branch: Result<Option<String>, UnknownState>,
+    pub(super) branch: Option<String>,
     pub(super) changes: Vec<Change>,
     /// Covered paths that others committed meanwhile.
     pub(super) overtaken: Result<Vec<PathBuf>, UnknownState>,
@@ -49,7 +62,7 @@ impl Committing<'_> {
     /// Makes the commit on whatever is checked out then, if there is anything to commit.
     pub(super) fn attempts(
         &self,
-        before_publish: &mut dyn FnMut(&[Change]) -> Result<(), Refusal>,
+        before_publish: &mut dyn FnMut(&Next<'_>) -> Result<(), Refusal>,
     ) -> Result<(Found, Option<Made>), NotCommitted> {
         let mut first_head = None;
         let mut problem = String::new();
@@ -60,13 +73,20 @@ impl Committing<'_> {
             let Some(built) = build(self.git, self.desk, self.request, &found)? else {
                 return Ok((found, None));
             };
-            before_publish(&built.changes).map_err(NotCommitted::Refused)?;
+            let branch = branch(self.git)?;
+            let next = Next {
+                commit: &built.commit,
+                parent: found.head.as_deref(),
+                branch: branch.as_deref(),
+                changes: &built.changes,
+            };
+            before_publish(&next).map_err(NotCommitted::Refused)?;
             let (commit, changes) = (built.commit.clone(), built.changes.clone());
             match self.publication(&found, built).publish(lock)? {
                 Published::Overtaken { problem: said } => problem = said,
                 Published::Done(index) => {
                     let overtaken = self.overtaken(first_head, found.head.as_deref());
-                    let made = Made { commit, branch: branch(self.git), changes, overtaken, index };
+                    let made = Made { commit, branch, changes, overtaken, index };
                     return Ok((found, Some(made)));
                 }
             }

@@ -20,6 +20,7 @@ mod not_committed;
 mod presence;
 mod private_index;
 mod publish;
+mod recover;
 mod report;
 mod request;
 mod scope;
@@ -46,23 +47,25 @@ pub use answer::{
     Committed, Dirty, LISTED_MAX, Listed, Missing, MissingReason, Outcome, Report, SharedIndex, SkipReason,
     Skipped, Verified,
 };
+pub use attempts::Next;
 pub use change::{Change, ChangeKind, Mode, Version};
 pub(crate) use desk::NAME as DESK;
 pub use heal::Healed;
 pub use not_committed::NotCommitted;
+pub use recover::{Begun, Recalled, came_about, recall};
 pub use request::{AUTHOR_BYTES_MAX, Author, Hooks, MESSAGE_BYTES_MAX, Request};
 pub use scope::{Look, Patterns, Scope};
 pub use unfinished::Unfinished;
 
 /// Commits what is changed within a scope in the working tree of `repository`, and nothing else.
 ///
-/// `before_publish` gets exactly what the commit changes, while no other commit of ours is under way in this
+/// `before_publish` gets the commit and exactly what it changes, while no other commit of ours is under way in this
 /// repository, and may refuse; then nothing has happened. It is asked again whenever somebody else moved the branch in
 /// between and the commit had to be built anew.
 pub fn commit(
     repository: &Repository,
     request: &Request<'_>,
-    before_publish: &mut dyn FnMut(&[Change]) -> Result<(), Refusal>,
+    before_publish: &mut dyn FnMut(&Next<'_>) -> Result<(), Refusal>,
 ) -> Result<Outcome, NotCommitted> {
     request.check()?;
     let deadline = Instant::now() + request.patience;

@@ -27,10 +27,6 @@ pub(super) fn answer(git: &Git<'_>, request: &Request<'_>, found: &Found, made: 
     let mut report = report(git, request, found, &made.changes, dirty);
     // The commit stands; what could not be found out about it is no reason to say otherwise.
     let mut warn = |problem: String| report.warnings.push(problem);
-    let branch = made.branch.unwrap_or_else(|unknown| {
-        warn(format!("the branch could not be found out: {unknown}"));
-        None
-    });
     let overtaken = made.overtaken.unwrap_or_else(|unknown| {
         warn(format!("what others committed meanwhile could not be found out: {unknown}"));
         Vec::new()
@@ -38,7 +34,7 @@ pub(super) fn answer(git: &Git<'_>, request: &Request<'_>, found: &Found, made: 
     Outcome::Committed(Box::new(Committed {
         commit: made.commit,
         parent: found.head.clone(),
-        branch,
+        branch: made.branch,
         changes: made.changes,
         overtaken: Listed::of(overtaken),
         verified,

@@ -28,7 +28,7 @@ fn look(git: &Git<'_>, commit: &str, changes: &[Change]) -> Result<Option<String
 }
 
 /// A commit, and what it changes.
-fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<Change>), UnknownState> {
+pub(super) fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<Change>), UnknownState> {
     let options = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--root", commit];
     let said = git.call("diff-tree").args(options).done()?;
     let end = said.iter().position(|byte| *byte == 0).unwrap_or(said.len());

@@ -31,14 +31,19 @@ impl Driver {
 
     /// Takes that back; a lock of somebody else's stays.
     pub(super) fn unlock_git_entry(&self, git_dir: &Path) -> Result<(), Failure> {
+        self.unlock_if(git_dir, |reason| reason == MOVING.as_bytes())
+    }
+
+    /// The same after a crash, which may have come before the reason was written.
+    pub(super) fn unlock_interrupted(&self, git_dir: &Path) -> Result<(), Failure> {
+        self.unlock_if(git_dir, |reason| MOVING.as_bytes().starts_with(reason))
+    }
+
+    fn unlock_if(&self, git_dir: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
         let unlock = || -> io::Result<()> {
             let root = Root::open(git_dir)?;
             let reason = root.read(Path::new("locked"), REASON_BYTES_MAX)?;
-            if reason.is_some_and(|reason| reason == MOVING.as_bytes()) {
-                root.unlink("locked")
-            } else {
-                Ok(())
-            }
+            if reason.is_some_and(|reason| is_ours(&reason)) { root.unlink("locked") } else { Ok(()) }
         };
         unlock().map_err(Failure::disk(&git_dir.join("locked")))
     }

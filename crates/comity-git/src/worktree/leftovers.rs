@@ -116,21 +116,28 @@ impl Driver {
                 found.extend(self.left_at(&path, place == &self.places.pool));
             }
         }
+        found.extend(self.left_without_files(&found)?);
+        found.sort();
+        Ok(found)
+    }
+
+    /// Git's entries for worktrees in our places that are not there, those aside that are known to be half removed.
+    pub(super) fn left_without_files(&self, known: &[Leftover]) -> Result<Vec<Leftover>, Failure> {
         let is_ours = |path: &Path| {
             path.parent().is_some_and(|it| it == self.places.worktrees || it == self.places.pool)
         };
+        let mut found = Vec::new();
         for (git_entry, marker) in self.git_entries()? {
             let Some(path) = marker.parent().filter(|path| is_ours(path)).map(Path::to_owned) else {
                 continue;
             };
             let is_half_removed =
-                found.iter().any(|it| matches!(it, Leftover::HalfRemoved { path: was, .. } if *was == path));
+                known.iter().any(|it| matches!(it, Leftover::HalfRemoved { path: was, .. } if *was == path));
             // One that has moved is told by where it is now.
             if !is_half_removed && !path.exists() && !self.is_elsewhere(&git_entry)? {
                 found.push(Leftover::NoFiles { path, git_entry });
             }
         }
-        found.sort();
         Ok(found)
     }
 
@@ -172,7 +179,7 @@ impl Driver {
     }
 
     /// Whether some directory in our places leads to this entry of git's.
-    fn is_elsewhere(&self, git_entry: &Path) -> Result<bool, Failure> {
+    pub(super) fn is_elsewhere(&self, git_entry: &Path) -> Result<bool, Failure> {
         for place in [&self.places.worktrees, &self.places.pool] {
             let leads_there = |path: &PathBuf| self.linked(path).is_some_and(|it| it.git_dir == git_entry);
             if visible(place)?.iter().any(leads_there) {

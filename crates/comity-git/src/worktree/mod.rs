@@ -26,6 +26,7 @@ mod pool;
 mod proof;
 mod purge;
 mod record;
+mod recover;
 mod remove;
 mod reserve;
 mod restore;
@@ -43,6 +44,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::marker::{self, Marker};
@@ -55,7 +57,7 @@ pub use failure::{Failure, FailureKind};
 pub use hook::Hook;
 pub use leftovers::Leftover;
 pub use list::Listed;
-pub use merge::{Change, Conflict, MergePlan, Merged, Person, Side};
+pub use merge::{Change, Conflict, MergePlan, MergeTurn, Merged, Person, Side};
 pub use names::{Branch, InnerPath};
 pub use pool::Filled;
 pub use proof::{Kept, Removable, Rules, Why};
@@ -102,6 +104,8 @@ pub struct Driver {
     merges: merge::Queue,
     /// Watches over the worktrees of the pool, by name.
     watches: Mutex<HashMap<String, watch::Watch>>,
+    /// Whether what a crash has left of the pool has been cleared.
+    is_recovered: AtomicBool,
 }
 
 impl Driver {
@@ -130,6 +134,7 @@ impl Driver {
             watch: Box::new(|_| {}),
             merges: merge::Queue::default(),
             watches: Mutex::default(),
+            is_recovered: AtomicBool::new(false),
         })
     }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -12,11 +11,10 @@ use super::create::{ADD_SETTINGS, CheckedOut};
 use super::disk::Root;
 use super::failure::Failure;
 use super::guard::Guard;
-use super::leftovers::{Leftover, visible};
 use super::names::random_suffix;
 use super::proof::{check_pristine, look_at_git};
 use super::record::{Pooled, Record};
-use super::reserve::INTERRUPTED;
+use super::step::Step;
 use super::survey::{Except, Survey};
 use super::watch::Watch;
 use super::{Driver, FailureKind};
@@ -55,13 +53,13 @@ impl Driver {
     /// Sees to it that so many worktrees are ready, at what `base` is now. Takes as long as git does.
     pub fn fill(&self, base: &str, ready: usize) -> Result<Filled, Failure> {
         let deadline = self.deadline();
-        let guard = Guard::take(&self.places.pool.join(".lock"), deadline)?;
+        let guard = Guard::take(&self.pool_lock(), deadline)?;
         let held = guard.file();
         self.check_room()?;
         let project = self.project();
         let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS).holding(held);
         let commit = self.resolve(&git, base)?;
-        self.clear_half_made();
+        self.clear_pool()?;
         let mut filled = Filled::default();
         for pooled in self.pooled()? {
             if filled.ready >= ready || pooled.record.commit == commit {
@@ -82,30 +80,9 @@ impl Driver {
         Ok(filled)
     }
 
-    /// Moves what a crash left of prepared worktrees into the trash. The caller holds the lock of the pool.
-    fn clear_half_made(&self) {
-        let Ok(paths) = visible(&self.places.pool) else { return };
-        let is_busy = |path: &PathBuf| path.as_os_str().as_encoded_bytes().ends_with(BUSY.as_bytes());
-        for path in paths.into_iter().filter(|path| !is_busy(path)) {
-            if let Some(Leftover::HalfMade { .. } | Leftover::NoGitEntry { .. }) =
-                self.left_there(&path, true)
-            {
-                // What cannot go stays a leftover; it is in nobody's way.
-                let _stays = self.set_aside_path(None, &path, INTERRUPTED);
-            }
-        }
-    }
-
     /// How many worktrees are ready.
     pub fn ready(&self) -> Result<usize, Failure> {
         Ok(self.pooled()?.len())
-    }
-
-    /// Watches the worktrees that another process has made ready, so that they need not be looked at when asked for.
-    pub fn watch_ready(&self) -> Result<(), Failure> {
-        let deadline = self.deadline();
-        let _guard = Guard::take(&self.places.pool.join(".lock"), deadline)?;
-        self.watch_pool(deadline)
     }
 
     /// The worktrees that are ready, by name.
@@ -163,7 +140,9 @@ impl Driver {
             let worktree = self.linked(&path).ok_or_else(|| {
                 Failure::git(format!("git made {} and it is not a worktree", path.display()))
             })?;
+            self.done(Step::Added);
             let files = self.check_out(&worktree, held, deadline)?;
+            self.done(Step::CheckedOut);
             let (record, watch) = self.seal(&worktree, commit, files, deadline)?;
             // It can be claimed as soon as it is written down, and is watched by then.
             watch.map(|watch| self.watches().insert(name.clone(), watch));
@@ -197,7 +176,7 @@ impl Driver {
     }
 
     /// Watches the worktrees that are ready, as far as they are not watched yet.
-    fn watch_pool(&self, deadline: Instant) -> Result<(), Failure> {
+    pub(super) fn watch_pool(&self, deadline: Instant) -> Result<(), Failure> {
         let pooled = self.pooled()?;
         self.watches().retain(|name, _| pooled.iter().any(|pooled| pooled.name == *name));
         for InPool { name, worktree, record } in pooled {
@@ -235,11 +214,13 @@ impl Driver {
                 return Err(Failure::new(FailureKind::Changed, "somebody changed it in the pool", ""));
             }
             self.switch(&busy.worktree, commit, held, deadline)?;
+            self.done(Step::CheckedOut);
             let Pooled { unfiltered, hooks, .. } = busy.record.clone();
             let files = CheckedOut { unfiltered, hooks, warnings: Vec::new() };
             // The rename ends a watch; it is watched again below.
             let (record, _) = self.seal(&busy.worktree, commit, files, deadline)?;
             record.write(&busy.worktree.git_dir)?;
+            self.done(Step::Recorded);
             let place = self.place(&self.places.pool)?;
             place.rename(&busy.name, &place, &pooled.name).map_err(Failure::disk(&busy.worktree.root))
         };
@@ -266,6 +247,7 @@ impl Driver {
         match place.rename(&pooled.name, &place, &name) {
             Ok(()) => {
                 self.unwatch(&pooled.name);
+                self.done(Step::Held);
                 Ok(Some(InPool { name, worktree, record: pooled.record.clone() }))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

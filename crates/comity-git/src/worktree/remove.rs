@@ -1,5 +1,6 @@
 //! Takes a worktree away: a rename into the trash, after a proof that no work is in it.
 
+use std::path::Path;
 use std::time::Instant;
 
 use super::Driver;
@@ -10,7 +11,7 @@ use super::proof::{Kept, Removable, Why};
 use super::record::Maker;
 use super::save::SAVED;
 use super::step::Step;
-use super::trash::{Entry, FILES, Proven, Reason, Trashed};
+use super::trash::{Entry, FILES, GIT_ENTRY, PURGING, Proven, Reason, Trashed};
 use crate::git::Git;
 use crate::worktrees::Worktree;
 
@@ -62,6 +63,35 @@ impl Driver {
         self.drop_branch(proven, deadline).map_err(failed)?;
         self.done(Step::BranchRemoved);
         Ok(entry.into())
+    }
+
+    /// Takes back a removal that a crash has interrupted, so that it can begin anew; one that was done to the end stays done.
+    pub fn take_back_interrupted(&self, path: &Path) -> Result<(), Failure> {
+        let deadline = self.deadline();
+        let _guard = self.trash_guard(deadline)?;
+        let folder = path.file_name().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_of_it = |id: &String| id.starts_with(&format!("{folder}-")) && !id.ends_with(PURGING);
+        for id in self.trash_names()?.into_iter().filter(is_of_it) {
+            let Ok((dir, entry)) = self.trash_entry(&id) else { continue };
+            let has = |name: &str| dir.kind(Path::new(name)).is_ok_and(|kind| kind.is_some());
+            let Reason::Proven(proven) = &entry.reason else { continue };
+            if entry.path != path || has(GIT_ENTRY) {
+                continue;
+            }
+            let name = entry.git_entry.as_ref();
+            let git_dir = name.map(|name| self.common_dir.join("worktrees").join(name));
+            let known = self.entries_for(path)?;
+            match (has(FILES), git_dir.filter(|git_dir| known.contains(git_dir))) {
+                (true, Some(_)) if !path.exists() => self.put_back(&entry).map(drop)?,
+                (true, _) => {}
+                // Nothing was moved, and somebody may have worked in it since: to restore it would undo that.
+                (false, git_dir) => {
+                    git_dir.map_or(Ok(()), |git_dir| self.unlock_interrupted(&git_dir))?;
+                    self.take_back_removal(&entry, proven, deadline)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn entry_of(&self, proof: &Removable<'_>) -> Result<Entry, Failure> {

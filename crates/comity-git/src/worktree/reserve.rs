@@ -101,6 +101,30 @@ impl Driver {
         }
     }
 
+    /// Takes back what a crash left of names under which nothing is: a branch that nobody uses, or the reservation alone.
+    pub(super) fn take_back_reservations(&self) -> Result<(), Failure> {
+        let worktrees = &self.places.worktrees;
+        for entry in std::fs::read_dir(worktrees).map_err(Failure::disk(worktrees))? {
+            let path = entry.map_err(Failure::disk(worktrees))?.path();
+            if !path.as_os_str().as_encoded_bytes().ends_with(SUFFIX.as_bytes()) {
+                continue;
+            }
+            let Ok(file) = File::open(&path) else { continue };
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_same(&file, &path) {
+                continue;
+            }
+            if let Some(Intention { slug, branch, base }) = read(&file) {
+                let meant = worktrees.join(slug.folder());
+                if meant.symlink_metadata().is_ok() || self.git_dir_of(&meant)?.is_some() {
+                    continue;
+                }
+                self.drop_unused(&branch, &base)?;
+            }
+            std::fs::remove_file(&path).map_err(Failure::disk(&path))?;
+        }
+        Ok(())
+    }
+
     /// Puts what there is of a worktree that nobody got into the trash.
     fn clear(&self, slug: &Slug, meant: Option<(&Branch, &Base)>) -> Result<(), Failure> {
         let path = self.places.worktrees.join(slug.folder());

@@ -13,6 +13,7 @@ use super::names::Branch;
 use super::proof::not_kept;
 use super::record::Record;
 use super::slug::Slug;
+use super::step::Step;
 use super::trash::Reason;
 use super::{Driver, save};
 use crate::git::Git;
@@ -95,17 +96,21 @@ impl Driver {
                 ));
             }
         };
-        if !has_files && git_dir.is_none() {
+        // One that was just handed out has left only its name in git's entry.
+        let is_elsewhere = |git_dir: &PathBuf| self.is_elsewhere(git_dir).unwrap_or(true);
+        if !has_files && git_dir.as_ref().is_none_or(is_elsewhere) {
             return Ok(None);
         }
         let reason = Reason::SetAside { message: why.to_owned() };
         let entry = self.new_entry(slug, path, git_dir.as_deref(), reason)?;
         let dir = self.begin_entry(&entry)?;
+        self.done(Step::RemovalRecorded);
         if let Some(git_dir) = git_dir.filter(|git_dir| !git_dir.join("locked").exists()) {
             self.lock_git_entry(&git_dir)?;
         }
         if has_files {
             self.move_files(&dir, path)?;
+            self.done(Step::FilesMoved);
         }
         if let Some(name) = &entry.git_entry {
             self.move_git_entry(&dir, name)?;

@@ -13,6 +13,8 @@ pub enum Step {
     Recorded,
     /// The files are there.
     CheckedOut,
+    /// A worktree of the pool cannot be claimed until it is brought to another commit, or is in the trash.
+    Held,
     /// A worktree of the pool has moved to its new place.
     Claimed,
     /// Settings are copied and directories linked.

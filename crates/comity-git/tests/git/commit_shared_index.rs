@@ -54,8 +54,8 @@ fn what_is_staged_while_the_commit_is_built_stays_staged() {
     let sandbox = tree();
     sandbox.write("main/src/a.rs", "ours\n");
     let scope = below(&["src"]);
-    let outcome = commit(&sandbox.repository("main"), &request(&scope), &mut |changes| {
-        assert_eq!(shown(changes), ["M src/a.rs"]);
+    let outcome = commit(&sandbox.repository("main"), &request(&scope), &mut |next| {
+        assert_eq!(shown(next.changes), ["M src/a.rs"]);
         sandbox.write("main/docs/d.md", "staged by a person\n");
         sandbox.git("main", &["add", "docs/d.md"]);
         Ok(())
@@ -87,8 +87,8 @@ fn a_commit_in_between_is_built_upon() {
     sandbox.write("main/src/b.rs", "ours\n");
     let scope = below(&["src"]);
     let mut asked = Vec::new();
-    let outcome = commit(&sandbox.repository("main"), &request(&scope), &mut |changes| {
-        asked.push(shown(changes));
+    let outcome = commit(&sandbox.repository("main"), &request(&scope), &mut |next| {
+        asked.push(shown(next.changes));
         if asked.len() <= 2 {
             sandbox.write("main/docs/d.md", &format!("by a person, {}\n", asked.len()));
             sandbox.git("main", &["commit", "-q", "-m", "of a person", "--", "docs/d.md"]);

@@ -16,6 +16,7 @@ mod hostile;
 mod one_name;
 mod own_inodes;
 mod refusals;
+mod rescue;
 mod sandbox;
 mod spellings;
 mod uncommitted;

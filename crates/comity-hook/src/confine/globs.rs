@@ -2,14 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use comity_core::paths::{Alternative, covers};
+use comity_core::paths::{Alternative, covers, fold};
 use comity_core::{CaseRule, PathPattern};
 
 /// Entries of directories that are looked at; what is found later is not held, and is noticed by the watcher.
 const ENTRIES_MAX: usize = 20_000;
 
+/// Where patterns are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Worktree<'a> {
+    pub(super) root: &'a Path,
+    /// How names in patterns are spelled.
+    pub(super) case: CaseRule,
+}
+
 /// Adds what exists of a glob, beginning at the directory that its literal part names.
-pub(super) fn expand(root: &Path, from: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
+pub(super) fn expand(worktree: Worktree<'_>, from: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
     let trees = trees(pattern);
     let (mut left, mut looked) = (vec![from.to_owned()], 0);
     while let Some(dir) = left.pop() {
@@ -19,7 +27,7 @@ pub(super) fn expand(root: &Path, from: &Path, pattern: &PathPattern, paths: &mu
                 return;
             }
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-            let Some(names) = names_below(root, &path) else { continue };
+            let Some(names) = worktree.names_below(&path) else { continue };
             let Ok(name) = Alternative::new(&names, &[], false) else { continue };
             let name = PathPattern::of(vec![name]);
             match kind.is_dir() {
@@ -48,27 +56,36 @@ fn trees(pattern: &PathPattern) -> Vec<PathPattern> {
     pattern.alternatives().iter().filter_map(tree).collect()
 }
 
-fn names_below(root: &Path, path: &Path) -> Option<Vec<String>> {
-    let below = path.strip_prefix(root).ok()?;
-    below.iter().map(|name| Some(name.to_str()?.to_owned())).collect()
+impl Worktree<'_> {
+    fn names_below(self, path: &Path) -> Option<Vec<String>> {
+        let below = path.strip_prefix(self.root).ok()?;
+        below.iter().map(|name| Some(fold(name.to_str()?, self.case).into_owned())).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(glob: &str, expected: &[&str]) {
+    fn check(glob: &str, case: CaseRule, expected: &[&str]) {
         let dir = tempfile::tempdir().expect("a directory");
-        for file in
-            ["src/a.rs", "src/b.md", "src/deep/c.rs", "gen/x/1.txt", "gen/y/2.txt", ".git/a.rs", "top.rs"]
-        {
+        for file in [
+            "src/a.rs",
+            "src/b.md",
+            "src/deep/c.rs",
+            "gen/x/1.txt",
+            "gen/y/2.txt",
+            ".git/a.rs",
+            "top.rs",
+            "Top.RS",
+        ] {
             let file = dir.path().join(file);
             std::fs::create_dir_all(file.parent().expect("a directory")).expect("made");
             std::fs::write(file, "").expect("written");
         }
-        let pattern = PathPattern::parse(glob, CaseRule::Exact).expect("a glob");
+        let pattern = PathPattern::parse(glob, case).expect("a glob");
         let mut paths = Vec::new();
-        expand(dir.path(), dir.path(), &pattern, &mut paths);
+        expand(Worktree { root: dir.path(), case }, dir.path(), &pattern, &mut paths);
         paths.sort();
         let found: Vec<&str> =
             paths.iter().filter_map(|path| path.strip_prefix(dir.path()).ok()?.to_str()).collect();
@@ -77,9 +94,11 @@ mod tests {
 
     #[test]
     fn a_glob_stands_for_the_files_that_are_there() {
-        check("src/*.rs", &["src/a.rs"]);
-        check("**/*.rs", &["src/a.rs", "src/deep/c.rs", "top.rs"]);
-        check("gen/*/", &["gen/x", "gen/y"]);
-        check("{src/b.md,gen/?/1.txt}", &["gen/x/1.txt", "src/b.md"]);
+        use CaseRule::{Exact, Folded};
+        check("src/*.rs", Exact, &["src/a.rs"]);
+        check("**/*.rs", Exact, &["src/a.rs", "src/deep/c.rs", "top.rs"]);
+        check("gen/*/", Exact, &["gen/x", "gen/y"]);
+        check("{src/b.md,gen/?/1.txt}", Exact, &["gen/x/1.txt", "src/b.md"]);
+        check("*.rs", Folded, &["Top.RS", "top.rs"]);
     }
 }

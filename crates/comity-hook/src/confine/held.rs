@@ -10,7 +10,7 @@ use comity_core::{CaseRule, PathPattern};
 use comity_wire::Fault;
 use serde_json::Value;
 
-use super::globs;
+use super::globs::{self, Worktree};
 use crate::server::Server;
 
 /// Digits of the length of an answer.
@@ -23,7 +23,14 @@ pub(super) struct Answer {
     pub(super) network: bool,
     /// What is Comity's own.
     pub(super) own: Vec<PathBuf>,
-    held: Vec<(Vec<PathBuf>, Vec<String>)>,
+    held: Vec<Held>,
+}
+
+/// What others hold of a project.
+struct Held {
+    roots: Vec<PathBuf>,
+    patterns: Vec<String>,
+    case: CaseRule,
 }
 
 /// Why there is no answer.
@@ -76,45 +83,51 @@ impl Answer {
             all.filter_map(|text| Some(text.as_str()?.to_owned())).collect()
         };
         let paths = |value: &Value| texts(value).into_iter().map(PathBuf::from).collect();
-        let held = said["held"].as_array().into_iter().flatten();
+        let held = |project: &Value| Held {
+            roots: paths(&project["roots"]),
+            patterns: texts(&project["patterns"]),
+            case: if project["folded"] == true { CaseRule::Folded } else { CaseRule::Exact },
+        };
         Ok(Answer {
             policy: said["policy"].as_str().unwrap_or_default().to_owned(),
             sealed: said["sealed"].as_bool().ok_or("an answer that is not understood")?,
             network: said["network"].as_bool().ok_or("an answer that is not understood")?,
-            held: held.map(|project| (paths(&project["roots"]), texts(&project["patterns"]))).collect(),
+            held: said["held"].as_array().into_iter().flatten().map(held).collect(),
             own: paths(&said["own"]),
         })
     }
 
     /// The worktrees of all projects in which somebody holds something.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
-        self.held.iter().flat_map(|(roots, _)| roots.iter().cloned()).collect()
+        self.held.iter().flat_map(|held| held.roots.iter().cloned()).collect()
     }
 
     /// All that is held, in all worktrees: the name in each of them is what the lock is about.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let (mut paths, mut dirs) = (Vec::new(), Dirs::default());
-        for (roots, patterns) in &self.held {
+        for Held { roots, patterns, case } in &self.held {
             // The text is canonical: it was folded when the lock was taken.
             let patterns: Vec<PathPattern> =
                 patterns.iter().filter_map(|text| PathPattern::parse(text, CaseRule::Exact).ok()).collect();
             for root in roots {
-                patterns.iter().for_each(|pattern| held_below(root, pattern, &mut dirs, &mut paths));
+                let worktree = Worktree { root, case: *case };
+                patterns.iter().for_each(|pattern| held_below(worktree, pattern, &mut dirs, &mut paths));
             }
         }
         paths
     }
 }
 
-fn held_below(root: &Path, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut Vec<PathBuf>) {
+fn held_below(worktree: Worktree<'_>, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut Vec<PathBuf>) {
     for alternative in pattern.alternatives() {
+        let root = worktree.root;
         let at: PathBuf = std::iter::once(root).chain(alternative.prefix().map(Path::new)).collect();
         match alternative.rest() {
             [] => paths.extend(dirs.resolved(at).filter(|(_, is_dir)| !is_dir).map(|(path, _)| path)),
             // Everything but git's own, which other worktrees need, too.
             [Component::AnyDepth] if at == root => paths.extend(globs::top_level(root)),
             [Component::AnyDepth] => paths.extend(dirs.resolved(at).map(|(path, _)| path)),
-            _ => globs::expand(root, &at, pattern, paths),
+            _ => globs::expand(worktree, &at, pattern, paths),
         }
     }
 }

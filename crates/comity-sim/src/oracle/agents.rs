@@ -17,6 +17,14 @@ impl Oracle {
         if self.left.contains(&id) {
             return Ok(());
         }
+        // What the dead have committed is found later.
+        let is_found = matches!(
+            record.event,
+            Event::Committed { recovered: true, .. } | Event::BranchMerged { recovered: true, .. }
+        );
+        if is_found && self.gone.contains(&id) {
+            return Ok(());
+        }
         let now = record.now;
         let being = self.living(id, "acted")?;
         being.acted = now;

@@ -16,6 +16,9 @@ impl Oracle {
         if let Ask::Control(ask) = ask {
             return handshake_is_right(ask, answer);
         }
+        if let Ask::SettleMove { number, has_moved } = ask {
+            return self.move_is_right(*number, *has_moved, answer);
+        }
         let Ask::Mail(ask) = ask else { return Ok(()) };
         let mut told = answer.iter().filter(|event| !matches!(event, Event::NothingChanged {}));
         let told = told.next();
@@ -59,6 +62,7 @@ impl Oracle {
             return Ok(());
         }
         let wrongly = match ask {
+            Ask::SettleMove { number, .. } => self.may_settle(who, *number),
             Ask::Mail(MailAsk::Send(draft)) => {
                 self.is_repeat(who, draft)
                     || (!draft.text.trim().is_empty() && self.meant(who, &draft.to).is_some())

@@ -39,6 +39,11 @@ impl Oracle {
                 }
                 let lock = self.take(*fence)?;
                 match (cause, lock.holder) {
+                    (ReleaseCause::HolderEnded, _)
+                        if (lock.hold, lock.want.mode) == (Hold::Held, LockMode::Exclusive) =>
+                    {
+                        return Err(format!("{fence:?} was let go before its files were looked at"));
+                    }
                     (ReleaseCause::HolderEnded, Principal::Agent(agent)) => self.leaving.push(agent),
                     (ReleaseCause::HolderEnded, holder) => return Err(format!("{holder} cannot end")),
                     (ReleaseCause::TakenAway { .. }, holder) => self.tell(holder, seq),
@@ -47,18 +52,23 @@ impl Oracle {
                 Ok(())
             }
             Event::LockLapsed { fence, .. } => {
-                self.ran_out(*fence, now)?;
+                let ran_out = self.ran_out(*fence, now);
                 let lock = self.lock(*fence)?;
                 if (lock.hold, lock.want.mode) != (Hold::Held, LockMode::Exclusive) {
                     return Err(format!("{fence:?} lapsed though it was {:?}", lock.hold));
                 }
                 (lock.hold, lock.lapsed) = (Hold::Lapsed, now);
+                // Before its time only because its holder ends.
+                match (ran_out, lock.holder) {
+                    (Err(_), Principal::Agent(agent)) => self.leaving.push(agent),
+                    (ran_out, _) => ran_out?,
+                }
                 Ok(())
             }
             Event::LockExpired { fence, .. } => {
                 let lock = self.lock(*fence)?;
                 match (lock.hold, lock.want.mode) {
-                    (Hold::Lapsed, _) => {}
+                    (Hold::Lapsed | Hold::Orphaned, _) => {}
                     (Hold::Held, LockMode::Shared) => self.ran_out(*fence, now)?,
                     (hold, mode) => {
                         return Err(format!("{fence:?} ({mode:?}) expired though it was {hold:?}"));
@@ -78,6 +88,9 @@ impl Oracle {
                 }
                 lock.hold = Hold::Orphaned;
                 let holder = lock.holder;
+                if let Principal::Agent(agent) = holder {
+                    self.tell(self.leader(agent), seq);
+                }
                 self.tell(holder, seq);
                 Ok(())
             }
@@ -141,9 +154,17 @@ impl Oracle {
         Ok(())
     }
 
+    /// Whether somebody lives as long as a process.
+    pub(super) fn is_watched(&self, who: Principal) -> bool {
+        who.agent().and_then(|agent| self.agents.get(&agent)).is_some_and(|being| being.has_process)
+    }
+
     /// A TTL is a lower bound.
     fn ran_out(&self, fence: Fence, now: Timestamp) -> Found {
         let Some(lock) = self.locks.get(&fence) else { return Err(format!("{fence:?} is not held")) };
+        if self.is_watched(lock.holder) {
+            return Err(format!("{fence:?} ran out though the process of {} is watched", lock.holder));
+        }
         let (heard, acted) = self.last_sign(lock.holder);
         let ttl = lock.want.wanted.ttl;
         if now < lock.counted_from.max(heard).plus(ttl) || now.plus(ACT_GRAIN) < acted.plus(ttl) {

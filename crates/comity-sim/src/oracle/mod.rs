@@ -8,6 +8,7 @@ mod control;
 mod expected;
 mod kin;
 mod locks;
+mod moves;
 mod permissions;
 pub(crate) mod pools;
 mod pools_settled;
@@ -22,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use comity_core::control::RequestId;
 use comity_core::decisions::DecisionId;
 use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::moves::Move;
 use comity_core::world::Patience;
 use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, Record, Ticket, Timestamp};
 
@@ -50,6 +52,8 @@ pub(crate) struct Oracle {
     pub(crate) last_decision: DecisionId,
     pub(crate) locks: BTreeMap<Fence, Held>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
+    /// The branches that are about to move, by whom.
+    pub(crate) moves: BTreeMap<u64, (Principal, Move)>,
     pub(crate) permissions: permissions::Asked,
     pub(crate) shelves: pools::Shelves,
     /// All tasks, in the order in which they were declared.
@@ -132,6 +136,7 @@ impl Oracle {
             last_decision: DecisionId(0),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
+            moves: BTreeMap::new(),
             permissions: permissions::Asked::default(),
             shelves: pools::Shelves::default(),
             jobs: Vec::new(),
@@ -195,16 +200,18 @@ impl Oracle {
             | Event::AgentDisconnected { .. }
             | Event::AgentEnded { .. }
             | Event::NoticesTaken { .. } => self.observe_agent(record),
-            // What agents know of files, commits and worktrees has no part in who holds what.
+            Event::MoveIntended(_)
+            | Event::MoveUndone { .. }
+            | Event::Committed { .. }
+            | Event::BranchMerged { .. } => self.observe_move(record),
+            // What agents know of files and worktrees has no part in who holds what.
             Event::FileKnown { .. }
             | Event::UnlockedWrite { .. }
             | Event::CommitUnguarded { .. }
-            | Event::Committed { .. }
             | Event::WorktreeAdded { .. }
             | Event::WorktreeReleased { .. }
             | Event::WorktreeKept { .. }
             | Event::WorktreeRemoved { .. }
-            | Event::BranchMerged { .. }
             | Event::MergeConflicted { .. }
             | Event::AgentsLimited { .. }
             | Event::Person(_)

@@ -188,6 +188,12 @@ impl Oracle {
 }
 
 impl Asked {
+    /// Who waits for an answer, and of whom.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (Principal, Principal)> {
+        let waits = |one: &&Open| one.allowed.is_none() && one.hearing == Hearing::Waits;
+        self.open.values().filter(waits).map(|one| (Principal::Agent(one.asker), one.to))
+    }
+
     fn numbered(&mut self, number: u64) -> Found {
         if number <= self.last {
             return Err(format!("number {number} is given twice"));

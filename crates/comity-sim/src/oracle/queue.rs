@@ -113,22 +113,77 @@ impl Oracle {
         self.overtaken = Some(Grant { holder, place, dependants });
     }
 
-    /// Everybody who waits for `top`, perhaps by way of others, by locks or by places in the queue.
+    /// Everybody who may wait for `top`, perhaps by way of others, whatever for.
     fn dependants(&self, top: Principal) -> Vec<Principal> {
         let mut found = vec![top];
         let mut next = 0;
         while let Some(blocker) = found.get(next).copied() {
-            for (ticket, wait) in &self.waits {
-                let blocked = !found.contains(&wait.who)
-                    && (self.lock_blocks(wait, blocker) || self.place_blocks(*ticket, wait, blocker));
-                if blocked {
-                    found.push(wait.who);
+            let by_locks = self.waits.iter().filter(|(ticket, wait)| {
+                self.lock_blocks(wait, blocker) || self.place_blocks(**ticket, wait, blocker)
+            });
+            let by_locks: Vec<Principal> = by_locks.map(|(_, wait)| wait.who).collect();
+            let others = self.waiters().into_iter();
+            let by_others =
+                others.filter(|who| self.other_needs(*who).iter().flatten().any(|one| *one == blocker));
+            for who in by_locks.into_iter().chain(by_others) {
+                if !found.contains(&who) {
+                    found.push(who);
                 }
             }
             next += 1;
         }
         found.remove(0);
         found
+    }
+
+    /// Whoever waits for a slot or an answer.
+    fn waiters(&self) -> Vec<Principal> {
+        let lines = self.shelves.by_name.values().flat_map(|shelf| shelf.line.values());
+        let in_line = lines.filter(|stand| stand.is_blocking).map(|stand| stand.who);
+        in_line.chain(self.permissions.awaited().map(|(asker, _)| asker)).collect()
+    }
+
+    /// What somebody who waits for slots and answers needs, each from one of several.
+    fn other_needs(&self, who: Principal) -> Vec<Vec<Principal>> {
+        let mut needs: Vec<Vec<Principal>> = Vec::new();
+        for shelf in self.shelves.by_name.values() {
+            let own = shelf.line.iter().filter(|(_, stand)| stand.is_blocking && stand.who == who);
+            for (ticket, _) in own {
+                let comes_back = shelf.slots.values().any(|slot| slot.process.is_some())
+                    || shelf.line.values().any(|stand| stand.is_reserved);
+                let owners: Vec<Principal> = shelf.slots.values().map(|slot| slot.owner).collect();
+                if !comes_back && !owners.is_empty() {
+                    needs.push(owners);
+                }
+                let before = shelf.line.range(..ticket).map(|(_, stand)| stand);
+                let before = before.filter(|stand| stand.is_blocking && stand.who != who);
+                needs.extend(before.map(|stand| vec![stand.who]));
+            }
+        }
+        let answers = self.permissions.awaited().filter(|(asker, to)| *asker == who && to.agent().is_some());
+        needs.extend(answers.map(|(_, to)| vec![to]));
+        needs
+    }
+
+    /// Everybody who waits for ever: for others who do.
+    fn stuck(&self) -> Vec<Principal> {
+        let mut stuck: Vec<Principal> =
+            self.waits.values().map(|wait| wait.who).chain(self.waiters()).collect();
+        stuck.sort();
+        stuck.dedup();
+        loop {
+            let is_stuck = |who: &Principal| {
+                let locks = self.waits.values().filter(|wait| wait.who == *who);
+                let locks = locks.flat_map(|wait| self.lock_blockers(wait)).map(|holder| vec![holder]);
+                let mut needs = locks.chain(self.other_needs(*who));
+                needs.any(|from| from.iter().all(|one| stuck.contains(one)))
+            };
+            let left: Vec<Principal> = stuck.iter().copied().filter(is_stuck).collect();
+            if left.len() == stuck.len() {
+                return left;
+            }
+            stuck = left;
+        }
     }
 
     fn lock_blocks(&self, wait: &Queued, blocker: Principal) -> bool {
@@ -151,17 +206,17 @@ impl Oracle {
         self.locks.values().filter(collides).map(|lock| lock.holder)
     }
 
-    /// Everybody whom `who` waits for by locks, perhaps by way of others.
+    /// Everybody whom `who` may wait for, perhaps by way of others.
     fn waits_for(&self, who: Principal) -> Vec<Principal> {
         let mut found: Vec<Principal> = Vec::new();
         let mut open = vec![who];
         while let Some(next) = open.pop() {
-            for wait in self.waits.values().filter(|wait| wait.who == next) {
-                for blocker in self.lock_blockers(wait) {
-                    if !found.contains(&blocker) {
-                        found.push(blocker);
-                        open.push(blocker);
-                    }
+            let locks = self.waits.values().filter(|wait| wait.who == next);
+            let locks = locks.flat_map(|wait| self.lock_blockers(wait));
+            for blocker in locks.chain(self.other_needs(next).into_iter().flatten()) {
+                if !found.contains(&blocker) {
+                    found.push(blocker);
+                    open.push(blocker);
                 }
             }
         }
@@ -170,11 +225,11 @@ impl Oracle {
 
     /// Nobody waits in a circle, and nobody was forgotten who could go on.
     pub(super) fn queue_moves(&self) -> Found {
+        if let Some(who) = self.stuck().first() {
+            return Err(format!("{who} waits for itself, by way of others"));
+        }
         for (ticket, wait) in &self.waits {
             let reached = self.waits_for(wait.who);
-            if reached.contains(&wait.who) {
-                return Err(format!("{} waits for itself, by way of others", wait.who));
-            }
             let another = |(place, other): &(&Ticket, &Queued)| {
                 **place != *ticket
                     && other.who != wait.who

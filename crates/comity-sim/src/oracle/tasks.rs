@@ -55,8 +55,11 @@ impl Oracle {
                 self.seekers.insert(*agent, record.now.plus(*wait));
                 return Ok(());
             }
-            TaskEvent::GaveUp { agent } => {
+            TaskEvent::GaveUp { agent, deadlock } => {
                 self.seekers.remove(agent);
+                if deadlock.is_some() {
+                    self.tell(Principal::Agent(*agent), record.seq);
+                }
                 return Ok(());
             }
             _ => {}

@@ -56,7 +56,8 @@ fn a_waiter_that_is_overtaken() {
         let waits = world.locks.waits();
         waits.map(|wait| Event::WaitEnded { ticket: wait.ticket, ending: WaitEnding::Cancelled }).collect()
     };
-    check(|| Blind { unseen }, &["overtook", "waits for itself"]);
+    // A repeat of whoever is not seen waiting is decided anew.
+    check(|| Blind { unseen }, &["overtook", "waits for itself", "a repeat got another answer"]);
 }
 
 #[test]
@@ -100,11 +101,23 @@ fn a_lock_that_runs_out_too_early() {
 fn a_lock_that_outlives_its_holder() {
     // Of who was ended by somebody: with time alone something else of it would be due, too.
     let outlives = |record: &Record| {
-        let is_end = matches!(record.event, Event::LockReleased { cause: ReleaseCause::HolderEnded, .. });
-        is_end && record.by != comity_core::Principal::System
+        let is_left = matches!(record.event, Event::LockLapsed { .. });
+        is_left && record.by != comity_core::Principal::System
     };
     let fault = move |_: &World, records: &mut Vec<Record>| records.retain(|record| !outlives(record));
     check(faulty(fault), &["who has ended"]);
+}
+
+#[test]
+fn half_done_work_that_is_handed_on() {
+    let fault = |_: &World, records: &mut Vec<Record>| {
+        for record in records {
+            if let Event::LockLapsed { fence, path } = record.event.clone() {
+                record.event = Event::LockReleased { fence, path, cause: ReleaseCause::HolderEnded };
+            }
+        }
+    };
+    check(faulty(fault), &["before its files were looked at"]);
 }
 
 #[test]

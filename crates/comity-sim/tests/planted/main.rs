@@ -2,6 +2,7 @@
 
 mod locks;
 mod mail;
+mod moves;
 mod pools;
 mod tasks;
 

@@ -49,6 +49,7 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
         state_files::look(home),
         if is_usable { server(home) } else { good("server", "not looked at") },
         ledger(home),
+        commits(home),
         watcher(home),
         agent_programs::look(home),
         agent_programs::look_at_files(home),
@@ -173,6 +174,27 @@ fn ledger(home: &Home) -> Finding {
     }
 }
 
+/// Whether every branch that was moved is recorded.
+fn commits(home: &Home) -> Finding {
+    const WHAT: &str = "commits";
+    let Ok(Some(mut client)) = start::connect_if_running(home) else {
+        return good(WHAT, "not looked at");
+    };
+    let unsettled = client.ask("status", &json!({})).ok().and_then(|reply| {
+        let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
+        status["unsettled"].as_u64()
+    });
+    match unsettled {
+        Some(0) => good(WHAT, "each that was made is recorded"),
+        Some(count) => short(
+            WHAT,
+            format!("{count} begun, and it isn't known yet what came of that; it is tried again until it is"),
+            format!("see why in {}", start::log_path(home).display()),
+        ),
+        None => good(WHAT, "not known: the server is of another version"),
+    }
+}
+
 /// What an error says, without what only programs need.
 fn words(error: &str) -> String {
     serde_json::from_str(error).map_or_else(|_| error.to_owned(), |fault: Fault| fault.message)
@@ -258,6 +280,15 @@ fn git() -> Finding {
 }
 
 fn identity(home: &Home) -> Finding {
+    // Agents' processes are marked by this limit. Whoever runs below such a first process looks like one.
+    if comity_app::processes::is_marked(1) {
+        let found = "the limit on file locks is low for everything here, and Comity marks agents by it: nobody is you";
+        return bad(
+            "identity",
+            found,
+            "raise it where this container or session begins: ulimit -x unlimited",
+        );
+    }
     if !matches!(start::connect_if_running(home), Ok(Some(_))) {
         return good("identity", "not looked at");
     }

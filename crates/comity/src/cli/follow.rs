@@ -88,7 +88,7 @@ fn go_on(home: Home, input: &Value, form: Form) -> ExitCode {
 }
 
 fn first_page(session: &mut Session, input: &Value, form: Form) -> Result<u64, ExitCode> {
-    let answer = session.ask("log", input).map_err(|trouble| output::show(form, Err(trouble)))?;
+    let answer = super::log_pages::ask(session, input).map_err(|trouble| output::show(form, Err(trouble)))?;
     let page: Value = serde_json::from_str(answer.json.get()).unwrap_or_default();
     match form {
         Form::Text => output::print(&comity_core::display::visible_lines(&answer.text)),

@@ -7,6 +7,7 @@ mod doctor;
 mod follow;
 mod lease_run;
 mod log_files;
+mod log_pages;
 pub(crate) mod output;
 mod people;
 mod project_settings;
@@ -294,7 +295,10 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
         }
     };
     let mut session = Session::from_env(home.clone());
-    let answer = session.ask(entry.name, &input);
+    let answer = match entry.name {
+        "log" => log_pages::ask(&mut session, &input),
+        name => session.ask(name, &input),
+    };
     if let ("mail_send", Err(Trouble::Fault(why))) = (entry.name, &answer) {
         return spool::instead(&home, &input, why, form);
     }

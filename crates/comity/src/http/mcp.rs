@@ -34,7 +34,7 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
         Ok(Offer::All) => &door.mcp_all,
         Err(refusal) => return reply::refusal(refusal),
     };
-    let bytes = match body::read(&parts.headers, body).await {
+    let bytes = match body::read(&parts, body).await {
         Ok(bytes) => bytes,
         Err(response) => return response,
     };

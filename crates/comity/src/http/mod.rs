@@ -14,12 +14,14 @@ mod mcp;
 mod openapi;
 mod outcome;
 mod page;
+mod peers;
 mod refused;
 mod reply;
 mod rest;
 mod routes;
 mod sse;
 pub(crate) mod tools;
+mod unsent;
 mod websocket;
 
 #[cfg(test)]
@@ -31,8 +33,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::extract::{Request, State};
 use axum::response::Response;
+use axum::serve::IncomingStream;
 use comity_app::Application;
 use comity_core::Principal;
 use comity_core::mail::Receipt;
@@ -40,6 +44,7 @@ use comity_core::mail::Receipt;
 pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
 pub(crate) use outcome::{image, structured};
+use peers::Doing;
 pub(crate) use tools::{Offer, mcp_server};
 
 /// Threads that plan calls at a time; further calls wait for one.
@@ -59,6 +64,8 @@ pub(crate) struct Door {
     pub(crate) mcp_all: Arc<comity_mcp::Server>,
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
     pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
+    /// What waits for clients of the event stream.
+    unsent: unsent::Unsent,
 }
 
 impl Door {
@@ -68,7 +75,7 @@ impl Door {
         let mcp = |offer: Offer| Arc::new(mcp_server(offer, &version));
         let (mcp_browser, mcp_all) = (mcp(Offer::Browser), mcp(Offer::All));
         let mcp = mcp(Offer::Usual);
-        Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default() }
+        Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default(), unsent: unsent::Unsent::default() }
     }
 }
 
@@ -99,6 +106,7 @@ pub(crate) fn run(
             refused: refused.clone(),
         }));
         let (closing, closed) = tokio::sync::oneshot::channel();
+        let router = router.into_make_service_with_connect_info::<At>();
         let server = axum::serve(listener, router).with_graceful_shutdown(async {
             let _ = stop.await;
             let _ = closing.send(());
@@ -124,11 +132,31 @@ struct Open {
     refused: refused::Refused,
 }
 
+/// Whose connection a request came over.
+#[derive(Clone)]
+struct At(Arc<peers::Peer>);
+
+impl Connected<IncomingStream<'_, listener::Bounded>> for At {
+    fn connect_info(stream: IncomingStream<'_, listener::Bounded>) -> At {
+        At(Arc::clone(stream.io().peer()))
+    }
+}
+
 /// Takes one request: the guard first, then the routes.
-async fn enter(State(open): State<Arc<Open>>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
+async fn enter(
+    State(open): State<Arc<Open>>,
+    ConnectInfo(At(peer)): ConnectInfo<At>,
+    request: Request,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
     let mut response = match open.guard.admit(&open.door.app, &parts) {
-        Ok(you) => routes::answer(&open.door, you, parts, body).await,
+        Ok(you) => {
+            parts.extensions.insert(At(Arc::clone(&peer)));
+            peer.now(Doing::Waiting);
+            let response = routes::answer(&open.door, you, parts, body).await;
+            peer.ends_request();
+            response
+        }
         Err(refusal) => {
             open.refused.note(&open.door.app, &refusal);
             reply::closing(reply::refusal(refusal))

@@ -79,7 +79,7 @@ fn status(failure: &Failure) -> StatusCode {
         | Refusal::WaitCancelled
         | Refusal::KeyReused
         | Refusal::OtherVersion { .. }
-        | Refusal::Deadlock { .. }
+        | Refusal::Deadlock(_)
         | Refusal::NotHeld { .. }
         | Refusal::StaleFence { .. }
         | Refusal::StaleRead { .. }

@@ -29,7 +29,7 @@ pub(super) async fn answer(
     parts: Parts,
     body: Body,
 ) -> Response {
-    let bytes = match body::read(&parts.headers, body).await {
+    let bytes = match body::read(&parts, body).await {
         Ok(bytes) => bytes,
         Err(response) => return response,
     };

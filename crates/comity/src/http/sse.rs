@@ -10,10 +10,9 @@ use futures_core::Stream;
 use tokio::sync::mpsc;
 
 use super::events::{Follower, Item};
-use super::websocket::SEND_MAX;
 
-/// Events on their way to one client.
-const ON_THE_WAY_MAX: usize = 16;
+/// Events on their way to one client: they may be large.
+const ON_THE_WAY_MAX: usize = 1;
 
 /// Opens the stream.
 pub(super) fn answer(follower: Follower) -> Response {
@@ -23,6 +22,7 @@ pub(super) fn answer(follower: Follower) -> Response {
 }
 
 async fn serve(sender: mpsc::Sender<Event>, mut follower: Follower) {
+    let unsent = follower.unsent();
     let hello = Event::default().event("hello").data(follower.hello());
     if sender.send(hello).await.is_err() {
         return;
@@ -34,13 +34,15 @@ async fn serve(sender: mpsc::Sender<Event>, mut follower: Follower) {
         };
         let Some(items) = items else { return };
         for item in items {
+            let (Item::Record { json, .. } | Item::Resync { json }) = &item;
+            let bytes = json.len();
             let event = match item {
                 Item::Record { seq, event, json } => {
                     Event::default().id(seq.to_string()).event(event).data(json)
                 }
                 Item::Resync { json } => Event::default().event("resync").data(json),
             };
-            if sender.send_timeout(event, SEND_MAX).await.is_err() {
+            if unsent.send(bytes, sender.send(event)).await.is_err() {
                 return;
             }
         }

@@ -1,7 +1,5 @@
 //! The event stream as a WebSocket: one JSON text for each record.
 
-use std::time::Duration;
-
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 
@@ -11,8 +9,6 @@ use super::events::{Follower, Item};
 const PROTOCOL: &str = "comity.v1";
 /// Bytes of a message from a client, which has nothing to say.
 const MESSAGE_BYTES_MAX: usize = 4_096;
-/// A client that takes longer for one message is disconnected; it comes back with its cursor.
-pub(super) const SEND_MAX: Duration = Duration::from_secs(30);
 
 /// Opens the WebSocket.
 pub(super) fn answer(upgrade: WebSocketUpgrade, follower: Follower) -> Response {
@@ -24,7 +20,9 @@ pub(super) fn answer(upgrade: WebSocketUpgrade, follower: Follower) -> Response 
 }
 
 async fn serve(mut socket: WebSocket, mut follower: Follower) {
-    if send(&mut socket, Message::text(follower.hello())).await.is_err() {
+    let unsent = follower.unsent();
+    let hello = follower.hello();
+    if unsent.send(hello.len(), socket.send(Message::text(hello))).await.is_err() {
         return;
     }
     loop {
@@ -33,7 +31,7 @@ async fn serve(mut socket: WebSocket, mut follower: Follower) {
                 let Some(items) = items else { break };
                 for item in items {
                     let (Item::Record { json, .. } | Item::Resync { json }) = item;
-                    if send(&mut socket, Message::text(json)).await.is_err() {
+                    if unsent.send(json.len(), socket.send(Message::text(json))).await.is_err() {
                         return;
                     }
                 }
@@ -44,15 +42,5 @@ async fn serve(mut socket: WebSocket, mut follower: Follower) {
             },
         }
     }
-    let _ = send(&mut socket, Message::Close(None)).await;
-}
-
-/// The client is gone or too slow.
-struct Gone;
-
-async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
-    match tokio::time::timeout(SEND_MAX, socket.send(message)).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Gone),
-    }
+    let _ = unsent.send(0, socket.send(Message::Close(None))).await;
 }

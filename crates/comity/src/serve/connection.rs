@@ -1,7 +1,7 @@
 //! One local connection: what came in, what has to go out, and who it is.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use comity_app::engine::Waiting;
@@ -15,11 +15,18 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
 use super::outbox::ConnectionId;
+use super::output::{Output, Queued};
 
-/// Bytes that may wait for a client that does not read; then it is cut off.
-const OUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes read at a time.
 const READ_BYTES: usize = 4 * 1024;
+/// Bytes of whole requests that are read before they are taken.
+const INPUT_BYTES: usize = 64 * 1024;
+/// Bytes that may wait for a client: while there are more, nothing is read from it.
+const UNSENT_BYTES_MAX: usize = 256 * 1024;
+/// Requests of one turn.
+const REQUESTS_PER_TURN: usize = 32;
+/// Requests that are worked on for one client at a time, besides those that wait for somebody.
+const AT_WORK_MAX: usize = 16;
 
 /// A request that follows the log.
 #[derive(Clone, Copy)]
@@ -53,6 +60,10 @@ pub(crate) struct Connection {
     pub(crate) link: Option<AgentId>,
     /// Whether it follows the log, and how far it got.
     pub(crate) follow: Option<Follow>,
+    /// Whether there is something to read from it that the loop is not told of again.
+    pub(crate) is_held: bool,
+    /// The turn in which it was last heard of.
+    pub(crate) heard_in: u64,
     /// Whether the loop is told when the socket takes more: only while something waits to be sent.
     pub(crate) wants_room: bool,
     /// Bytes at the front of the socket that are in `input` already.
@@ -60,8 +71,11 @@ pub(crate) struct Connection {
     input: Vec<u8>,
     /// Bytes of `input` that are known to have no end of a line.
     searched: usize,
-    output: Vec<u8>,
-    sent: usize,
+    output: Output,
+    /// Requests that were taken and are not answered.
+    taken: usize,
+    /// Requests that were taken in this turn.
+    taken_now: usize,
 }
 
 /// What reading gave.
@@ -71,12 +85,14 @@ pub(crate) enum Received {
     Open,
     /// The other end is gone.
     Closed,
+    /// Whole lines, and there is more.
+    More,
     /// A line without an end.
     TooLong,
 }
 
 impl Connection {
-    pub(crate) fn new(id: ConnectionId, stream: UnixStream, lineage: Lineage) -> Connection {
+    pub(crate) fn new(id: ConnectionId, stream: UnixStream, lineage: Lineage, queued: Queued) -> Connection {
         Connection {
             id,
             stream,
@@ -89,12 +105,15 @@ impl Connection {
             parked: HashMap::new(),
             link: None,
             follow: None,
+            is_held: false,
+            heard_in: 0,
             wants_room: false,
             seen: 0,
             input: Vec::new(),
             searched: 0,
-            output: Vec::new(),
-            sent: 0,
+            output: Output::new(queued),
+            taken: 0,
+            taken_now: 0,
         }
     }
 
@@ -146,6 +165,7 @@ impl Connection {
             self.input.truncate(start + read.as_ref().copied().unwrap_or(0));
             match read {
                 Ok(0) => return Received::Closed,
+                Ok(_) if self.input.len() > INPUT_BYTES && self.has_lines() => return Received::More,
                 Ok(_) if self.input.len() > FRAME_BYTES_MAX => return Received::TooLong,
                 // Less than asked for: there is no more, and the next byte will be told of.
                 Ok(count) if count < READ_BYTES => return Received::Open,
@@ -157,9 +177,31 @@ impl Connection {
         }
     }
 
+    /// Whether a whole line has come.
+    fn has_lines(&mut self) -> bool {
+        // A long line comes in many pieces: none of them is looked at twice.
+        if let Some(at) = self.input[self.searched..].iter().position(|byte| *byte == b'\n') {
+            self.searched += at;
+            return true;
+        }
+        self.searched = self.input.len();
+        false
+    }
+
+    /// Begins a turn; false while the client is not listened to.
+    pub(crate) fn may_ask(&mut self) -> bool {
+        self.taken_now = 0;
+        self.has_room()
+    }
+
+    fn has_room(&self) -> bool {
+        self.taken_now < REQUESTS_PER_TURN
+            && self.output.unsent() < UNSENT_BYTES_MAX
+            && self.taken.saturating_sub(self.taken_now + self.parked.len()) < AT_WORK_MAX
+    }
+
     /// Takes the whole lines that came.
     pub(crate) fn lines(&mut self) -> Vec<u8> {
-        // A long line comes in many pieces: none of them is looked at twice.
         let searched = std::mem::replace(&mut self.searched, self.input.len());
         let Some(end) = self.input[searched..].iter().rposition(|byte| *byte == b'\n') else {
             return Vec::new();
@@ -167,6 +209,11 @@ impl Connection {
         let rest = self.input.split_off(searched + end + 1);
         self.searched = rest.len();
         std::mem::replace(&mut self.input, rest)
+    }
+
+    /// Whether something is left for another turn.
+    pub(crate) fn has_more(&mut self, received: &Received) -> bool {
+        *received == Received::More || self.has_lines()
     }
 
     /// Gives the buffer of taken lines back, to be used again.
@@ -177,32 +224,47 @@ impl Connection {
         }
     }
 
-    /// Adds a line to what goes out; false if the client reads too slowly.
-    #[must_use]
-    pub(crate) fn push(&mut self, line: &[u8]) -> bool {
-        self.output.extend_from_slice(line);
-        self.output.len() - self.sent <= OUT_BYTES_MAX
+    /// Whether it could be closed and nobody would lose anything: its client connects again.
+    pub(crate) fn is_idle(&self) -> bool {
+        let is_silent =
+            self.taken == 0 && self.output.unsent() == 0 && self.input.is_empty() && !self.is_held;
+        is_silent && self.link.is_none() && self.follow.is_none()
+    }
+
+    /// Takes one more request, if this is not enough for now.
+    pub(crate) fn take(&mut self) -> bool {
+        let takes = self.has_room();
+        self.taken += usize::from(takes);
+        self.taken_now += usize::from(takes);
+        takes
+    }
+
+    /// Puts back what was not taken, for another turn.
+    pub(crate) fn put_back(&mut self, lines: &[u8]) {
+        self.input.splice(..0, lines.iter().copied());
+        self.searched = 0;
+    }
+
+    /// A request that was taken is answered.
+    pub(crate) fn answer(&mut self, request: u64, line: &[u8]) {
+        self.parked.remove(&request);
+        self.taken = self.taken.saturating_sub(1);
+        self.push(line);
+    }
+
+    /// Adds a line to what goes out.
+    pub(crate) fn push(&mut self, line: &[u8]) {
+        self.output.push(line);
     }
 
     /// Sends as much as the socket takes; false if the other end is gone.
     #[must_use]
     pub(crate) fn flush(&mut self) -> bool {
-        while self.sent < self.output.len() {
-            match self.stream.write(&self.output[self.sent..]) {
-                Ok(0) => return false,
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return false,
-            }
-        }
-        self.output.clear();
-        self.sent = 0;
-        true
+        self.output.flush(&mut self.stream)
     }
 
     /// How many bytes still wait to be sent.
     pub(crate) fn unsent(&self) -> usize {
-        self.output.len() - self.sent
+        self.output.unsent()
     }
 }

@@ -1,11 +1,13 @@
 //! The server: puts the application together and opens its doors.
 
+mod allocator;
 mod connection;
 mod connections;
 mod identity;
 mod liveness;
 mod logging;
 mod outbox;
+mod output;
 mod signals;
 mod socket;
 pub(crate) mod state_dir;
@@ -24,7 +26,7 @@ use comity_app::clock::{self, Clock};
 use comity_app::config::Config;
 use comity_app::engine::{Engine, Failed};
 use comity_app::log::{SqliteLog, StartPoint};
-use comity_app::{Application, caretaker, inspector, watch};
+use comity_app::{Application, caretaker, inspector, moves, watch};
 use comity_core::people::PersonAsk;
 use comity_core::{Ask, Fence, Principal};
 use comity_wire::Home;
@@ -70,6 +72,7 @@ pub(crate) fn serve(home: &Home, how: How) -> ExitCode {
 }
 
 fn start(home: &Home, how: How) -> Result<(), String> {
+    allocator::give_back_large_blocks();
     if how == How::Detached {
         // A session of its own: closing the terminal of whoever started it ends nothing here.
         let _ = rustix::process::setsid();
@@ -82,6 +85,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     })?;
     end_on_panic(home)?;
     comity_git::keep_private(surroundings::settle(home, umask.bits())?);
+    comity_git::raise_open_files();
     let config = read_config(home)?;
     if let Some(silence) = config.git.hung_after {
         comity_git::give_up_git_after(std::time::Duration::from_millis(silence.0.0));
@@ -103,8 +107,9 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     });
     let version = comity_wire::version();
     let boot = comity_app::processes::boot().map(Into::into);
-    let begun =
-        engine.ask(Principal::System, Ask::Start { fence_floor: floor, version: version.into(), boot });
+    let uptime = comity_app::processes::uptime();
+    let start = Ask::Start { fence_floor: floor, version: version.into(), boot, uptime };
+    let begun = engine.ask(Principal::System, start);
     begun.map_err(|failed| with_file(home, format!("the log cannot be written: {failed:?}")))?;
 
     first_token(&engine, home)?;
@@ -134,6 +139,7 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let browser = comity_app::browser::run(&app).map_err(said)?;
     liveness::run(&app).map_err(said)?;
     comity_app::spool::run(&app).map_err(said)?;
+    moves::run(&app);
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     let open_door = web.map(|(listener, _)| serve_web(&app, listener)).transpose()?;
     let signals = Signals::catch().map_err(|error| format!("signals cannot be caught: {error}"))?;

@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use comity_app::engine::Waiting;
+use comity_app::ledger::Entry;
 use comity_app::{Failure, Rendered, Responder};
+use comity_core::Refusal;
+use comity_wire::FRAME_BYTES_MAX;
 
 use super::logging::Trace;
 
@@ -82,7 +85,12 @@ impl Reply {
         if let Some(trace) = self.trace.take() {
             trace.end(output);
         }
-        let line = line(self.id, output, notices);
+        let mut line = line(self.id, output, notices);
+        if line.len() > FRAME_BYTES_MAX {
+            let problem = format!("the answer has {} MB, and one can have 16", line.len() >> 20);
+            let hint = "ask for less, with a limit or a filter".into();
+            line = self::line(self.id, &Err(Refusal::LimitReached { problem, hint }.into()), notices);
+        }
         self.outbox.post(self.to, Parcel::Line { id: self.id, line });
     }
 }
@@ -136,11 +144,20 @@ pub(crate) fn line(id: u64, output: &Result<Rendered, Failure>, notices: &[Strin
 }
 
 /// One record of the log as a line for who follows it.
-pub(crate) fn event_line(id: u64, event: &impl serde::Serialize) -> Vec<u8> {
-    let mut line = format!("{{\"id\":{id},\"event\":");
-    push_json(&mut line, event);
-    line.push_str("}\n");
-    line.into_bytes()
+pub(crate) fn event_line(id: u64, mut entry: Entry) -> Vec<u8> {
+    let line = |entry: &Entry| {
+        let mut line = format!("{{\"id\":{id},\"event\":");
+        push_json(&mut line, entry);
+        line.push_str("}\n");
+        line.into_bytes()
+    };
+    let whole = line(&entry);
+    if whole.len() <= FRAME_BYTES_MAX {
+        return whole;
+    }
+    // No client could read it, and go on after it: it gets to know that it happened.
+    entry.details = serde_json::json!({ "bytes": whole.len() });
+    line(&entry)
 }
 
 fn push_json(line: &mut String, value: &(impl serde::Serialize + ?Sized)) {

@@ -3,8 +3,10 @@
 //! Each turn reads every connection that has something, answers questions from memory, gathers what wants to change
 //! something, and lets the engine commit all of it at once. Nobody's question waits for somebody else's disk.
 
+mod door;
 mod followers;
 mod own;
+mod pressure;
 mod versions;
 
 use std::io;
@@ -23,20 +25,17 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::connection::{Connection, Received};
 use super::connections::Connections;
-use super::identity;
 use super::logging::Trace;
 use super::outbox::{ConnectionId, Outbox, Parcel, Reply, line};
+use super::output::Queued;
 use super::signals::Signals;
 use super::tenure::Tenure;
+use door::AtDoor;
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 const SIGNALS: Token = Token(usize::MAX - 2);
 const TENURE: Token = Token(usize::MAX - 3);
-/// Connections at a time.
-const CONNECTIONS_MAX: usize = 4_096;
-/// Callers that are let in before those inside get their turn.
-const ACCEPTS_PER_TURN: usize = 64;
 
 /// Why the loop ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,8 +60,14 @@ pub(crate) struct Socket {
     connections: Connections,
     /// Connections whose other end is gone; they are closed once what they asked last is answered.
     leaving: Vec<ConnectionId>,
-    /// More callers were at the door than a turn lets in.
-    is_crowded: bool,
+    /// Connections that are not listened to until they have read what they asked for.
+    held: Vec<ConnectionId>,
+    /// The bytes that wait for all connections.
+    queued: Queued,
+    /// Whether callers are at the door.
+    at_door: AtDoor,
+    /// Counts the turns.
+    turns: u64,
     next_id: ConnectionId,
     own_uid: u32,
     stop: Option<Stop>,
@@ -93,7 +98,10 @@ impl Socket {
             tenure,
             connections: Connections::default(),
             leaving: Vec::new(),
-            is_crowded: false,
+            held: Vec::new(),
+            queued: Queued::default(),
+            at_door: AtDoor::Nobody,
+            turns: 0,
             next_id: 0,
             own_uid,
             stop: None,
@@ -109,13 +117,21 @@ impl Socket {
         let mut events = Events::with_capacity(256);
         let mut eagerness = Eagerness::default();
         loop {
-            let timeout = idle_exit.filter(|_| self.connections.is_empty());
-            match self.await_events(&mut events, timeout, &mut eagerness) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            }
-            if events.is_empty()
-                && timeout.is_some()
+            let unused = idle_exit.filter(|_| self.connections.is_empty());
+            let resumed = self.resumed();
+            let timeout = match (resumed.is_empty(), self.at_door) {
+                (false, _) => Some(Duration::ZERO),
+                (true, AtDoor::Starved) => Some(door::STARVED_FOR),
+                (true, _) => unused,
+            };
+            let waited = match self.await_events(&mut events, timeout, &mut eagerness) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
+                other => other.map(|()| true)?,
+            };
+            if waited
+                && events.is_empty()
+                && unused.is_some()
+                && self.at_door == AtDoor::Nobody
                 && self.app.engine().world().agents.live().next().is_none()
             {
                 return Ok(Stop::Unused);
@@ -124,10 +140,14 @@ impl Socket {
             if events.iter().any(|event| event.token() == TENURE) && self.tenure.is_over() {
                 return Ok(Stop::Moved);
             }
+            self.turns += 1;
             let mut work = Taken::Answered;
+            for id in resumed {
+                work = work.and(self.turn(id, true));
+            }
             for event in &events {
                 match event.token() {
-                    LISTENER => self.is_crowded = true,
+                    LISTENER => self.at_door = AtDoor::Somebody,
                     WAKER | TENURE => {}
                     SIGNALS if self.signals.came() => self.stop = Some(Stop::Signalled),
                     SIGNALS => {}
@@ -146,13 +166,18 @@ impl Socket {
                 Taken::Slow => self.app.engine().kick(),
             }
             self.deliver();
-            if self.is_crowded {
+            if self.at_door != AtDoor::Nobody {
                 self.accept()?;
             }
             for id in std::mem::take(&mut self.leaving) {
-                self.close(id);
+                match self.connections.get(&id).is_some_and(|connection| connection.is_held) {
+                    // It has asked more than it was listened to.
+                    true => self.leaving.push(id),
+                    false => self.close(id),
+                }
             }
             self.feed_followers();
+            self.cut_off();
             if let Some(stop) = self.stop {
                 return Ok(stop);
             }
@@ -171,6 +196,9 @@ impl Socket {
         timeout: Option<Duration>,
         eagerness: &mut Eagerness,
     ) -> io::Result<()> {
+        if timeout == Some(Duration::ZERO) {
+            return self.poll.poll(events, timeout);
+        }
         let begun = Instant::now();
         let mut look = || match self.poll.poll(events, Some(Duration::ZERO)) {
             Ok(()) => (!events.is_empty()).then_some(Ok(())),
@@ -186,43 +214,40 @@ impl Socket {
         waited
     }
 
-    /// Lets some of those at the door in: the door is told of once, so the rest are remembered.
-    fn accept(&mut self) -> io::Result<()> {
-        self.is_crowded = false;
-        for _ in 0..ACCEPTS_PER_TURN {
-            // Nobody is left, or there are no file descriptors: the next one may have more luck.
-            let Ok((mut stream, _)) = self.listener.accept() else { return Ok(()) };
-            let Ok((uid, lineage)) = identity::of(&stream) else { continue };
-            if uid != self.own_uid || self.connections.len() >= CONNECTIONS_MAX {
-                continue;
-            }
-            let id = self.next_id;
-            self.next_id += 1;
-            self.poll.registry().register(&mut stream, Token(id as usize), Interest::READABLE)?;
-            self.app.metrics().count_connection();
-            self.connections.insert(id, Connection::new(id, stream, lineage));
-        }
-        self.is_crowded = true;
-        self.outbox.wake_loop();
-        Ok(())
-    }
-
     /// One connection's turn: send what is left, read what came, take its requests.
     fn turn(&mut self, id: ConnectionId, readable: bool) -> Taken {
         if !self.flush(id) || !readable {
             return Taken::Answered;
         }
         let Some(connection) = self.connections.get_mut(&id) else { return Taken::Answered };
+        connection.heard_in = self.turns;
+        if !connection.may_ask() {
+            self.hold(id);
+            return Taken::Answered;
+        }
         let received = connection.receive();
         let lines = connection.lines();
         let mut work = Taken::Answered;
-        for text in lines.split(|byte| *byte == b'\n').filter(|text| !text.is_empty()) {
-            work = work.and(self.request(id, text));
+        let mut rest = &lines[..];
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            if end > 0 {
+                if !self.connections.get_mut(&id).is_some_and(Connection::take) {
+                    break;
+                }
+                work = work.and(self.request(id, &rest[..end]));
+            }
+            rest = &rest[end + 1..];
         }
         if let Some(connection) = self.connections.get_mut(&id) {
-            connection.recycle(lines);
+            match rest {
+                [] => connection.recycle(lines),
+                rest => connection.put_back(rest),
+            }
+            if connection.has_more(&received) {
+                self.hold(id);
+            }
         }
-        if received != Received::Open {
+        if matches!(received, Received::Closed | Received::TooLong) {
             self.leaving.push(id);
         }
         work
@@ -312,11 +337,9 @@ impl Socket {
             match parcel {
                 Parcel::Parked { id, waiting } => drop(connection.parked.insert(id, waiting)),
                 Parcel::Line { id: request, line } => {
-                    connection.parked.remove(&request);
-                    match connection.push(&line) {
-                        true if touched.last() != Some(&id) => touched.push(id),
-                        true => {}
-                        false => self.close(id),
+                    connection.answer(request, &line);
+                    if touched.last() != Some(&id) {
+                        touched.push(id);
                     }
                 }
             }

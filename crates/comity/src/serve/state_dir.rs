@@ -3,7 +3,9 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use comity_wire::Home;
 
@@ -22,6 +24,9 @@ pub(crate) enum Unusable {
     Bad(String),
 }
 
+/// How long the end of a server may take that does not listen any more.
+const LETS_GO_WITHIN: Duration = Duration::from_millis(500);
+
 /// The file that a server holds.
 pub(super) const SERVER_LOCK: &str = "server.lock";
 
@@ -31,11 +36,22 @@ pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
     let path = home.path().join(SERVER_LOCK);
     let bad = |error: io::Error| Unusable::Bad(format!("{}: {error}", path.display()));
     let file = private_file(&path).map_err(bad)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Held { _file: file }),
-        Err(TryLockError::WouldBlock) => Err(Unusable::Taken),
-        Err(TryLockError::Error(error)) => Err(bad(error)),
+    let until = Instant::now() + LETS_GO_WITHIN;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Held { _file: file }),
+            // A server that was killed stops listening before the kernel lets go of what it held.
+            Err(TryLockError::WouldBlock) if Instant::now() < until && !listens(home) => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => return Err(Unusable::Taken),
+            Err(TryLockError::Error(error)) => return Err(bad(error)),
+        }
     }
+}
+
+fn listens(home: &Home) -> bool {
+    UnixStream::connect(home.socket()).is_ok()
 }
 
 /// The process that has the directory, as far as the kernel tells.

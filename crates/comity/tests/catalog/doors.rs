@@ -48,6 +48,14 @@ impl Stage {
         let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
         place.json_as(&ann, &["lock", "src/b.rs", "--reason", "adding tests"]);
         place.json_as(&lead, &["lock", "src/c.rs"]);
+        // Work that somebody left.
+        let gone = Agent::of(&place.json_as(&lead, &["agent", "join", "gone"]));
+        place.json_as(&gone, &["lock", "src/left.rs", "src/aside.rs"]);
+        for name in ["left", "aside"] {
+            std::fs::write(place.repo.join(format!("src/{name}.rs")), "fn left() {}\n").expect("written");
+        }
+        place.json_as(&gone, &["agent", "bye"]);
+        crate::support::eventually("it is orphaned", || place.json(&["summary"])["orphaned"] == 2);
         // All ports are taken, and somebody asks for one.
         (0..3).for_each(|_| drop(place.json_as(&lead, &["lease", "port"])));
         place.json_as(&ann, &["lease", "request", "port"]);
@@ -85,8 +93,12 @@ impl Stage {
     }
 
     pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
+        self.by_socket_with_key(entry, input, None)
+    }
+
+    pub(crate) fn by_socket_with_key(&self, entry: &Entry, input: &Value, key: Option<&str>) -> Answer {
         let mut wire = Wire::connect(&self.place).asking_as(&self.asker);
-        match wire.ask(entry.name, input.clone()) {
+        match wire.ask_with_key(entry.name, input.clone(), key) {
             Ok(output) => {
                 // Whoever was offered mail says that it arrived; commands and tools do so by themselves.
                 if let Some(receipt) = output["receipt"].as_u64() {

@@ -78,7 +78,7 @@ fn normal_word(word: &str) -> &str {
         _ if word.contains("cmty_") => "TOKEN",
         _ if word.starts_with("http://") => "URL",
         _ if is_number(word) && word.len() >= 4 => "NUMBER",
-        _ if word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit()) => "HASH",
+        _ if matches!(word.len(), 40 | 64) && word.chars().all(|c| c.is_ascii_hexdigit()) => "HASH",
         _ if word.len() == 24 && word.ends_with('Z') => "TIME",
         _ if is_span => "SPAN",
         _ => word,

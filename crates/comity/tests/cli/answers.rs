@@ -164,8 +164,8 @@ fn agents_and_the_log() {
         &place,
         &place.run(&["agent", "bye", "ann", "--reason", "done"]),
         &expect![[r#"
-        ann ended, 0 locks released
-        [exit 0]"#]],
+            ann ended, 0 locks given up
+            [exit 0]"#]],
     );
     check(
         &place,

@@ -30,6 +30,10 @@ fn help() {
                            anybody's if you are the human
               handover     Hands locks over to another agent, which is told: your own, those of agents you lead,
                            or anybody's if you are the human
+              adopt        Takes over uncommitted work that somebody left: its orphaned locks become yours, and
+                           its files stay as they are
+              rescue       Puts uncommitted work that somebody left aside: it is kept in git's stash and by a
+                           ref, its files are as they were committed, and its orphaned locks are free
               release      Takes locks away from whoever holds them: for people, and for agents over those they
                            lead. The holder is told
               lease        Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free
@@ -129,8 +133,8 @@ fn help() {
               join   Registers an agent and prints its id and its secret token. An agent that calls this becomes
                      the new one's parent
               list   Shows who is here, what for, and how many locks they hold
-              bye    Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold
-                     is released
+              bye    Says goodbye: ends yourself, or the agent you name, with all below it. They give up all
+                     that they hold; uncommitted work stays locked for you or a leader
               limit  Shows how many agents may be here at a time, or sets it, from 1 to 20: for people
               help   Print this message or the help of the given subcommand(s)
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 
-/// Says goodbye: ends yourself, or the agent you name, with all below it. Everything they hold is released.
+/// Says goodbye: ends yourself, or the agent you name, with all below it. They give up all that they hold; uncommitted work stays locked for you or a leader.
 #[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
 #[serde(deny_unknown_fields)]
 pub struct Bye {
@@ -34,7 +34,7 @@ pub struct Bye {
 pub struct Ended {
     /// Names, the topmost first.
     pub ended: Vec<String>,
-    /// Locks that were released.
+    /// Locks that were given up; what has uncommitted work stays locked for whoever decides about it.
     pub released: usize,
 }
 
@@ -75,7 +75,10 @@ impl Operation for Bye {
                     _ => None,
                 })
                 .collect(),
-            released: events.iter().filter(|event| matches!(event, Event::LockReleased { .. })).count(),
+            released: events
+                .iter()
+                .filter(|event| matches!(event, Event::LockReleased { .. } | Event::LockLapsed { .. }))
+                .count(),
         });
         Ok(Plan::Change { asks: vec![Ask::End { agent, ending, cause: cause.into() }], finish })
     }
@@ -84,6 +87,6 @@ impl Operation for Bye {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let locks = if self.released == 1 { "lock" } else { "locks" };
-        write!(f, "{} ended, {} {locks} released", self.ended.join(", "), self.released)
+        write!(f, "{} ended, {} {locks} given up", self.ended.join(", "), self.released)
     }
 }

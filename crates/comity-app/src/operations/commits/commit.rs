@@ -6,15 +6,19 @@ use std::time::Duration;
 use clap::Args;
 use comity_core::commits::{Commit as Recorded, CommittedFile};
 use comity_core::limits::COMMIT_FILES_MAX;
-use comity_core::{Ask, Principal, Refusal};
+use comity_core::moves::{Act, Move};
+use comity_core::{PathPattern, Refusal};
 use comity_git::commit::{
-    Change, Committed, Dirty, Hooks, NotCommitted, Outcome, Report, Request, SharedIndex, Verified, commit,
+    Change, Committed, Dirty, Hooks, Next, NotCommitted, Outcome, Patterns, Report, Request, Scope,
+    SharedIndex, Verified, commit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::again;
 use super::held::Held;
 use crate::application::Application;
+use crate::moves::{self, Moving};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::operations::guard::AUTO_REASON;
 use crate::operations::guard::confiner;
@@ -85,12 +89,19 @@ impl Operation for Commit {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<CommitMade>, Failure> {
         let place = app.projects().place(caller)?;
+        moves::settle(app, place.project());
+        if let Some(made) = again::made_before(app, caller, &place) {
+            return Ok(Plan::Answer(made));
+        }
         let (held, name) = {
             let world = app.engine().world();
             let held = Held::by(&world, caller.who, place.project(), place.repository().case());
             (held, caller.who.agent().map(|_| world.name_of(caller.who)))
         };
         if held.patterns.is_empty() {
+            if let Some(made) = again::perhaps_untold(app, caller, &place, &self.message) {
+                return Ok(Plan::Answer(made));
+            }
             let problem = "you have locked nothing here, so there is nothing that you may commit";
             return Err(Refusal::bad_input(problem, "lock what you change with: comity lock PATH").into());
         }
@@ -104,15 +115,22 @@ impl Operation for Commit {
             hooks: if self.hooks { Hooks::Run(confiner.as_ref()) } else { Hooks::Skip },
             patience: PATIENCE,
         };
-        let mut prove = |changes: &[Change]| held.prove(app, caller.who, changes);
-        let _moving = app.watch().moving();
-        match commit(place.repository(), &request, &mut prove).map_err(failure)? {
-            Outcome::Nothing(report) => Ok(Plan::Answer(reported(CommitMade::default(), report))),
+        let mut moving = Moving::new(app, caller.who, place.project());
+        let mut intend = |next: &Next<'_>| {
+            app.watch().made(next.commit);
+            moving.intend(Some(held.proof(next.changes)?), intended(app, caller, &place, &self.message, next))
+        };
+        let _watched = app.watch().moving();
+        let outcome = commit(place.repository(), &request, &mut intend);
+        match outcome.map_err(|no| moving.fault.take().map_or_else(|| failure(no), Failure::Fault))? {
+            Outcome::Nothing(report) => {
+                let untold = again::perhaps_untold(app, caller, &place, &self.message);
+                Ok(Plan::Answer(untold.unwrap_or_else(|| reported(CommitMade::default(), report))))
+            }
             Outcome::Committed(made) => {
-                app.watch().made(made.commit.as_str());
-                let warnings = record(app, caller.who, &place, &self.message, &made);
+                let warning = record(moving, &made.verified);
                 let mut output = answer(*made);
-                output.warnings.extend(warnings);
+                output.warnings.extend(warning);
                 Ok(Plan::Answer(output))
             }
         }
@@ -133,46 +151,55 @@ fn signed(message: &str, agent: Option<&str>) -> String {
     format!("{message}{gap}Agent: {agent}\n")
 }
 
-/// Writes the commit into the ledger, and gives back what the guard had locked for it. Says what did not work.
-fn record(app: &Application, who: Principal, place: &Place, message: &str, made: &Committed) -> Vec<String> {
-    let mut warnings = Vec::new();
-    match &made.verified {
-        Verified::Yes => {
-            let subject = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            let file = |change: &Change| CommittedFile {
-                path: change.path.to_string_lossy().into(),
-                blob: change.new.as_ref().map(|version| version.hash.as_str().into()),
-            };
-            let commit = Box::new(Recorded {
-                id: made.commit.as_str().into(),
-                branch: made.branch.as_deref().map(|branch| short_name(branch).into()),
-                subject: comity_core::redact::redact(subject.trim()).into(),
-                files: made.changes.iter().take(COMMIT_FILES_MAX).map(file).collect(),
-                files_total: made.changes.len(),
-            });
-            let project = place.project();
-            if app.engine().ask(who, Ask::RecordCommit { project, commit }).is_err() {
-                warnings.push("the commit is made, but the ledger could not record it".into());
-            }
-        }
-        Verified::No { problem } => {
-            warnings.push(format!("the commit is made, but it could not be verified: {problem}"));
-        }
-    }
-    let given_back = {
-        let world = app.engine().world();
-        let committed = |path: &str| made.changes.iter().any(|change| change.path.as_os_str() == path);
-        let locked = world.locks.live_of(who).filter(|lock| {
-            lock.wanted.project == place.project() && lock.wanted.reason.as_deref() == Some(AUTO_REASON)
-        });
-        let patterns = locked.map(|lock| &lock.wanted.pattern);
-        patterns.filter(|pattern| committed(&pattern.readable())).cloned().collect::<Vec<_>>()
+/// The move of the branch, with all that the ledger will say of the commit. What the guard had locked for it goes with it.
+fn intended(app: &Application, caller: &Caller, place: &Place, message: &str, next: &Next<'_>) -> Move {
+    let subject = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let file = |change: &Change| CommittedFile {
+        path: change.path.to_string_lossy().into(),
+        blob: change.new.as_ref().map(|version| version.hash.as_str().into()),
     };
-    if !given_back.is_empty() {
-        // One that has lapsed meanwhile is gone anyway.
-        let _ = app.engine().ask(who, Ask::Unlock { project: place.project(), patterns: given_back });
+    let commit = Recorded {
+        id: next.commit.into(),
+        branch: next.branch.map(|branch| short_name(branch).into()),
+        subject: comity_core::redact::redact(subject.trim()).into(),
+        files: next.changes.iter().take(COMMIT_FILES_MAX).map(file).collect(),
+        files_total: next.changes.len(),
+    };
+    let world = app.engine().world();
+    let case = place.repository().case();
+    let is_committed = |pattern: &PathPattern| {
+        let is_file = pattern.alternatives().iter().all(|alternative| alternative.rest().is_empty());
+        let meant = Patterns { patterns: std::slice::from_ref(pattern), case };
+        is_file && next.changes.iter().any(|change| meant.covers(&change.path))
+    };
+    let locked = world.locks.live_of(caller.who).filter(|lock| {
+        lock.wanted.project == place.project() && lock.wanted.reason.as_deref() == Some(AUTO_REASON)
+    });
+    let frees = locked.filter(|lock| is_committed(&lock.wanted.pattern)).map(|lock| lock.fence);
+    let act = Act::Commit { commit, message: again::hash(message), frees: frees.collect() };
+    Move {
+        project: place.project(),
+        worktree: Some(place.repository().root().to_string_lossy().into()),
+        branch: next.branch.map(Into::into),
+        old: next.parent.map(Into::into),
+        new: next.commit.into(),
+        act,
+        key: caller.key.clone(),
     }
-    warnings
+}
+
+/// Writes the commit into the ledger. Says what did not work.
+fn record(moving: Moving<'_>, verified: &Verified) -> Option<String> {
+    match verified {
+        Verified::Yes => {
+            let problem = moving.done().err()?;
+            Some(format!("the commit is made; it is recorded as soon as the log can be written: {problem}"))
+        }
+        // It is recorded if it is found on its branch.
+        Verified::No { problem } => {
+            Some(format!("the commit is made, but it could not be verified: {problem}"))
+        }
+    }
 }
 
 /// The branch as people call it.
@@ -180,19 +207,24 @@ fn short_name(branch: &str) -> String {
     branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned()
 }
 
+impl FileMade {
+    pub(super) fn of(change: &Change) -> FileMade {
+        FileMade {
+            path: change.path.to_string_lossy().into_owned(),
+            change: match (&change.old, &change.new) {
+                (None, _) => "added",
+                (Some(_), None) => "deleted",
+                (Some(_), Some(_)) => "changed",
+            },
+        }
+    }
+}
+
 fn answer(made: Committed) -> CommitMade {
-    let file = |change: &Change| FileMade {
-        path: change.path.to_string_lossy().into_owned(),
-        change: match (&change.old, &change.new) {
-            (None, _) => "added",
-            (Some(_), None) => "deleted",
-            (Some(_), Some(_)) => "changed",
-        },
-    };
     let mut output = CommitMade {
         commit: Some(made.commit),
         branch: made.branch.as_deref().map(short_name),
-        files: made.changes.iter().map(file).collect(),
+        files: made.changes.iter().map(FileMade::of).collect(),
         ..CommitMade::default()
     };
     if made.overtaken.count > 0 {
@@ -214,17 +246,23 @@ fn reported(mut output: CommitMade, report: Report) -> CommitMade {
     };
     output.skipped.extend(report.skipped.first.iter().map(|one| left_out(&one.path, &one.reason)));
     output.skipped.extend(report.missing.iter().map(|one| left_out(&one.path, &one.reason)));
-    match report.dirty {
-        Dirty::Known(listed) => {
-            output.dirty = listed.first.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-            output.dirty_total = listed.count;
-        }
-        Dirty::Unknown { problem } => {
-            output.warnings.push(format!("what else is changed could not be found out: {problem}"));
-        }
-    }
+    output.tell_dirty(report.dirty);
     output.warnings.extend(report.warnings);
     output
+}
+
+impl CommitMade {
+    pub(super) fn tell_dirty(&mut self, dirty: Dirty) {
+        match dirty {
+            Dirty::Known(listed) => {
+                self.dirty = listed.first.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+                self.dirty_total = listed.count;
+            }
+            Dirty::Unknown { problem } => {
+                self.warnings.push(format!("what else is changed could not be found out: {problem}"));
+            }
+        }
+    }
 }
 
 fn failure(no: NotCommitted) -> Failure {

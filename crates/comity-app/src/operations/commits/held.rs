@@ -6,9 +6,6 @@ use comity_core::locks::{Hold, LockMode};
 use comity_core::{Ask, CaseRule, Fence, PathPattern, Principal, ProjectId, Refusal, World};
 use comity_git::commit::{Change, Look, Patterns, Scope};
 
-use crate::application::Application;
-use crate::engine::Failed;
-
 /// The locks of somebody in a project.
 pub(super) struct Held {
     project: ProjectId,
@@ -28,9 +25,9 @@ impl Held {
         Held { project, case, patterns, fences }
     }
 
-    /// Whether every change is still held with the fence that it was with.
-    pub(super) fn prove(&self, app: &Application, who: Principal, changes: &[Change]) -> Result<(), Refusal> {
-        let mut needed: Vec<(PathPattern, Fence)> = Vec::new();
+    /// Asks whether every change is still held with the fence that it was with.
+    pub(super) fn proof(&self, changes: &[Change]) -> Result<Ask, Refusal> {
+        let mut held: Vec<(PathPattern, Fence)> = Vec::new();
         for change in changes {
             let holding =
                 |pattern: &&PathPattern| self.is_covered(std::slice::from_ref(*pattern), &change.path);
@@ -38,15 +35,11 @@ impl Held {
                 Refusal::NotHeld { path: change.path.to_string_lossy().into_owned(), holders: vec![] }
             })?;
             let lock = (self.patterns[at].clone(), self.fences[at]);
-            if !needed.contains(&lock) {
-                needed.push(lock);
+            if !held.contains(&lock) {
+                held.push(lock);
             }
         }
-        let ask = Ask::CheckFences { project: self.project, held: needed, mode: LockMode::Exclusive };
-        app.engine().ask(who, ask).map(drop).map_err(|failed| match failed {
-            Failed::Refused(refusal) => refusal,
-            Failed::Fault(problem) => Refusal::bad_input(problem, "try again"),
-        })
+        Ok(Ask::CheckFences { project: self.project, held, mode: LockMode::Exclusive })
     }
 
     fn is_covered(&self, patterns: &[PathPattern], path: &Path) -> bool {

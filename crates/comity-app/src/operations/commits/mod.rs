@@ -1,5 +1,6 @@
 //! Commits of exactly what somebody has locked and changed.
 
+mod again;
 mod commit;
 mod held;
 

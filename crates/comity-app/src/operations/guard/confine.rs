@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use comity_core::locks::{Lock, LockMode, conflicts};
 use comity_core::permissions::mode_of;
+use comity_core::projects::Project;
 use comity_core::roles::Mode;
 use comity_core::{CaseRule, PathPattern, Principal, ProjectId, World};
 use schemars::JsonSchema;
@@ -47,6 +48,8 @@ pub struct HeldPaths {
     pub roots: Vec<String>,
     /// Paths, directories and globs, from the top of a worktree.
     pub patterns: Vec<String>,
+    /// Whether names in them are folded: the project takes `A` and `a` for one name.
+    pub folded: bool,
 }
 
 impl Operation for GuardConfine {
@@ -75,7 +78,7 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
     if is_free {
         return Ok(confines);
     }
-    let projects: Vec<(String, Vec<String>)> = {
+    let projects: Vec<(Project, Vec<String>)> = {
         let world = app.engine().world();
         confines.sealed = who.agent().is_some_and(|agent| mode_of(&world, agent) == Mode::Plan);
         let now = app.engine().now();
@@ -85,15 +88,15 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
             locks.map(|lock| lock.wanted.pattern.as_str().to_owned()).collect::<Vec<String>>()
         };
         let projects = world.projects.iter();
-        projects.map(|(id, project)| (project.common_dir.to_string(), held(id))).collect()
+        projects.map(|(id, project)| (project.clone(), held(id))).collect()
     };
     confines.network = !confines.sealed || guard.plan_network;
-    let worked_in = projects.iter().map(|(common_dir, _)| PathBuf::from(common_dir));
+    let worked_in = projects.iter().map(|(project, _)| PathBuf::from(&*project.common_dir));
     confines.own = own::paths(app, &worked_in.collect::<Vec<PathBuf>>());
-    for (common_dir, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
-        let roots = comity_git::worktrees(Path::new(&common_dir)).map_err(Failure::fault)?;
+    for (project, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
+        let roots = comity_git::worktrees(Path::new(&*project.common_dir)).map_err(Failure::fault)?;
         let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
-        confines.held.push(HeldPaths { roots, patterns });
+        confines.held.push(HeldPaths { roots, patterns, folded: project.case == CaseRule::Folded });
     }
     Ok(confines)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use clap::Args;
+use comity_core::display::visible;
 use comity_core::locks::Hold;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,8 +52,14 @@ impl Operation for ListAlerts {
         let alerts = orphaned.map(|lock| Alert {
             kind: "orphaned_lock",
             severity: "warning",
-            message: lock.view(&world, now).to_string(),
-            action: format!("comity release {0}, or comity handover {0} --to AGENT", lock.wanted.pattern),
+            message: match &lock.left[..] {
+                [] => lock.view(&world, now).to_string(),
+                left => visible(&format!("{} in {}", lock.view(&world, now), left.join(", "))).into_owned(),
+            },
+            action: format!(
+                "comity adopt {0}, comity handover {0} --to AGENT, comity rescue {0} (put it aside), or comity release {0}",
+                lock.wanted.pattern
+            ),
         });
         Ok(Plan::Answer(Alerts { alerts: alerts.collect() }))
     }

@@ -1,5 +1,6 @@
 //! Reads the ledger.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use clap::Args;
@@ -11,13 +12,21 @@ use super::{Moment, moment};
 use crate::application::Application;
 use crate::ledger::Entry;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::turnstile::Turnstile;
+use crate::weight::{self, Page};
 
-/// Entries of one answer, unless asked otherwise.
-const LIMIT: usize = 50;
 /// Entries of one answer at most.
 const LIMIT_MAX: usize = 10_000;
-/// Records that are read at a time, from the newest backwards.
-const PAGE: u64 = 2_000;
+/// Bytes of the entries of one answer, unless a single one has more: large letters do not add up to what no door can carry.
+const BYTES_MAX: usize = 1024 * 1024;
+/// Records that are looked through at a time, from the newest backwards: few at first, as they may be large.
+const STRETCH: u64 = 64;
+/// The same, further back.
+const STRETCH_MAX: u64 = 2_048;
+/// Answers that are put together at a time.
+const AT_A_TIME: usize = 4;
+/// What is read from the disk at a time.
+const PAGE: Page = Page { records: 500, bytes: 256 * 1024 };
 
 /// Shows what happened: the newest entries, or those after a cursor, filtered by agent, type and time.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
@@ -39,10 +48,19 @@ pub struct ReadLog {
     #[arg(long, value_name = "SEQ")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
+    /// Only before this number: to look further back
+    #[arg(long, value_name = "SEQ", conflicts_with = "after")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u64>,
     /// At most so many (50)
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+}
+
+impl ReadLog {
+    /// Entries of one answer, unless asked otherwise.
+    pub const LIMIT: usize = 50;
 }
 
 /// A page of the ledger.
@@ -54,6 +72,9 @@ pub struct LogPage {
     pub cursor: u64,
     /// The number of the newest entry there is.
     pub head: u64,
+    /// Whether fewer than asked for are here because they are large: ask again, `before` the first one or `after` the
+    /// last one.
+    pub more: bool,
 }
 
 impl Operation for ReadLog {
@@ -66,7 +87,7 @@ impl Operation for ReadLog {
     type Output = LogPage;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LogPage>, Failure> {
-        let limit = self.limit.unwrap_or(LIMIT);
+        let limit = self.limit.unwrap_or(ReadLog::LIMIT);
         if limit == 0 || limit > LIMIT_MAX {
             return Err(Refusal::bad_input(
                 format!("a limit of {limit} is not possible"),
@@ -75,18 +96,29 @@ impl Operation for ReadLog {
             .into());
         }
         let filter = Filter::of(&self, app)?;
+        let _turn = READERS.enter();
         let head = app.engine().world().head;
-        let records = match self.after {
-            Some(after) => forwards(app, after, head, limit, &filter)?,
-            None => backwards(app, head, limit, &filter)?,
+        let room = Page { records: limit, bytes: BYTES_MAX };
+        let found = match (self.after, self.before) {
+            (Some(_), Some(_)) => {
+                let hint = "give one of them";
+                return Err(Refusal::bad_input("after and before do not go together", hint).into());
+            }
+            (Some(after), None) => forwards(app, after, head, room, &filter)?,
+            (None, before) => {
+                let end = before.map_or(head, |before| head.min(before.saturating_sub(1)));
+                backwards(app, end, room, &filter)?
+            }
         };
         let world = app.engine().world();
         let entries: Vec<Entry> =
-            records.iter().map(|record| Entry::of(record, &world, caller.who)).collect();
+            found.records.iter().map(|record| Entry::of(record, &world, caller.who)).collect();
         let cursor = entries.last().map_or(self.after.unwrap_or(head), |last| last.seq);
-        Ok(Plan::Answer(LogPage { entries, cursor, head }))
+        Ok(Plan::Answer(LogPage { entries, cursor, head, more: found.is_cut }))
     }
 }
+
+static READERS: Turnstile = Turnstile::new(AT_A_TIME);
 
 struct Filter {
     agent: Option<comity_core::AgentId>,
@@ -138,44 +170,91 @@ fn known_agent(app: &Application, name: &str) -> Result<comity_core::AgentId, Fa
     }
 }
 
-fn forwards(
-    app: &Application,
-    after: u64,
-    head: u64,
-    limit: usize,
-    filter: &Filter,
-) -> Result<Vec<Record>, Failure> {
-    let mut found = Vec::new();
+/// The records of an answer.
+struct Found {
+    records: Vec<Record>,
+    /// Whether there would be more if they were smaller.
+    is_cut: bool,
+}
+
+fn forwards(app: &Application, after: u64, head: u64, page: Page, filter: &Filter) -> Result<Found, Failure> {
+    let mut found = Found { records: Vec::new(), is_cut: false };
+    let mut room = page.room();
     let mut cursor = after;
-    while cursor < head && found.len() < limit {
-        let page = app.reader()?.read(cursor, PAGE as usize).map_err(Failure::Fault)?;
-        let Some(last) = page.last() else { break };
+    while cursor < head {
+        let read = app.reader()?.read_page(cursor, PAGE).map_err(Failure::Fault)?;
+        let Some(last) = read.last() else { break };
         cursor = last.seq;
-        found.extend(
-            page.into_iter()
-                .filter(|record| record.seq <= head && filter.takes(record))
-                .take(limit - found.len()),
-        );
+        for record in read.into_iter().filter(|record| record.seq <= head && filter.takes(record)) {
+            found.is_cut = !room.takes(weight::of_record(&record));
+            if found.is_cut {
+                return Ok(found);
+            }
+            found.records.push(record);
+            if found.records.len() == page.records {
+                return Ok(found);
+            }
+        }
     }
     Ok(found)
 }
 
-fn backwards(app: &Application, head: u64, limit: usize, filter: &Filter) -> Result<Vec<Record>, Failure> {
-    let mut found: Vec<Record> = Vec::new();
-    let mut end = head;
-    while end > 0 && found.len() < limit {
-        let start = end.saturating_sub(PAGE);
-        let page = app.reader()?.read(start, (end - start) as usize).map_err(Failure::Fault)?;
-        // Times may jump back on the wall, so a page is looked at as a whole before the search ends.
-        let all_before = page.iter().all(|record| filter.is_before(record));
-        found.extend(page.into_iter().rev().filter(|record| filter.takes(record)).take(limit - found.len()));
+fn backwards(app: &Application, end: u64, page: Page, filter: &Filter) -> Result<Found, Failure> {
+    let mut found = Found { records: Vec::new(), is_cut: false };
+    let (mut end, mut left, mut stretch) = (end, page, STRETCH);
+    while end > 0 && left.records > 0 && !found.is_cut {
+        let start = end.saturating_sub(stretch);
+        stretch = STRETCH_MAX.min(stretch * 2);
+        let (newest, all_before) = newest_of(app, (start, end), left, filter)?;
+        left.records -= newest.records.len();
+        left.bytes = left.bytes.saturating_sub(newest.records.iter().map(weight::of_record).sum());
+        // One that is larger than what is left comes with the next answer.
+        let fits = found.records.is_empty() || left.bytes > 0;
+        found.is_cut = newest.is_cut || !fits;
+        if fits {
+            found.records.extend(newest.records.into_iter().rev());
+        }
         if all_before {
             break;
         }
         end = start;
     }
-    found.reverse();
+    found.records.reverse();
     Ok(found)
+}
+
+/// The newest records of a stretch that fit into a page, and whether all of it is before what is asked for: times may
+/// jump back on the wall, so it is looked at as a whole before the search ends.
+fn newest_of(
+    app: &Application,
+    (start, end): (u64, u64),
+    page: Page,
+    filter: &Filter,
+) -> Result<(Found, bool), Failure> {
+    let mut newest: VecDeque<(Record, usize)> = VecDeque::new();
+    let (mut bytes, mut is_cut, mut all_before, mut cursor) = (0, false, true, start);
+    while cursor < end {
+        let read = app.reader()?.read_page(cursor, PAGE).map_err(Failure::Fault)?;
+        let Some(last) = read.last() else { break };
+        cursor = last.seq;
+        for record in read.into_iter().take_while(|record| record.seq <= end) {
+            all_before &= filter.is_before(&record);
+            if !filter.takes(&record) {
+                continue;
+            }
+            let size = weight::of_record(&record);
+            bytes += size;
+            newest.push_back((record, size));
+            while newest.len() > page.records || (bytes > page.bytes && newest.len() > 1) {
+                is_cut |= newest.len() <= page.records;
+                let Some((_, size)) = newest.pop_front() else { break };
+                bytes -= size;
+            }
+        }
+    }
+    // Those that went because there were too many of them were not cut off by their size.
+    let is_cut = is_cut && newest.len() < page.records;
+    Ok((Found { records: newest.into_iter().map(|(record, _)| record).collect(), is_cut }, all_before))
 }
 
 impl fmt::Display for LogPage {

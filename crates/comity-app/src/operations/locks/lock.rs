@@ -3,8 +3,8 @@
 use std::fmt;
 
 use clap::Args;
-use comity_core::locks::{LockMode, Wanted};
-use comity_core::{Ask, Event, Millis, Timestamp, World, limits};
+use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::{Ask, Event, Millis, Principal, Refusal, Timestamp, World, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,17 +73,31 @@ impl Operation for Lock {
         let wait = self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0));
         let mut asks: Vec<Ask> = place.introduce(&app.engine().world()).into_iter().collect();
         asks.push(Ask::Lock { wants, wait });
-        Ok(Plan::Change { asks, finish: Box::new(grant) })
+        let who = caller.who;
+        let finish = Box::new(move |events: &[Event], world: &World, now| grant(who, events, world, now));
+        Ok(Plan::Grant { asks, finish })
     }
 }
 
-fn grant(events: &[Event], world: &World, now: Timestamp) -> LockGrant {
-    let fence = |event: &Event| match event {
-        Event::LockAcquired { fence, .. } | Event::LockRenewed { fence, .. } => Some(*fence),
-        _ => None,
-    };
-    let held = events.iter().filter_map(fence).filter_map(|fence| world.locks.get(fence));
-    LockGrant { locks: held.map(|lock| LockView::of(lock, world, now)).collect() }
+/// The locks as they are now. Who asks again with the same key may come when they are held no more.
+fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Result<LockGrant, Refusal> {
+    let mut locks = Vec::new();
+    for event in events {
+        let (fence, path, wanted) = match event {
+            Event::LockAcquired { fence, wanted, .. } => (*fence, wanted.pattern.readable(), Some(wanted)),
+            Event::LockRenewed { fence, path, .. } => (*fence, path.to_string(), None),
+            _ => continue,
+        };
+        let held = world.locks.get(fence).filter(|lock| lock.holder == who && lock.hold == Hold::Held);
+        let Some(lock) = held else {
+            let now_held = wanted.map(|wanted| world.locks.overlapping(wanted.project, &wanted.pattern));
+            let others = now_held.into_iter().flatten().filter(|lock| lock.holder != who);
+            let holders = others.take(limits::HOLDERS_SHOWN_MAX).map(|lock| lock.view(world, now)).collect();
+            return Err(Refusal::StaleFence { path, holders });
+        };
+        locks.push(LockView::of(lock, world, now));
+    }
+    Ok(LockGrant { locks })
 }
 
 impl fmt::Display for LockGrant {
@@ -93,9 +107,9 @@ impl fmt::Display for LockGrant {
             .iter()
             .map(|lock| {
                 let shared = if lock.mode == "shared" { " shared" } else { "" };
-                let left = Millis(lock.expires_in_ms.unwrap_or_default());
+                let left = lock.expires_in_ms.map(|left| format!(" for {}", Millis(left)));
                 let path = comity_core::display::visible(&lock.path);
-                format!("locked {path}{shared} for {left} (fence {})", lock.fence)
+                format!("locked {path}{shared}{} (fence {})", left.unwrap_or_default(), lock.fence)
             })
             .collect();
         f.write_str(&lines.join("\n"))

@@ -1,11 +1,13 @@
 //! Locks: take, give back, look, and decide about others' locks.
 
+mod adopt;
 mod check;
 mod extend;
 mod hand_over;
 mod list;
 mod lock;
 mod release;
+mod rescue;
 mod unlock;
 
 use std::fmt;
@@ -15,6 +17,7 @@ use comity_core::{Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use adopt::Adopt;
 pub use check::Check;
 pub use extend::Extend;
 pub use hand_over::HandOver;
@@ -22,6 +25,7 @@ pub use list::ListLocks;
 pub use lock::Lock;
 pub(super) use lock::one_or_many;
 pub use release::Release;
+pub use rescue::Rescue;
 pub use unlock::Unlock;
 
 /// One lock, as it is shown.
@@ -52,6 +56,9 @@ pub struct LockView {
     pub project: String,
     /// Asks that wait for it.
     pub waiting: usize,
+    /// Some of the files with uncommitted work, if it is orphaned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<String>,
 }
 
 impl LockView {
@@ -71,6 +78,7 @@ impl LockView {
             project: project
                 .map_or_else(|| lock.wanted.project.to_string(), |project| project.name().to_owned()),
             waiting: world.locks.waits_overlapping(lock.wanted.project, &lock.wanted.pattern).len(),
+            left: lock.left.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -90,9 +98,13 @@ impl fmt::Display for LockView {
             0 => {}
             n => write!(f, "  {n} waiting")?,
         }
-        match &self.reason {
-            Some(reason) => write!(f, "  \"{}\"", shown(reason)),
-            None => Ok(()),
+        if let Some(reason) = &self.reason {
+            write!(f, "  \"{}\"", shown(reason))?;
+        }
+        match &self.left[..] {
+            [] => Ok(()),
+            [only] if *only == self.path => Ok(()),
+            left => write!(f, "  work in {}", shown(&left.join(", "))),
         }
     }
 }

@@ -77,13 +77,9 @@ impl Operation for AskPermission {
             return Err(asked_only(app, agent, call.hash).into());
         }
         let patience = self.wait.map_or_else(|| patience(app), |span| span.0);
-        let is_repeat = {
-            let world = app.engine().world();
-            caller.key.as_ref().is_some_and(|key| world.answers.get(caller.who, key).is_some())
-        };
-        let waits = match is_repeat {
-            true => None,
-            false => put(app, agent, &call, patience, Hearing::Waits)?,
+        let waits = match app.answered(caller) {
+            Some(_) => None,
+            None => put(app, agent, &call, patience, Hearing::Waits)?,
         };
         let hash = call.hash;
         let asks = vec![Ask::Permission(PermissionAsk::Use { call })];

@@ -32,8 +32,12 @@ impl Operation for LeaseFree {
     type Output = LeaseChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LeaseChange>, Failure> {
+        let finish = |events: &[_]| changed("freed", events);
+        if let Some(events) = app.answered(caller) {
+            return Ok(Plan::Answer(finish(&events)));
+        }
         let slot = meant(&app.engine().world(), caller.who, &self.lease)?;
         let asks = vec![Ask::Pool(PoolAsk::Free { slot, reason: stored_reason(self.reason) })];
-        Ok(Plan::Change { asks, finish: Box::new(|events: &[_], _: &_, _| changed("freed", events)) })
+        Ok(Plan::Change { asks, finish: Box::new(move |events: &[_], _: &_, _| finish(events)) })
     }
 }

@@ -35,6 +35,10 @@ impl Operation for LeaseGive {
     type Output = LeaseChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LeaseChange>, Failure> {
+        let finish = |events: &[_]| changed("handed over", events);
+        if let Some(events) = app.answered(caller) {
+            return Ok(Plan::Answer(finish(&events)));
+        }
         let world = app.engine().world();
         let slot = meant(&world, caller.who, &self.lease)?;
         let to = match self.to.as_str() {
@@ -42,6 +46,6 @@ impl Operation for LeaseGive {
             name => Principal::Agent(world.agents.find(name)?.id),
         };
         let asks = vec![Ask::Pool(PoolAsk::HandOver { slot, to, reason: stored_reason(self.reason) })];
-        Ok(Plan::Change { asks, finish: Box::new(|events: &[_], _: &_, _| changed("handed over", events)) })
+        Ok(Plan::Change { asks, finish: Box::new(move |events: &[_], _: &_, _| finish(events)) })
     }
 }

@@ -42,7 +42,7 @@ pub struct Lease {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Leased {
     /// It.
-    pub lease: Option<LeaseView>,
+    pub lease: LeaseView,
 }
 
 impl Operation for Lease {
@@ -70,23 +70,28 @@ impl Operation for Lease {
             by_page: false,
         };
         let asks = vec![Ask::Pool(PoolAsk::Take(Box::new(take)))];
-        Ok(Plan::Change { asks, finish: Box::new(leased) })
+        Ok(Plan::Grant { asks, finish: Box::new(leased) })
     }
 }
 
-fn leased(events: &[Event], world: &World, now: Timestamp) -> Leased {
+/// The lease as it is now. Who asks again with the same key may come when it is over.
+fn leased(events: &[Event], world: &World, now: Timestamp) -> Result<Leased, Refusal> {
     let taken = events.iter().find_map(|event| match event {
         Event::Pool(PoolEvent::Taken { slot, .. }) => world.pools.slot(*slot),
         _ => None,
     });
-    Leased { lease: taken.map(|(pool, slot)| LeaseView::of(pool, slot, world, now)) }
+    match taken {
+        Some((pool, slot)) => Ok(Leased { lease: LeaseView::of(pool, slot, world, now) }),
+        None => {
+            let problem = "the lease that this call took is over already".into();
+            Err(Refusal::NotFound { problem, hint: "take another one, with a call of its own".into() })
+        }
+    }
 }
 
 impl fmt::Display for Leased {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.lease {
-            Some(lease) => write!(f, "leased {} (lease {}){}", lease.pool, lease.id, lease.rest()),
-            None => f.write_str("the lease is over already"),
-        }
+        let lease = &self.lease;
+        write!(f, "leased {} (lease {}){}", lease.pool, lease.id, lease.rest())
     }
 }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
+use crate::moves;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
 use crate::watch::WatchView;
 
@@ -38,6 +39,8 @@ pub struct ServerStatus {
     pub locks: usize,
     /// Asks that wait.
     pub waits: usize,
+    /// Commits and merges that were begun, and of which it could not be found out yet what came of them.
+    pub unsettled: usize,
     /// The number of the newest entry of the log.
     pub head: u64,
     /// The watcher of files.
@@ -53,7 +56,7 @@ impl Operation for Status {
     type Output = ServerStatus;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ServerStatus>, Failure> {
-        let server = app.server();
+        let (server, unsettled) = (app.server(), moves::unsettled(app));
         let world = app.engine().world();
         Ok(Plan::Answer(ServerStatus {
             pid: server.pid,
@@ -68,6 +71,7 @@ impl Operation for Status {
             agents: world.agents.live().count(),
             locks: world.locks.len(),
             waits: world.locks.waits().count(),
+            unsettled,
             head: world.head,
             watch: app.watch().view(),
         }))
@@ -85,6 +89,9 @@ impl fmt::Display for ServerStatus {
         writeln!(f, "you     {you}")?;
         let (agents, locks) = (counted(*agents, "agent"), counted(*locks, "lock"));
         writeln!(f, "now     {agents}, {locks}, {waits} waiting, {head} log entries")?;
+        if self.unsettled > 0 {
+            writeln!(f, "open    {}, not recorded yet", counted(self.unsettled, "commit"))?;
+        }
         write!(f, "watched {}", self.watch)
     }
 }

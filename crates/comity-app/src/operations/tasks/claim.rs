@@ -4,7 +4,8 @@ use std::fmt;
 
 use clap::Args;
 use comity_core::limits::WAIT_MAX;
-use comity_core::tasks::{Act, Task, TaskAsk, TaskRef};
+use comity_core::notices::{Notice, Told};
+use comity_core::tasks::{Act, Task, TaskAsk, TaskRef, TaskTold};
 use comity_core::{Event, Millis, Principal, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,9 +96,18 @@ fn wait_for_work(
         let hint = format!("wait at most {WAIT_MAX}");
         return Err(Refusal::bad_input("the wait is too long", hint).into());
     }
+    // What would never come is refused; if that turns out later, it is told.
+    for ask in &seek {
+        comity_core::decide(&app.engine().world(), &caller.asker(), ask)?;
+    }
     app.engine().submit(Job { who: who.into(), asks: seek, key: None, asker: Box::new(Nobody) });
+    let is_hopeless = |notice: &Notice| matches!(notice.what, Told::Task(TaskTold::NoWork { .. }));
+    let agent = who.agent();
     let when = When {
-        ready: Box::new(move |world| world.tasks.owned_by(who).any(Task::is_taken)),
+        ready: Box::new(move |world| {
+            let told = agent.and_then(|agent| world.agents.get(agent)).map(|agent| &agent.notices[..]);
+            world.tasks.owned_by(who).any(Task::is_taken) || told.unwrap_or_default().iter().any(is_hopeless)
+        }),
         until: app.engine().now().plus(wait),
     };
     let asks = vec![comity_core::Ask::Task(TaskAsk::Take)];

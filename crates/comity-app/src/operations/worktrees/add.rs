@@ -100,7 +100,7 @@ impl Operation for WorktreeAdd {
             }
         };
         let slug = Slug::parse(&name).map_err(failure)?;
-        if let Some(tree) = made_before(&app.engine().world(), caller) {
+        if let Some(tree) = made_before(app, caller) {
             return Ok(Plan::Answer(WorktreeMade::of(&tree)));
         }
         make_room(app, &place, &slug);
@@ -137,10 +137,9 @@ impl Operation for WorktreeAdd {
 }
 
 /// The worktree that the same call has made already; the server did not live to answer it.
-fn made_before(world: &World, caller: &Caller) -> Option<Tree> {
-    let events = world.answers.get(caller.who, caller.key.as_ref()?)?;
-    events.iter().find_map(|event| match event {
-        Event::WorktreeAdded { tree, .. } => Some(tree.clone()),
+pub(super) fn made_before(app: &Application, caller: &Caller) -> Option<Tree> {
+    app.answered(caller)?.into_iter().find_map(|event| match event {
+        Event::WorktreeAdded { tree, .. } => Some(tree),
         _ => None,
     })
 }
@@ -236,7 +235,7 @@ fn make_room(app: &Application, place: &Place, slug: &Slug) {
         && let Some(by) = worktree.released
     {
         // If it is kept, the caretaker finds that, too, and tells who has released it.
-        let _ = settle(app, by, &worktree);
+        let _ = settle(app, by, &worktree, None);
     }
 }
 

@@ -76,9 +76,10 @@ impl Operation for ListWorktrees {
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         forget_reservations(app, &driver, place.project());
         let (listed, trashed) = (driver.list().map_err(failure)?, driver.trashed().map_err(failure)?);
-        // What is being made ready for the next one is no leftover; what a crash left of it, the next filling finds.
+        // What is being made ready for the next one is no leftover.
+        let is_quiet = driver.pool_is_quiet();
         let mut leftovers = driver.leftovers().map_err(failure)?;
-        leftovers.retain(|left| !left.path().starts_with(&driver.places().pool));
+        leftovers.retain(|left| is_quiet || !left.path().starts_with(&driver.places().pool));
         let world = app.engine().world();
         let is_live = |who: Principal| match who {
             Principal::Agent(id) => world.agents.get(id).is_some_and(|agent| agent.is_live()),

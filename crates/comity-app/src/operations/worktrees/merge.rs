@@ -4,18 +4,22 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use comity_core::ask::MergeOutcome;
-use comity_core::worktrees::may_change;
-use comity_core::{Ask, Refusal};
-use comity_git::worktree::{Branch, Conflict, Merged, Person};
+use comity_core::moves::{Act, Move};
+use comity_core::worktrees::{Worktree, may_change};
+use comity_core::{Ask, Event, Refusal};
+use comity_git::worktree::{Branch, CommitId, Conflict, Driver, FailureKind, Merged, Person};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ask, failure, meant, scope};
 use crate::application::Application;
+use crate::moves::{self, Moving};
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 use crate::operations::commits::files as count;
+use crate::projects::Place;
 
+/// How often a merge is planned if branches move in between, past Comity.
+const PLANS_MAX: usize = 5;
 /// Paths that a refusal names.
 const SHOWN_MAX: usize = 20;
 
@@ -76,12 +80,16 @@ impl Operation for WorktreeMerge {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<MergeMade>, Failure> {
         let place = app.projects().place(caller)?;
+        moves::settle(app, place.project());
+        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+        if let Some(made) = made_before(app, caller, &driver)? {
+            return Ok(Plan::Answer(made));
+        }
         let worktree = meant(app, caller, &place, self.slug.as_deref())?;
         may_change(&app.engine().world(), caller.who, &worktree)?;
         if worktree.owner != caller.who {
             caller.check_presence("merge another's worktree")?;
         }
-        let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         let source = Branch::parse(&worktree.tree.branch).map_err(failure)?;
         let target = match &self.into {
             Some(target) => Branch::parse(target).map_err(failure)?,
@@ -90,9 +98,38 @@ impl Operation for WorktreeMerge {
                 Refusal::bad_input("the main checkout is on no branch", hint)
             })?,
         };
-        let plan = driver.plan_merge(&source, &target).map_err(failure)?;
+        let merging =
+            Merging { wish: &self, app, caller, place: &place, driver: &driver, worktree, source, target };
+        for _ in 0..PLANS_MAX {
+            if let Some(made) = merging.attempt()? {
+                return Ok(Plan::Answer(made));
+            }
+        }
+        let problem = format!("{} or {} moves all the time", merging.source, merging.target);
+        Err(Refusal::bad_input(problem, "nothing was changed; ask again in a moment").into())
+    }
+}
+
+/// A merge that somebody wishes for.
+struct Merging<'a> {
+    wish: &'a WorktreeMerge,
+    app: &'a Application,
+    caller: &'a Caller,
+    place: &'a Place,
+    driver: &'a Driver,
+    worktree: Worktree,
+    source: Branch,
+    target: Branch,
+}
+
+impl Merging<'_> {
+    /// Plans and merges once all who asked before have; nothing if somebody else has moved a branch in between.
+    fn attempt(&self) -> Result<Option<MergeMade>, Failure> {
+        let Merging { wish, app, caller, place, driver, worktree, source, target } = self;
+        let turn = (!wish.dry_run).then(|| driver.turn_to_merge(target)).transpose().map_err(failure)?;
+        let plan = driver.plan_merge(source, target).map_err(failure)?;
         let paths: Vec<PathBuf> = plan.changes.iter().map(|change| change.path().clone()).collect();
-        let out_of_scope = scope::never_locked(app, &worktree, place.repository().case(), &paths)?;
+        let out_of_scope = scope::never_locked(app, worktree, place.repository().case(), &paths)?;
         let mut made = MergeMade {
             source: source.as_str().to_owned(),
             target: target.as_str().to_owned(),
@@ -102,47 +139,94 @@ impl Operation for WorktreeMerge {
             out_of_scope,
             command: None,
         };
-        let record = |outcome: MergeOutcome| Ask::RecordMerge {
-            project: place.project(),
-            source: source.as_str().into(),
-            target: target.as_str().into(),
-            outcome,
-        };
+        let project = place.project();
+        let (from, into): (Box<str>, Box<str>) = (source.as_str().into(), target.as_str().into());
         if !plan.conflicts.is_empty() {
             let paths =
                 plan.conflicts.iter().map(|conflict| conflict.path.to_string_lossy().into()).collect();
-            ask(app, caller.who, record(MergeOutcome::Conflicted { paths }))?;
-            return Err(conflicted(app, &worktree, &made, &plan.conflicts).into());
+            let (source, target) = (from, into);
+            ask(app, caller.who, Ask::RecordConflict { project, source, target, paths })?;
+            return Err(conflicted(app, worktree, &made, &plan.conflicts).into());
         }
-        if !made.out_of_scope.is_empty() && !self.out_of_scope && !self.dry_run {
+        if !made.out_of_scope.is_empty() && !wish.out_of_scope && !wish.dry_run {
             return Err(beyond(&made).into());
         }
-        if self.dry_run {
-            return Ok(Plan::Answer(made));
-        }
+        let Some(turn) = turn else { return Ok(Some(made)) };
         let name = app.engine().world().name_of(worktree.owner);
         let by = Person { email: format!("{}@comity.invalid", name.replace(' ', ".")), name };
-        let message = self.message.unwrap_or_else(|| format!("Merge {source} into {target}"));
-        let _moving = app.watch().moving();
-        match driver.merge(&plan, &by, &message).map_err(failure)? {
-            Merged::Already => made.state = "already",
-            Merged::Done { commit } => {
-                made.state = "merged";
-                made.commit = Some(commit.as_str().to_owned());
-            }
-            Merged::Waiting { commit, command, .. } => {
-                made.state = "waiting";
-                made.commit = Some(commit.as_str().to_owned());
-                made.command = Some(command);
-            }
+        let message = wish.message.clone().unwrap_or_else(|| format!("Merge {source} into {target}"));
+        let (mut moving, mut refusal) = (Moving::new(app, caller.who, project), None);
+        let mut intend = |commit: &CommitId| {
+            app.watch().made(commit.as_str());
+            let intended = Move {
+                project,
+                worktree: None,
+                branch: Some(target.full().into()),
+                old: Some(plan.target_commit.as_str().into()),
+                new: commit.as_str().into(),
+                act: Act::Merge { source: from.clone(), target: into.clone(), files_total: paths.len() },
+                key: caller.key.clone(),
+            };
+            refusal = moving.intend(None, intended).err();
+            refusal.is_none()
+        };
+        let _watched = app.watch().moving();
+        // The turn ends with it: what is settled below may have to wait for one.
+        let merged = driver.merge(turn, &plan, &by, &message, &mut intend);
+        made.became(match (merged, moving.fault.take(), refusal) {
+            (Ok(merged), _, _) => merged,
+            (Err(_), Some(problem), _) => return Err(Failure::Fault(problem)),
+            (Err(_), None, Some(refusal)) => return Err(refusal.into()),
+            (Err(no), None, None) if no.kind() == FailureKind::Changed => return Ok(None),
+            (Err(no), None, None) => return Err(failure(no)),
+        });
+        if made.commit.is_some() {
+            moving.done().map_err(|problem| {
+                let (source, target) = (&made.source, &made.target);
+                Failure::Fault(format!(
+                    "{source} is merged into {target}; it is recorded as soon as the log can be written: {problem}"
+                ))
+            })?;
         }
-        if let Some(commit) = &made.commit {
-            app.watch().made(commit);
-            let (commit, files_total) = (commit.as_str().into(), made.files.len());
-            ask(app, caller.who, record(MergeOutcome::Merged { commit, files_total }))?;
-        }
-        Ok(Plan::Answer(made))
+        Ok(Some(made))
     }
+}
+
+impl MergeMade {
+    fn became(&mut self, merged: Merged) {
+        let (state, commit, command) = match merged {
+            Merged::Already => ("already", None, None),
+            Merged::Done { commit } => ("merged", Some(commit), None),
+            Merged::Waiting { commit, command, .. } => ("waiting", Some(commit), Some(command)),
+        };
+        (self.state, self.command) = (state, command);
+        self.commit = commit.map(|commit| commit.as_str().to_owned());
+    }
+}
+
+/// The merge that the same call, by its key, has made already; the server did not live to answer it.
+fn made_before(app: &Application, caller: &Caller, driver: &Driver) -> Result<Option<MergeMade>, Failure> {
+    let mut events = app.answered(caller).into_iter().flatten();
+    let event = events.find(|event| matches!(event, Event::BranchMerged { .. }));
+    let Some(Event::BranchMerged { source, target, commit, was, .. }) = event else { return Ok(None) };
+    let id = CommitId::parse(&commit).map_err(failure)?;
+    let into = Branch::parse(&target).map_err(failure)?;
+    let was = was.as_deref().and_then(|was| CommitId::parse(was).ok());
+    let files = was.map(|was| driver.changed_between(&was, &id)).transpose().map_err(failure)?;
+    let mut made = MergeMade {
+        source: source.into(),
+        target: target.into(),
+        state: "merged",
+        commit: Some(commit.into()),
+        files: files.unwrap_or_default().iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+        out_of_scope: Vec::new(),
+        command: None,
+    };
+    // Somebody may have taken it back since; it was merged all the same.
+    if let Some(merged) = driver.merged(&into, &id).map_err(failure)? {
+        made.became(merged);
+    }
+    Ok(Some(made))
 }
 
 fn beyond(made: &MergeMade) -> Refusal {
@@ -154,12 +238,7 @@ fn beyond(made: &MergeMade) -> Refusal {
     }
 }
 
-fn conflicted(
-    app: &Application,
-    worktree: &comity_core::worktrees::Worktree,
-    made: &MergeMade,
-    conflicts: &[Conflict],
-) -> Refusal {
+fn conflicted(app: &Application, worktree: &Worktree, made: &MergeMade, conflicts: &[Conflict]) -> Refusal {
     let shown: Vec<String> = conflicts.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
     let owner = app.engine().world().name_of(worktree.owner);
     Refusal::NotAllowed {

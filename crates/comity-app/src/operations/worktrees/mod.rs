@@ -63,7 +63,16 @@ fn failure(no: GitFailure) -> Failure {
 
 /// Asks the engine and waits.
 fn ask(app: &Application, who: Principal, ask: comity_core::Ask) -> Result<(), Failure> {
-    match app.engine().ask(who, ask) {
+    said(app.engine().ask(who, ask))
+}
+
+/// The same for a call: its repeat finds what was asked.
+fn ask_with_key(app: &Application, caller: &Caller, ask: comity_core::Ask) -> Result<(), Failure> {
+    said(app.engine().ask_with_key(caller.who, vec![ask], caller.key.clone()))
+}
+
+fn said(answer: Result<Vec<comity_core::Event>, Failed>) -> Result<(), Failure> {
+    match answer {
         Ok(_) => Ok(()),
         Err(Failed::Refused(refusal)) => Err(refusal.into()),
         Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),

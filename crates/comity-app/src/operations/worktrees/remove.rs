@@ -4,14 +4,15 @@ use std::fmt;
 
 use clap::Args;
 use comity_core::worktrees::may_change;
-use comity_core::{Ask, Principal, Refusal};
+use comity_core::{Ask, Event, Principal, Refusal};
 use comity_git::worktree::TRASH_KEPT_FOR;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::meant;
+use super::{failure, meant};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::projects::Place;
 use crate::removal::{Verdict, in_words, purge, settle};
 
 /// Releases a worktree: it goes into the trash once it is proven that no work is in it, else you are told why it stays.
@@ -53,26 +54,27 @@ impl Operation for WorktreeRemove {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeGoes>, Failure> {
         let place = app.projects().place(caller)?;
+        if let Some(done) = done_before(app, caller, &place)? {
+            return Ok(Plan::Answer(done));
+        }
         let worktree = meant(app, caller, &place, self.slug.as_deref())?;
         may_change(&app.engine().world(), caller.who, &worktree)?;
         if worktree.owner != caller.who {
             caller.check_presence("remove another's worktree")?;
         }
         let (project, slug) = (worktree.project, worktree.tree.slug.to_string());
-        let kept_days = TRASH_KEPT_FOR.as_secs() / 86_400;
         if matches!(caller.who, Principal::Agent(_)) && !self.wait {
             let asks = vec![Ask::ReleaseWorktree { project, slug: slug.as_str().into() }];
-            let finish =
-                Box::new(move |_: &_, _: &_, _| WorktreeGoes { slug, gone: false, id: None, kept_days });
+            let finish = Box::new(move |_: &_, _: &_, _| WorktreeGoes::soon(slug));
             return Ok(Plan::Change { asks, finish });
         }
-        match settle(app, caller.who, &worktree)? {
+        match settle(app, caller.who, &worktree, caller.key.clone())? {
             Verdict::Gone { id } => {
                 let app = app.clone();
                 // Without it the trash is emptied after the next removal.
                 let purging = move || purge(&app, &worktree);
                 let _ = std::thread::Builder::new().name("worktree-trash".into()).spawn(purging);
-                Ok(Plan::Answer(WorktreeGoes { slug, gone: true, id, kept_days }))
+                Ok(Plan::Answer(WorktreeGoes { gone: true, id, ..WorktreeGoes::soon(slug) }))
             }
             Verdict::Kept(kept) => Err(Refusal::NotAllowed {
                 problem: format!("the worktree {slug} is kept: {}", in_words(&kept)),
@@ -80,6 +82,32 @@ impl Operation for WorktreeRemove {
             }
             .into()),
         }
+    }
+}
+
+/// What the same call, by its key, has done already; the server did not live to answer it.
+fn done_before(app: &Application, caller: &Caller, place: &Place) -> Result<Option<WorktreeGoes>, Failure> {
+    let goes = app.answered(caller).into_iter().flatten().find_map(|event| match event {
+        Event::WorktreeRemoved { slug, .. } => {
+            Some(WorktreeGoes { gone: true, ..WorktreeGoes::soon(slug.into()) })
+        }
+        Event::WorktreeReleased { slug, .. } => Some(WorktreeGoes::soon(slug.into())),
+        _ => None,
+    });
+    let Some(mut goes) = goes else { return Ok(None) };
+    if !goes.gone {
+        return Ok(Some(goes));
+    }
+    let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
+    let trashed = driver.trashed().map_err(failure)?;
+    let named = trashed.iter().filter(|one| one.slug.as_ref().is_some_and(|slug| slug.as_str() == goes.slug));
+    goes.id = named.max_by_key(|one| one.removed_at).map(|one| one.id.clone());
+    Ok(Some(goes))
+}
+
+impl WorktreeGoes {
+    fn soon(slug: String) -> WorktreeGoes {
+        WorktreeGoes { slug, gone: false, id: None, kept_days: TRASH_KEPT_FOR.as_secs() / 86_400 }
     }
 }
 

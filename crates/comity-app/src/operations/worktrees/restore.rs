@@ -8,7 +8,8 @@ use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ask, failure};
+use super::add::made_before;
+use super::{ask_with_key, failure};
 use crate::application::Application;
 use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
 
@@ -45,6 +46,10 @@ impl Operation for WorktreeRestore {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeBack>, Failure> {
         let place = app.projects().place(caller)?;
+        if let Some(Tree { slug, path, branch, .. }) = made_before(app, caller) {
+            let branch = (!branch.is_empty()).then(|| branch.into());
+            return Ok(Plan::Answer(WorktreeBack { slug: slug.into(), path: path.into(), branch }));
+        }
         let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
         let trashed = driver.trashed().map_err(failure)?;
         let is_meant = |slug: Option<&str>, id: &str| match self.slug.as_deref() {
@@ -73,7 +78,7 @@ impl Operation for WorktreeRestore {
             branch: branch.clone().unwrap_or_default().into(),
             base: base.unwrap_or_default().into(),
         });
-        ask(app, caller.who, Ask::AddWorktree { project: place.project(), tree })?;
+        ask_with_key(app, caller, Ask::AddWorktree { project: place.project(), tree })?;
         Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
     }
 }

@@ -68,6 +68,13 @@ impl Naive {
         }
     }
 
+    /// Whether some slot can still come back if this one waits, too: one is reserved, or its owner does not wait.
+    fn somebody_goes_on(&self, who: usize) -> bool {
+        let waits =
+            |other: usize| other == who || self.line.iter().any(|one| one.is_blocking && one.who == other);
+        self.line.iter().any(|one| one.is_reserved) || self.slots.iter().any(|owner| !waits(*owner))
+    }
+
     fn drop_oldest(&mut self, who: usize) -> bool {
         let at = self.slots.iter().position(|owner| *owner == who);
         at.map(|at| self.slots.remove(at)).is_some()
@@ -88,7 +95,7 @@ impl Naive {
                         self.line.remove(at);
                     }
                     self.slots.push(who);
-                } else if matches!(act, Act::Wait(_)) {
+                } else if matches!(act, Act::Wait(_)) && self.somebody_goes_on(who) {
                     let until = Some(self.now + WAIT.0);
                     match own {
                         Some(at) if self.line[at].is_blocking => {}

@@ -1,6 +1,7 @@
 //! Pools by example: each test is a short script and what comes of it.
 
 mod contexts;
+mod cycles;
 mod fair;
 mod generated;
 mod limits;

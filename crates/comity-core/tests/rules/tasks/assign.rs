@@ -5,6 +5,37 @@ use expect_test::expect;
 use super::check;
 
 #[test]
+fn nobody_waits_for_work_of_who_waits_for_it() {
+    check(
+        "human declares a; b after a
+         ann starts a
+         bob locks x
+         bob seeks 60s
+         # ann would have to go on first: bob is told, and has to give back what it has
+         ann locks x waiting 5m
+         bob reads
+         bob seeks 60s
+         bob unlocks x
+         bob seeks 60s",
+        expect![[r#"
+            declared a, b
+            a claimed by ann (1)
+            a started by ann (1)
+            bob got x (fence 1)
+            bob waits for work, 1m at most
+            ann waits for x (ticket 1, 5m)
+            bob waits for work no more
+            notice: there will be no work until you give back what others wait for: bob waits for ann (work), ann waits for bob (x)
+            bob was told
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (work), ann waits for bob (x); release what the others wait for, then ask again
+            x of bob given back
+            ann got x (fence 2)
+            ann has waited ([fence 2])
+            bob waits for work, 1m at most"#]],
+    );
+}
+
+#[test]
 fn who_waits_is_given_what_becomes_ready_and_nobody_else() {
     check(
         "ann joins

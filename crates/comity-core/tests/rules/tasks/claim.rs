@@ -98,10 +98,13 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
          human declares a on src/a.rs; b after a; c after b
          ann starts a
          ann crashes
+         bob starts a
+         clean src/a.rs
          bob starts a attempt 1
          bob starts a
          show tasks
          bob ends
+         clean src/a.rs
          cat joins under lead
          cat starts a attempt 3
          cat crashes
@@ -115,9 +118,11 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
             a claimed by ann (1)
             ann got src/a.rs (fence 1)
             a started by ann (1)
-            src/a.rs of ann released with its holder
+            src/a.rs of ann lapsed
             a returned by ann (2): OwnerEnded
             ann failed (its process died)
+            bob: refused (locked): src/a.rs was locked by ann ("task a: it"); its files are being looked at; wait with --wait: looking takes a moment
+            src/a.rs of ann released with its holder
             bob: refused (stale_attempt): you do not have a; its next attempt is 2; see whose it is with: comity task get a
             a claimed by bob (2)
             bob got src/a.rs (fence 2)
@@ -125,14 +130,15 @@ fn a_lost_claimant_returns_it_and_the_third_fails_it() {
             a: running (2), bob's
             b: pending (1)
             c: pending (1)
-            src/a.rs of bob released with its holder
+            src/a.rs of bob lapsed
             a returned by bob (3): OwnerEnded
             bob completed (goodbye)
+            src/a.rs of bob released with its holder
             cat joined under lead
             a claimed by cat (3)
             cat got src/a.rs (fence 3)
             a started by cat (3)
-            src/a.rs of cat released with its holder
+            src/a.rs of cat lapsed
             a failed by cat: 3 agents ended over it, lead is told
             cat failed (its process died)
             a: failed (3)
@@ -200,6 +206,7 @@ fn idling_is_not_completion_and_giving_back_is_not_failure() {
             a: running (1), ann's
             src/a.rs of ann given back
             a returned by ann (2): GivenBack
+            ann is running
             bob: refused (stale_attempt): you do not have a; its next attempt is 2; see whose it is with: comity task get a
             a claimed by bob (2)
             bob got src/a.rs (fence 2)

@@ -143,6 +143,8 @@ pub(crate) fn told(world: &World, event: &TaskEvent) -> String {
         TaskEvent::Sought { agent, wait, .. } => {
             format!("{} waits for work, {wait} at most", name(&Principal::Agent(*agent)))
         }
-        TaskEvent::GaveUp { agent } => format!("{} waits for work no more", name(&Principal::Agent(*agent))),
+        TaskEvent::GaveUp { agent, .. } => {
+            format!("{} waits for work no more", name(&Principal::Agent(*agent)))
+        }
     }
 }

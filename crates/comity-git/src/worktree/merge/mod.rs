@@ -4,6 +4,7 @@ mod checkouts;
 mod conflicts;
 mod plan;
 mod queue;
+mod recover;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,6 +13,7 @@ use super::Driver;
 use super::commit::CommitId;
 use super::failure::{Failure, FailureKind};
 use super::guard::Guard;
+use super::names::Branch;
 use crate::git::Git;
 use crate::umask::{as_user, share};
 
@@ -57,40 +59,64 @@ pub enum Merged {
     },
 }
 
+/// The right to merge into a branch: nobody else does until it is dropped, neither here nor in another server.
+#[derive(Debug)]
+pub struct MergeTurn<'a> {
+    guard: Guard,
+    _turn: queue::Turn<'a>,
+}
+
 impl Driver {
-    /// Merges as planned. One merge at a time is made into a branch; if a branch has moved since, the plan is void.
+    /// Waits until all who asked before have merged into a branch. What is planned from then on holds.
+    pub fn turn_to_merge(&self, target: &Branch) -> Result<MergeTurn<'_>, Failure> {
+        let deadline = self.deadline();
+        let turn = self.merges.wait_for(target.as_str(), deadline)?;
+        Ok(MergeTurn { guard: self.merge_guard(target, deadline)?, _turn: turn })
+    }
+
+    /// Merges as planned, in its turn. If a branch has moved since, the plan is void.
     ///
     /// No file of any worktree is written. A branch that is checked out somewhere does not move under its user's feet.
-    pub fn merge(&self, plan: &MergePlan, by: &Person, message: &str) -> Result<Merged, Failure> {
+    /// `before_move` gets the commit before anything moves to it, and says whether it may; if not, nothing has happened.
+    pub fn merge(
+        &self,
+        turn: MergeTurn<'_>,
+        plan: &MergePlan,
+        by: &Person,
+        message: &str,
+        before_move: &mut dyn FnMut(&CommitId) -> bool,
+    ) -> Result<Merged, Failure> {
         let deadline = self.deadline();
         if let Some(conflict) = plan.conflicts.first() {
             let message = format!("{} cannot be merged into {}: {conflict}", plan.source, plan.target);
             return Err(Failure::new(
                 FailureKind::Conflicts,
                 message,
-                "resolve the conflicts on the branch, and plan again",
+                "resolve the conflicts on the branch, and ask again",
             ));
         }
         if message.trim().is_empty() || message.len() > MESSAGE_BYTES_MAX || message.contains('\0') {
             return Err(Failure::bad_name("the message", "it is empty or too long"));
         }
-        let _turn = self.merges.wait_for(plan.target.as_str(), deadline)?;
-        let _guard = self.merge_guard(plan, deadline)?;
         self.check_plan(plan, deadline)?;
         let commit = match &plan.outcome {
             Outcome::Nothing => return Ok(Merged::Already),
             Outcome::FastForward => plan.source_commit.clone(),
             Outcome::Merge { tree } => self.commit(plan, tree, by, message, deadline)?,
         };
-        self.publish(plan, commit, deadline)
+        if !before_move(&commit) {
+            let message = format!("{} must not be merged into {}", plan.source, plan.target);
+            return Err(Failure::new(FailureKind::Changed, message, "ask again"));
+        }
+        self.publish(plan, commit, &turn.guard, deadline)
     }
 
     /// A lock for each target, beside the one in this process.
-    fn merge_guard(&self, plan: &MergePlan, deadline: Instant) -> Result<Guard, Failure> {
+    pub(super) fn merge_guard(&self, target: &Branch, deadline: Instant) -> Result<Guard, Failure> {
         let dir = self.common_dir.join("comity");
         as_user(|| std::fs::create_dir_all(&dir)).map_err(Failure::disk(&dir))?;
         share(&dir);
-        let hash = blake3::hash(plan.target.as_str().as_bytes()).to_hex();
+        let hash = blake3::hash(target.as_str().as_bytes()).to_hex();
         Guard::take(&dir.join(format!("merge-{}.lock", &hash[..16])), deadline)
     }
 
@@ -103,7 +129,7 @@ impl Driver {
             return Ok(());
         }
         let message = format!("{} or {} has moved since the merge was planned", plan.source, plan.target);
-        Err(Failure::new(FailureKind::Changed, message, "plan again"))
+        Err(Failure::new(FailureKind::Changed, message, "ask again"))
     }
 
     fn commit(
@@ -131,30 +157,48 @@ impl Driver {
     }
 
     /// Moves the branch if nobody has it checked out; else leaves the merge at a ref of its own.
-    fn publish(&self, plan: &MergePlan, commit: CommitId, deadline: Instant) -> Result<Merged, Failure> {
+    ///
+    /// Whatever moves something holds the guard, so that nobody takes it for undone while it outlives us.
+    fn publish(
+        &self,
+        plan: &MergePlan,
+        commit: CommitId,
+        guard: &Guard,
+        deadline: Instant,
+    ) -> Result<Merged, Failure> {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         let (branch, waiting) = (plan.target.full(), format!("{MERGED}/{}", plan.target));
         let has_waiting = plan.branch_commit != plan.target_commit;
         let reason = format!("merge {}", plan.source);
-        let update = |lines: String| git.tell(&["update-ref", "-m", &reason, "--stdin"], lines.as_bytes());
+        let holding = git.clone().holding(guard.file());
+        let update = |name: &str, new: &str, old: &str| {
+            holding.tell(&["update-ref", "-m", &reason, name, new, old], b"")
+        };
+        let wait = || -> Result<(), Failure> {
+            let none = "0".repeat(commit.as_str().len());
+            let old = self.waiting_at(&git, &plan.target)?;
+            update(&waiting, commit.as_str(), old.as_ref().map_or(&none, |old| old.as_str()))?;
+            Ok(())
+        };
         let mut checked_out = self.checkouts_of(&git, &plan.target)?;
         if checked_out.is_empty() {
-            let (old, tip) = (&plan.branch_commit, &plan.target_commit);
-            let taken = if has_waiting { format!("delete {waiting} {tip}\n") } else { String::new() };
-            update(format!("update {branch} {commit} {old}\n{taken}"))?;
+            let (old, tip) = (plan.branch_commit.as_str(), plan.target_commit.as_str());
+            update(&branch, commit.as_str(), old)?;
+            if has_waiting {
+                // What the branch has does not wait, whether or not this comes about.
+                let _ = holding.tell(&["update-ref", "-d", &waiting, tip], b"");
+            }
             // Somebody may have checked it out in just this moment: then it goes back, and waits.
             checked_out = self.checkouts_of(&git, &plan.target)?;
             if checked_out.is_empty() {
                 return Ok(Merged::Done { commit });
             }
-            update(format!("update {branch} {old} {commit}\ncreate {waiting} {commit}\n"))?;
+            wait()?;
+            update(&branch, old, commit.as_str())?;
         } else {
-            let old = self.waiting_at(&git, &plan.target)?;
-            let old = old.map_or_else(|| "0".repeat(commit.as_str().len()), |old| old.to_string());
-            update(format!("update {waiting} {commit} {old}\n"))?;
+            wait()?;
         }
-        let command = format!("git merge --ff-only {waiting}");
-        Ok(Merged::Waiting { commit, name: waiting, checked_out, command })
+        Ok(Merged::waiting(commit, &plan.target, checked_out))
     }
 }

@@ -139,7 +139,7 @@ impl Driver {
 }
 
 /// Whether a commit is the same as another one or comes before it.
-fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, Failure> {
+pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, Failure> {
     let said = git.run(&["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()], b"")?;
     match said.status.code() {
         Some(0) => Ok(true),
@@ -149,7 +149,7 @@ fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool
 }
 
 /// The paths in which two trees differ; a rename is one that goes and one that comes.
-fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Change>, Failure> {
+pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Change>, Failure> {
     let options =
         ["diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", from.as_str(), to];
     let said = git.tell(&options, b"")?;

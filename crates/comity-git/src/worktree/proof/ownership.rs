@@ -37,7 +37,12 @@ impl Driver {
         }
         match pointer(&worktree.git_dir.join("locked")) {
             Ok(None) => {}
-            Ok(Some(reason)) => return Err(Kept::one(Why::Locked, String::from_utf8_lossy(&reason))),
+            Ok(Some(reason)) => {
+                let reason = String::from_utf8_lossy(&reason);
+                let reason = if reason.trim().is_empty() { "nobody said why" } else { reason.trim() };
+                let unlock = format!("{reason}; let it go with: git worktree unlock {}", path.display());
+                return Err(Kept::one(Why::Locked, unlock));
+            }
             Err(error) => return Err(Kept::unknown(error)),
         }
         match Record::read(&worktree.git_dir) {

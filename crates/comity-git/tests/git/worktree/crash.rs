@@ -115,6 +115,67 @@ fn while_one_is_made_ready() {
     assert_eq!(yard.driver.trashed().expect("a list").len(), 1, "it is in the trash");
 }
 
+/// After a crash and a recovery git has what we have: the main checkout and so many that are ready.
+fn check_recovers(yard: Yard, step: Step) {
+    let yard = yard.reopen();
+    yard.driver.recover().expect("recovered");
+    let ready = yard.driver.ready().expect("a number");
+    assert_eq!(yard.driver.leftovers(), Ok(vec![]), "{step:?}");
+    let list = yard.sandbox.git("main", &["worktree", "list"]);
+    assert_eq!(list.lines().count(), 1 + ready, "{step:?}: {list}");
+    assert_eq!(yard.sandbox.git("main", &["worktree", "prune", "--dry-run", "-v"]), "", "{step:?}");
+    let in_trash = std::fs::read_dir(yard.path("trees/trash")).expect("the trash").count();
+    // Beside what is there: the lock.
+    assert_eq!(in_trash, 1 + yard.driver.trashed().expect("a list").len(), "{step:?}");
+    assert_eq!(yard.driver.fill("trunk", 2).expect("filled").ready, 2, "{step:?}");
+}
+
+#[test]
+fn what_was_left_of_one_in_the_pool_goes_with_the_next_start() {
+    use Step::{Added, CheckedOut, FilesMoved, Held, Recorded, RemovalRecorded};
+    // Made from nothing.
+    for step in [Added, CheckedOut] {
+        let yard = dying(project(), step);
+        dies(|| drop(yard.driver.fill("trunk", 1)));
+        check_recovers(yard, step);
+    }
+    // Brought to another commit.
+    for step in [Held, CheckedOut, Recorded] {
+        let yard = project();
+        yard.driver.fill("trunk", 1).expect("filled");
+        yard.sandbox.git("main", &["commit", "-q", "--allow-empty", "-m", "third"]);
+        let yard = dying(yard, step);
+        dies(|| drop(yard.driver.fill("trunk", 1)));
+        check_recovers(yard, step);
+    }
+    // On its way to the trash.
+    for step in [Held, RemovalRecorded, FilesMoved] {
+        let yard = project();
+        yard.driver.fill("trunk", 1).expect("filled");
+        let pool = std::fs::read_dir(yard.path("trees/pool")).expect("the pool");
+        let pooled = pool.map(|entry| entry.expect("an entry").path()).find(|path| path.is_dir());
+        std::fs::write(pooled.expect("one").join("work.txt"), "work\n").expect("touched");
+        let (slug, setup) = (Slug::parse("ann").expect("a slug"), setup());
+        let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
+        let yard = dying(yard, step);
+        dies(|| drop(yard.driver.claim(&new)));
+        check_recovers(yard, step);
+    }
+}
+
+#[test]
+fn a_branch_without_a_worktree_goes_with_the_next_start() {
+    let yard = dying(project(), Step::BranchMade);
+    dies(|| drop(yard.make_with("ann", &setup())));
+    let path = yard.path(ANN);
+    let yard = yard.reopen();
+    // A second crash, while the next one takes it back: its directory is gone, its branch is not.
+    std::fs::remove_dir(path).expect("an empty directory");
+    yard.driver.recover().expect("recovered");
+    assert!(!yard.exists("refs/heads/comity/ann"));
+    assert!(!yard.path("trees/worktrees/.ann.making").exists());
+}
+
 #[test]
 fn while_a_worktree_is_removed() {
     use Step::{BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded};
@@ -143,4 +204,53 @@ fn while_a_worktree_is_removed() {
         assert_eq!(yard.driver.leftovers(), Ok(vec![]), "{step:?}");
         yard.driver.remove(yard.prove(ANN).expect("clean")).expect("removed");
     }
+}
+
+#[test]
+fn a_removal_that_was_interrupted_can_be_asked_for_again() {
+    use Step::{BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded};
+    for step in [RemovalRecorded, CommitSaved, Locked, FilesMoved, EntryMoved, LinksRemoved, BranchRemoved] {
+        let yard = project();
+        yard.make_with("ann", &setup());
+        yard.make_with("ann-2", &setup());
+        let yard = dying(yard, step);
+        dies(|| drop(yard.driver.remove(yard.prove(ANN).expect("clean"))));
+        let yard = yard.reopen();
+        yard.driver.take_back_interrupted(&yard.path(ANN)).expect("taken back");
+        if !matches!(step, EntryMoved | LinksRemoved | BranchRemoved) {
+            yard.driver.remove(yard.prove(ANN).expect("clean")).expect("removed");
+        }
+        let trashed = yard.driver.trashed_from(&yard.path(ANN)).expect("looked").expect("in the trash");
+        assert_eq!(yard.driver.trashed().expect("a list"), [trashed], "{step:?}: nothing is there twice");
+        assert_eq!(yard.driver.leftovers(), Ok(vec![]), "{step:?}");
+        let saved = yard.sandbox.git("main", &["for-each-ref", "--format=%(refname)", "refs/comity"]);
+        assert_eq!(saved.lines().count(), 1, "{step:?}: {saved}");
+    }
+}
+
+#[test]
+fn a_lock_that_a_crash_left_without_its_reason_is_taken_back() {
+    let yard = project();
+    yard.make_with("ann", &setup());
+    let yard = dying(yard, Step::CommitSaved);
+    dies(|| drop(yard.driver.remove(yard.prove(ANN).expect("clean"))));
+    let yard = yard.reopen();
+    // Made, but not written yet.
+    std::fs::write(yard.path(&yard.git_dir(ANN)).join("locked"), "").expect("written");
+    yard.driver.take_back_interrupted(&yard.path(ANN)).expect("taken back");
+    yard.driver.remove(yard.prove(ANN).expect("clean")).expect("removed");
+}
+
+#[test]
+fn work_that_was_done_after_an_interrupted_removal_stays() {
+    let yard = project();
+    yard.make_with("ann", &setup());
+    let yard = dying(yard, Step::Locked);
+    dies(|| drop(yard.driver.remove(yard.prove(ANN).expect("clean"))));
+    let yard = yard.reopen();
+    commit(&yard, ANN, "later");
+    let before = (yard.snapshot(ANN), yard.sandbox.git(ANN, &["symbolic-ref", "HEAD"]));
+    yard.driver.take_back_interrupted(&yard.path(ANN)).expect("taken back");
+    assert_eq!((yard.snapshot(ANN), yard.sandbox.git(ANN, &["symbolic-ref", "HEAD"])), before);
+    assert_eq!(yard.driver.leftovers(), Ok(vec![]));
 }

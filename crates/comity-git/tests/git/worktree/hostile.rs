@@ -47,7 +47,8 @@ fn check(set: impl Fn(&Yard, &str)) {
     yard.driver.save_commits(&yard.path(bob)).expect("saved");
     let plan = yard.driver.plan_merge(&branch("comity/plain"), &branch("comity/ann")).expect("planned");
     let person = Person { name: "Ann".into(), email: "ann@example.org".into() };
-    yard.driver.merge(&plan, &person, "Merge\n").expect("merged");
+    let turn = yard.driver.turn_to_merge(&plan.target).expect("its turn");
+    yard.driver.merge(turn, &plan, &person, "Merge\n", &mut |_| true).expect("merged");
     let proof = yard.prove("trees/worktrees/ann");
     if let Ok(proof) = proof {
         let trashed = yard.driver.remove(proof).expect("removed");

@@ -17,7 +17,8 @@ fn plan(yard: &Yard, source: &str, target: &str) -> MergePlan {
 }
 
 fn merge(yard: &Yard, plan: &MergePlan) -> Result<Merged, FailureKind> {
-    yard.driver.merge(plan, &ann(), "Merge it\n").map_err(|failure| failure.kind())
+    let turn = yard.driver.turn_to_merge(&plan.target).expect("its turn");
+    yard.driver.merge(turn, plan, &ann(), "Merge it\n", &mut |_| true).map_err(|failure| failure.kind())
 }
 
 fn rev(yard: &Yard, name: &str) -> String {
@@ -35,6 +36,27 @@ fn worked() -> Yard {
     yard.sandbox.git(&ann, &["add", "--all"]);
     yard.sandbox.git(&ann, &["commit", "-q", "-m", "Work of ann"]);
     yard
+}
+
+#[test]
+fn a_worktree_that_is_being_made_meanwhile_is_in_nobodys_way() {
+    let yard = worked();
+    let entry = yard.path("main/.git/worktrees/half");
+    fs::create_dir(&entry).expect("made");
+    fs::write(entry.join("gitdir"), "/nowhere/.git\n").expect("written");
+    fs::write(entry.join("HEAD"), "ref: refs/heads/half\n").expect("written");
+    // Git finds nothing in it yet, as in the entry of one that another git is just making.
+    let fifo = entry.join("commondir");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+    let made = std::thread::spawn(move || {
+        let being_read = fs::File::options().write(true).open(&fifo).expect("git reads it");
+        fs::remove_dir_all(&entry).expect("removed");
+        drop(being_read);
+    });
+    let plan = plan(&yard, "comity/ann", "release");
+    assert!(matches!(merge(&yard, &plan), Ok(Merged::Done { .. })));
+    made.join().expect("git has read it");
 }
 
 /// Commits to a branch that nobody has checked out.
@@ -249,7 +271,11 @@ fn branches_that_are_not_there() {
         let no = yard.driver.plan_merge(&branch(source), &branch(target)).expect_err("missing");
         assert_eq!(no.kind(), FailureKind::NotFound);
     }
-    let no = yard.driver.merge(&plan(&yard, "comity/ann", "release"), &ann(), " \n").expect_err("no message");
+    let turn = yard.driver.turn_to_merge(&branch("release")).expect("its turn");
+    let no = yard
+        .driver
+        .merge(turn, &plan(&yard, "comity/ann", "release"), &ann(), " \n", &mut |_| true)
+        .expect_err("no message");
     assert_eq!(no.kind(), FailureKind::BadName);
     yard.sandbox.git("main", &["checkout", "-q", "--orphan", "alone"]);
     yard.sandbox.git("main", &["commit", "-q", "-m", "alone"]);

@@ -88,7 +88,7 @@ fn a_base_that_has_moved_is_caught_up_with() {
 /// watched since it was made, or made before a restart, or watched again since then.
 fn check_discarded(change: impl Fn(&Yard, &str)) {
     let is_ready = |yard: &Yard| fill(yard, 1).ready == 1;
-    let watched_again = |yard: &Yard| yard.driver.watch_ready() == Ok(());
+    let watched_again = |yard: &Yard| yard.driver.recover() == Ok(());
     for restarts in [None, Some(false), Some(true)] {
         let mut yard = Yard::new();
         assert!(is_ready(&yard));
@@ -156,7 +156,7 @@ fn what_was_made_ready_before_a_restart_is_handed_out() {
     let yard = yard.reopen();
     assert_eq!(yard.driver.ready(), Ok(2));
     assert!(claim(&yard, "ann", "trunk").is_some(), "after a look");
-    assert_eq!(yard.driver.watch_ready(), Ok(()));
+    assert_eq!(yard.driver.recover(), Ok(()));
     assert!(claim(&yard, "bob", "trunk").is_some(), "after a watch");
     assert_eq!(yard.driver.ready(), Ok(0));
 }

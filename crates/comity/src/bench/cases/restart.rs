@@ -71,8 +71,10 @@ impl History {
         let StartPoint { log, world } = SqliteLog::open(home, Patience::default())?;
         let reader = log.reader()?;
         let mut history = History { world, log, reader, batch: Vec::new(), moved_at: 0, now: 0 };
-        history
-            .ask(Principal::System, Ask::Start { fence_floor: Fence(0), version: "0".into(), boot: None })?;
+        history.ask(
+            Principal::System,
+            Ask::Start { fence_floor: Fence(0), version: "0".into(), boot: None, uptime: None },
+        )?;
         let (common_dir, case) = ("/srv/project/.git".into(), CaseRule::Exact);
         history.ask(Principal::System, Ask::AddProject { project: project(), common_dir, case })?;
         for agent in 0..AGENTS {

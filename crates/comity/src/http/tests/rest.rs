@@ -7,7 +7,7 @@ use super::*;
 /// An input that the operation can read.
 fn sample(op: &str) -> Value {
     match op {
-        "lock" | "unlock" | "release" => json!({ "paths": ["a.rs"] }),
+        "lock" | "unlock" | "release" | "adopt" | "rescue" => json!({ "paths": ["a.rs"] }),
         "extend" => json!({ "paths": ["a.rs"], "ttl": "10m" }),
         "handover" => json!({ "paths": ["a.rs"], "to": "ann" }),
         "check" => json!({ "path": "a.rs" }),
@@ -77,7 +77,7 @@ fn sample(op: &str) -> Value {
 /// What the samples lead to, on a server where nothing is locked.
 fn expected(op: &str) -> u16 {
     match op {
-        "unlock" | "release" | "extend" | "handover" => 409,
+        "unlock" | "release" | "adopt" | "rescue" | "extend" | "handover" => 409,
         // No agent program is at the other end of a network.
         "guard" => 403,
         "token_revoke" => 404,

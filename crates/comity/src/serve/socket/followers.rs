@@ -1,17 +1,20 @@
 //! Those who follow the log: each gets it as fast as it reads.
 
+use std::sync::Arc;
+
 use comity_app::Application;
 use comity_app::ledger::Entry;
+use comity_app::weight::Page;
 use comity_core::Record;
 
 use super::Socket;
 use crate::serve::connection::{Connection, Follow};
 use crate::serve::outbox::{ConnectionId, event_line};
 
-/// Records that are sent to a follower before others get their turn.
-const FOLLOW_RECORDS: usize = 500;
+/// What is sent to a follower before others get their turn.
+const PAGE: Page = Page { records: 500, bytes: 64 * 1024 };
 /// Bytes that may wait for a follower before the log is read on for it.
-const FOLLOW_BYTES: usize = 256 * 1024;
+const FOLLOW_BYTES: usize = 64 * 1024;
 
 impl Socket {
     /// Sends the log on to those who follow it, as fast as they read.
@@ -31,17 +34,19 @@ impl Socket {
             let Some(follow) = connection.follow else { continue };
             comity_app::planted::panic_at("follower");
             let records = read_on(&self.app, follow.cursor);
+            if records.is_empty() {
+                // The log cannot be read just now: it connects again with its cursor.
+                self.close(id);
+                continue;
+            }
             let world = self.app.engine().world();
-            let mut alive = true;
             for record in &records {
-                alive &= connection.push(&event_line(follow.request, &Entry::of(record, &world, follow.who)));
+                connection.push(&event_line(follow.request, Entry::of(record, &world, follow.who)));
                 connection.follow = Some(Follow { cursor: record.seq, ..follow });
             }
             drop(world);
             let is_behind = connection.follow.is_some_and(|follow| follow.cursor < head);
-            if !alive {
-                self.close(id);
-            } else if self.flush(id) && is_behind {
+            if self.flush(id) && is_behind {
                 // There is more: take another turn soon.
                 self.outbox.wake_loop();
             }
@@ -49,11 +54,9 @@ impl Socket {
     }
 }
 
-fn read_on(app: &Application, cursor: u64) -> Vec<Record> {
-    match app.engine().feed().recent(cursor) {
-        Some(recent) => recent.iter().take(FOLLOW_RECORDS).map(|record| (**record).clone()).collect(),
-        None => {
-            app.reader().ok().and_then(|reader| reader.read(cursor, FOLLOW_RECORDS).ok()).unwrap_or_default()
-        }
-    }
+fn read_on(app: &Application, cursor: u64) -> Vec<Arc<Record>> {
+    app.engine().feed().recent(cursor, PAGE).unwrap_or_else(|| {
+        let read = app.reader().ok().and_then(|reader| reader.read_page(cursor, PAGE).ok());
+        read.unwrap_or_default().into_iter().map(Arc::new).collect()
+    })
 }

@@ -1,0 +1,140 @@
+//! What becomes of an agent's locks when it dies, falls silent, or only works on.
+
+use comity_core::locks::Hold;
+use comity_core::{Ask, Fence, Millis, Principal};
+use expect_test::expect;
+
+use crate::script::{Stage, check};
+
+#[test]
+fn work_of_the_dead_is_kept_and_its_leader_is_told() {
+    check(
+        "lead joins as lead
+         ann joins under lead
+         ann locks a.rs
+         bob locks a.rs waiting 5m
+         ann crashes
+         cid locks a.rs
+         dirty a.rs
+         show locks
+         lead reads
+         human hands a.rs to lead
+         show locks",
+        expect![[r#"
+            lead joined
+            ann joined under lead
+            ann got a.rs (fence 1)
+            bob waits for a.rs (ticket 1, 5m)
+            a.rs of ann lapsed
+            ann failed (its process died)
+            cid: refused (locked): a.rs is not free: a.rs was locked by ann; its files are being looked at; bob has waited for a.rs for 0ms; 1 ask waits for it; wait with --wait: looking takes a moment
+            a.rs of ann orphaned
+            fence 1: a.rs is orphaned: ann left uncommitted work 0ms ago
+            notice: ann left uncommitted work in a.rs; take it over, hand it to somebody, or release it
+            lead was told
+            a.rs of ann handed to lead (fence 2)
+            fence 2: a.rs is locked by lead for 5m more (0ms so far)"#]],
+    );
+}
+
+#[test]
+fn an_orphan_whose_files_become_clean_is_free() {
+    check(
+        "ann joins
+         ann locks a.rs
+         bob locks a.rs waiting 5m
+         ann crashes
+         dirty a.rs
+         dirty a.rs
+         clean a.rs
+         show locks",
+        expect![[r#"
+            ann joined
+            ann got a.rs (fence 1)
+            bob waits for a.rs (ticket 1, 5m)
+            a.rs of ann lapsed
+            ann failed (its process died)
+            a.rs of ann orphaned
+            comity: nothing changes
+            a.rs of ann released with its holder
+            bob got a.rs (fence 2)
+            bob has waited ([fence 2])
+            fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
+    );
+}
+
+#[test]
+fn who_lives_as_long_as_a_process_keeps_its_locks() {
+    check(
+        "ann joins with process
+         ann locks a.rs for 3s
+         bob locks a.rs waiting 5m
+         4m pass
+         show locks
+         ann crashes
+         clean a.rs
+         show locks",
+        expect![[r#"
+            ann joined
+            ann got a.rs (fence 1)
+            bob waits for a.rs (ticket 1, 5m)
+            fence 1: a.rs is locked by ann, who is at work (4m so far)
+            a.rs of ann lapsed
+            ann failed (its process died)
+            a.rs of ann released with its holder
+            bob got a.rs (fence 2)
+            bob has waited ([fence 2])
+            fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
+    );
+}
+
+#[test]
+fn who_works_is_not_idle() {
+    check(
+        "ann joins
+         ann idles
+         show agents
+         ann reads
+         show agents
+         ann locks a.rs
+         show agents",
+        expect![[r#"
+            ann joined
+            ann is idle
+            ann: idle
+            ann: nothing changes
+            ann: idle
+            ann got a.rs (fence 1)
+            ann is running
+            ann: running"#]],
+    );
+}
+
+/// A server that starts when the machine has run for so many seconds.
+fn start(stage: &mut Stage, uptime: u64) {
+    let boot = Some("one".into());
+    let uptime = Some(Millis::seconds(uptime));
+    let ask = Ask::Start { fence_floor: Fence(0), version: "0".into(), boot, uptime };
+    assert!(stage.ask("comity", Principal::System, &ask, None));
+}
+
+#[test]
+fn a_server_that_is_killed_again_and_again_keeps_nothing_of_the_dead() {
+    let mut stage = Stage::default();
+    start(&mut stage, 100);
+    ["ann joins", "ann locks a.rs for 10s", "bob joins", "bob locks b.rs for 10s"]
+        .iter()
+        .for_each(|line| stage.play(line));
+    let holds = |stage: &Stage| -> Vec<Hold> { stage.world.locks.iter().map(|lock| lock.hold).collect() };
+    // Each lives for two seconds, in which nothing is written down; bob calls now and then.
+    for uptime in (102..118).step_by(2) {
+        start(&mut stage, uptime);
+        if uptime % 4 == 0 {
+            stage.play("bob locks b.rs for 10s");
+        }
+        let expected = if uptime < 112 { Hold::Held } else { Hold::Lapsed };
+        assert_eq!(holds(&stage), [expected, Hold::Held], "{uptime}");
+    }
+    start(&mut stage, 702);
+    assert!(stage.world.agents.find("ann").is_err(), "ten minutes of silence are an end");
+}

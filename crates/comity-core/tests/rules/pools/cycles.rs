@@ -1,0 +1,99 @@
+//! Waiting in a cycle: of slots alone, and of slots and locks.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn a_cycle_of_locks_and_leases_is_refused_when_it_closes() {
+    check(
+        "
+        pool build has 1
+        ann takes build
+        bob locks a
+        ann locks a waiting 5m
+        bob takes build waiting 5m
+        # whoever has all of it waits for itself
+        cid joins
+        pool port has 1
+        cid takes port
+        cid takes port waiting 5m
+        # a process ends whatever its owner waits for
+        pool lint has 1
+        dan joins with process
+        dan takes lint process 7
+        eve locks b
+        dan locks b waiting 5m
+        eve takes lint waiting 5m",
+        expect![[r#"
+            build has 1
+            ann got build 1
+            bob got a (fence 1)
+            ann waits for a (ticket 1, 5m)
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for ann (a lease of build), ann waits for bob (a); release what the others wait for, then ask again
+            cid joined
+            port has 1
+            cid got port 2
+            cid: refused (deadlock): waiting would be a deadlock: cid waits for itself (a lease of port); you have all there is; give back one of yours first
+            lint has 1
+            dan joined
+            dan got lint 3
+            eve got b (fence 2)
+            dan waits for b (ticket 2, 5m)
+            eve waits 5m for lint (ticket 3), asking []"#]],
+    );
+}
+
+#[test]
+fn who_waits_for_one_of_several_is_refused_when_all_of_them_wait() {
+    check(
+        "
+        pool tabs has 2
+        ann takes tabs
+        bob takes tabs
+        cid locks a
+        ann locks a waiting 5m
+        cid takes tabs waiting 5m
+        bob locks a waiting 5m
+        bob frees 2
+        bob locks a waiting 5m",
+        expect![[r#"
+            tabs has 2
+            ann got tabs 1
+            bob got tabs 2
+            cid got a (fence 1)
+            ann waits for a (ticket 1, 5m)
+            cid waits 5m for tabs (ticket 2), asking []
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for cid (a), cid waits for bob (a lease of tabs); release what the others wait for, then ask again
+            tabs 2 of bob: back
+            cid got tabs 3 by ticket 2
+            cid has waited (slot 3)
+            bob waits for a (ticket 3, 5m)"#]],
+    );
+}
+
+#[test]
+fn a_slot_is_not_given_to_who_waits_for_those_in_line() {
+    check(
+        "
+        pool build has 1
+        ann takes build
+        bob locks a
+        cid locks a waiting 5m
+        bob takes build waiting 5m
+        ann gives 1 to cid
+        bob unlocks everything
+        show pool build",
+        expect![[r#"
+            build has 1
+            ann got build 1
+            bob got a (fence 1)
+            cid waits for a (ticket 1, 5m)
+            bob waits 5m for build (ticket 2), asking []
+            ann: refused (deadlock): waiting would be a deadlock: cid waits for bob (a), bob waits for cid (a lease of build); release what the others wait for, then ask again
+            a of bob given back
+            cid got a (fence 2)
+            cid has waited ([fence 2])
+            build 1/1, share 1: [1 ann] [bob waits]"#]],
+    );
+}

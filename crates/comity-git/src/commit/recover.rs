@@ -1,0 +1,88 @@
+//! Finds out, after the fact, what became of a commit whose maker did not live to say it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::answer::Dirty;
+use super::change::Change;
+use super::desk::Desk;
+use super::heal::settle;
+use super::not_committed::NotCommitted;
+use super::turn::Turn;
+use super::verify::{changes_of, dirty};
+use super::worktree;
+use crate::Repository;
+use crate::git::Git;
+use crate::worktrees::Worktree;
+
+/// A commit that was to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun<'a> {
+    /// The directory that the worktrees share.
+    pub common_dir: &'a Path,
+    /// Where it was made.
+    pub worktree: &'a Path,
+    /// The full name of its branch; nothing if none was checked out.
+    pub branch: Option<&'a str>,
+    /// Its hash.
+    pub commit: &'a str,
+}
+
+/// What a commit changes, and what in its worktree is not committed now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recalled {
+    /// What it changes, by path.
+    pub changes: Vec<Change>,
+    /// What is left.
+    pub dirty: Dirty,
+}
+
+/// Whether a commit came about: its branch is at it, or has it.
+///
+/// Waits until no commit of ours is under way there, nor a git that outlived its server. The index of its worktree, if
+/// that is still there, learns of the commit; if somebody has the index just now, the next commit there does it.
+pub fn came_about(begun: &Begun<'_>, patience: Duration) -> Result<bool, NotCommitted> {
+    let deadline = Instant::now() + patience;
+    let _turn = Turn::wait(begun.common_dir, deadline)?;
+    let here = Repository::containing(begun.worktree).ok().flatten();
+    let here =
+        here.filter(|here| here.is_same_project(begun.common_dir)).and_then(|here| worktree(&here).ok());
+    if let Some(here) = &here {
+        let _the_next_commit_does = heal(here, deadline);
+    }
+    let shared = Worktree { root: begun.common_dir.to_owned(), git_dir: begun.common_dir.to_owned() };
+    let shared = Git::on_refs(&shared, deadline);
+    if !shared.call("cat-file").args(["-e", &format!("{}^{{commit}}", begun.commit)]).said()?.status.success()
+    {
+        // A power cut has taken it.
+        return Ok(false);
+    }
+    if let Some(branch) = begun.branch
+        && has(&shared, branch, begun.commit)?
+    {
+        return Ok(true);
+    }
+    match &here {
+        Some(here) => has(&Git::on_refs(here, deadline), "HEAD", begun.commit),
+        None => Ok(false),
+    }
+}
+
+/// What was committed, for who asks again.
+pub fn recall(repository: &Repository, commit: &str, patience: Duration) -> Result<Recalled, NotCommitted> {
+    let worktree = worktree(repository)?;
+    let git = Git::on(&worktree, Instant::now() + patience)?;
+    let (_, changes) = changes_of(&git, commit)?;
+    Ok(Recalled { changes, dirty: dirty(&git) })
+}
+
+fn heal(here: &Worktree, deadline: Instant) -> Result<(), NotCommitted> {
+    settle(&Git::on(here, deadline)?, &Desk::open(&here.git_dir)?, deadline).map(drop)
+}
+
+/// Whether a ref is there and has a commit.
+fn has(git: &Git<'_>, name: &str, commit: &str) -> Result<bool, NotCommitted> {
+    let tip = format!("{name}^{{commit}}");
+    Ok(git.call("rev-parse").args(["--quiet", "--verify", &tip]).agrees()?
+        && git.call("merge-base").args(["--is-ancestor", commit, &tip]).agrees()?)
+}

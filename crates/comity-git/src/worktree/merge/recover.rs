@@ -1,0 +1,58 @@
+//! Finds out, after the fact, what became of a merge.
+
+use std::path::PathBuf;
+
+use super::plan::{changes, is_before};
+use super::{MERGED, Merged};
+use crate::git::Git;
+use crate::worktree::Driver;
+use crate::worktree::commit::CommitId;
+use crate::worktree::failure::Failure;
+use crate::worktree::names::Branch;
+
+impl Driver {
+    /// Where a merge is, if it came about: in its branch, or waiting to be taken there.
+    ///
+    /// Waits until no merge into the branch is under way, nor a git that outlived its server.
+    pub fn merged(&self, target: &Branch, commit: &CommitId) -> Result<Option<Merged>, Failure> {
+        let deadline = self.deadline();
+        let _turn = self.merges.wait_for(target.as_str(), deadline)?;
+        let _guard = self.merge_guard(target, deadline)?;
+        let project = self.project();
+        let git = Git::on_refs(&project, deadline);
+        let is_there = |name: &str| -> Result<bool, Failure> {
+            Ok(git.run(&["rev-parse", "--verify", "--quiet", name], b"")?.status.success())
+        };
+        // A power cut may have taken the commit; somebody may have deleted the branch.
+        if !is_there(&format!("{commit}^{{commit}}"))? {
+            return Ok(None);
+        }
+        if is_there(&target.full())? && is_before(&git, commit, &self.resolve(&git, &target.full())?)? {
+            return Ok(Some(Merged::Done { commit: commit.clone() }));
+        }
+        match self.waiting_at(&git, target)? {
+            Some(waiting) if is_before(&git, commit, &waiting)? => {
+                let checked_out = self.checkouts_of(&git, target)?;
+                Ok(Some(Merged::waiting(commit.clone(), target, checked_out)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The paths that a merge has changed in its target.
+    pub fn changed_between(&self, was: &CommitId, commit: &CommitId) -> Result<Vec<PathBuf>, Failure> {
+        let project = self.project();
+        let git = Git::on_refs(&project, self.deadline());
+        let all = changes(&git, was, commit.as_str())?;
+        Ok(all.iter().map(|change| change.path().clone()).collect())
+    }
+}
+
+impl Merged {
+    /// A merge that waits to be taken where its branch is checked out.
+    pub(super) fn waiting(commit: CommitId, target: &Branch, checked_out: Vec<PathBuf>) -> Merged {
+        let name = format!("{MERGED}/{target}");
+        let command = format!("git merge --ff-only {name}");
+        Merged::Waiting { commit, name, checked_out, command }
+    }
+}

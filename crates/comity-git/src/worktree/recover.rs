@@ -1,0 +1,114 @@
+//! Finishes or takes back what a crash has interrupted and nobody asks for again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use super::Driver;
+use super::disk::Root;
+use super::failure::Failure;
+use super::guard::Guard;
+use super::leftovers::{Leftover, visible};
+use super::reserve::INTERRUPTED;
+use super::trash::{ENTRY_FILE, Entry, FILES, GIT_ENTRY, PURGING, Reason};
+
+impl Driver {
+    /// Does it for a server that has just started, and watches the worktrees that are ready, so that they need not be
+    /// looked at when asked for. What cannot be done stays a leftover. Waits for a git that outlived its server.
+    pub fn recover(&self) -> Result<(), Failure> {
+        let deadline = self.deadline();
+        let _guard = Guard::take(&self.pool_lock(), deadline)?;
+        self.clear_pool()?;
+        self.take_back_reservations()?;
+        self.watch_pool(deadline)
+    }
+
+    /// Puts what a crash left of worktrees that nobody had into the trash. The caller holds the lock of the pool.
+    pub(super) fn clear_pool(&self) -> Result<(), Failure> {
+        self.finish_setting_aside()?;
+        let mut found: Vec<Leftover> =
+            visible(&self.places.pool)?.iter().filter_map(|path| self.left_there(path, true)).collect();
+        found.extend(self.left_without_files(&[])?);
+        for left in found.iter().filter(|left| left.path().parent() == Some(&self.places.pool)) {
+            match left {
+                Leftover::HalfMade { path, .. }
+                | Leftover::NoGitEntry { path }
+                | Leftover::NoFiles { path, .. } => {
+                    // What cannot go stays a leftover; it is in nobody's way.
+                    let _stays = self.set_aside_path(None, path, INTERRUPTED);
+                }
+                Leftover::HalfRemoved { .. } | Leftover::Unknown { .. } => {}
+            }
+        }
+        self.is_recovered.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether what is in the pool and not ready was left by a crash: nobody is at work there, nor is about to clear it.
+    pub fn pool_is_quiet(&self) -> bool {
+        let is_free = || Guard::take(&self.pool_lock(), std::time::Instant::now()).is_ok();
+        self.is_recovered.load(Ordering::Relaxed) && is_free()
+    }
+
+    pub(super) fn pool_lock(&self) -> PathBuf {
+        self.places.pool.join(".lock")
+    }
+
+    /// Completes what was on its way into the trash without a proof.
+    fn finish_setting_aside(&self) -> Result<(), Failure> {
+        let _guard = self.trash_guard(self.deadline())?;
+        for name in names(&self.places.trash)?.into_iter().filter(|name| !name.ends_with(PURGING)) {
+            if name.starts_with('.') {
+                self.drop_unwritten(&name)?;
+                continue;
+            }
+            let Ok((dir, entry)) = self.trash_entry(&name) else { continue };
+            let has = |name: &str| dir.kind(Path::new(name)).is_ok_and(|kind| kind.is_some());
+            let is_aside = matches!(entry.reason, Reason::SetAside { .. });
+            if !is_aside || has(GIT_ENTRY) {
+                continue;
+            }
+            match (self.git_entry_left(&dir, &entry, has(FILES))?, has(FILES)) {
+                (Some(name), _) => self.move_git_entry(&dir, &name)?,
+                (None, true) => {}
+                // Nothing was moved yet.
+                (None, false) => self.end_entry(&entry)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Git's entry for something that is in the trash or gone, if it did not follow.
+    fn git_entry_left(&self, dir: &Root, entry: &Entry, has_files: bool) -> Result<Option<String>, Failure> {
+        let Some(name) = &entry.git_entry else { return Ok(None) };
+        let git_dir = self.common_dir.join("worktrees").join(name);
+        let entries = self.git_entries()?;
+        let Some((_, marker)) = entries.iter().find(|(known, _)| *known == git_dir) else { return Ok(None) };
+        let is_its = match has_files {
+            true => self.linked(&dir.path().join(FILES)).is_some_and(|it| it.git_dir == git_dir),
+            false => marker.parent() == Some(&entry.path),
+        };
+        // Somebody may have the name by now.
+        let is_used = marker.exists() || self.is_elsewhere(&git_dir)?;
+        Ok(Some(name.clone()).filter(|_| is_its && !is_used))
+    }
+
+    /// Removes an entry of the trash that nothing was written down about yet.
+    fn drop_unwritten(&self, name: &str) -> Result<(), Failure> {
+        let place = self.place(&self.places.trash)?;
+        let Ok(dir) = place.dir(Path::new(name)) else { return Ok(()) };
+        for file in [ENTRY_FILE, &format!("{ENTRY_FILE}.new")] {
+            dir.unlink(file).map_err(Failure::disk(dir.path()))?;
+        }
+        place.remove_empty(name).map_err(Failure::disk(dir.path()))
+    }
+}
+
+fn names(place: &Path) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(place).map_err(Failure::disk(place))? {
+        names.extend(entry.map_err(Failure::disk(place))?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}

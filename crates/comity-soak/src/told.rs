@@ -1,0 +1,122 @@
+//! What clients were told: everything that has to be true for ever.
+
+use std::time::Instant;
+
+/// A time in which something was certainly held: from the answer that gave it to the question that gave it back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) from: Instant,
+    pub(crate) until: Instant,
+}
+
+impl Held {
+    pub(crate) fn overlaps(&self, other: &Held) -> bool {
+        self.from < other.until && other.from < self.until
+    }
+}
+
+/// One thing that a client was told. Agents are named by their ids.
+#[derive(Clone, Debug)]
+pub(crate) enum Told {
+    /// It has a lock; the reason that it gave names the ask.
+    Locked {
+        agent: String,
+        reason: String,
+        fence: u64,
+        path: String,
+        is_shared: bool,
+        held: Held,
+    },
+    Unlocked {
+        fence: u64,
+    },
+    Extended {
+        fence: u64,
+    },
+    HandedOver {
+        fence: u64,
+        to: String,
+    },
+    /// A letter was stored; no other letter has the same text.
+    Sent {
+        from: String,
+        to: String,
+        text: String,
+        id: String,
+    },
+    /// A letter arrived.
+    Arrived {
+        from: String,
+        to: String,
+        text: String,
+        is_again: bool,
+    },
+    Declared {
+        task: String,
+    },
+    Claimed {
+        agent: String,
+        task: String,
+        attempt: u64,
+        held: Held,
+    },
+    Completed {
+        task: String,
+        attempt: u64,
+    },
+    Leased {
+        agent: String,
+        pool: String,
+        id: u64,
+        held: Held,
+    },
+    Freed {
+        id: u64,
+    },
+    /// A commit has this text in this file.
+    Committed {
+        commit: String,
+        path: String,
+        text: String,
+    },
+    /// Somebody changed a file that it had locked, and was told that there is nothing to commit.
+    NothingToCommit {
+        subject: String,
+    },
+    Merged {
+        commit: String,
+    },
+    TreeAdded {
+        slug: String,
+    },
+    TreeRemoved {
+        slug: String,
+    },
+    /// The log had this entry when it was followed.
+    Followed {
+        seq: u64,
+        action: String,
+    },
+}
+
+impl Told {
+    /// Whether it is the answer to something that was asked to be done.
+    pub(crate) fn is_acknowledgement(&self) -> bool {
+        !matches!(self, Told::Followed { .. } | Told::Arrived { .. } | Told::NothingToCommit { .. })
+    }
+}
+
+/// What one client has seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    pub(crate) told: Vec<Told>,
+    /// Answers that should not be, or that never came.
+    pub(crate) wrong: Vec<String>,
+}
+
+impl History {
+    pub(crate) fn add(&mut self, other: History) {
+        self.told.extend(other.told);
+        self.wrong.extend(other.wrong);
+    }
+}

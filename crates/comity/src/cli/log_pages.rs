@@ -1,0 +1,81 @@
+//! Reads the log in as many answers as it takes: large letters do not fit into one.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use comity_app::operations::ledger::ReadLog;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::session::{Answer, Session, Trouble};
+
+/// A page, with its entries as they came.
+#[derive(Serialize, Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    entries: Vec<Cow<'a, RawValue>>,
+    cursor: u64,
+    head: u64,
+    #[serde(default)]
+    more: bool,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Numbered {
+    seq: u64,
+}
+
+/// Asks for the log until all that was asked for is there, and gives it as one answer.
+pub(crate) fn ask(session: &mut Session, input: &Value) -> Result<Answer, Trouble> {
+    let said = |error: serde_json::Error| Trouble::Fault(error.to_string());
+    let limit = input["limit"].as_u64().unwrap_or(ReadLog::LIMIT as u64);
+    let is_forwards = !input["after"].is_null();
+    let (mut answers, mut input, mut count) = (VecDeque::new(), input.clone(), 0);
+    loop {
+        let answer = session.ask("log", &input)?;
+        let page: Page<'_> = serde_json::from_str(answer.json.get()).map_err(said)?;
+        let (more, cursor, entries) = (page.more, page.cursor, page.entries.len() as u64);
+        let first = page.entries.first().map(|entry| serde_json::from_str::<Numbered>(entry.get()));
+        let first = first.transpose().map_err(said)?;
+        count += entries;
+        let is_first = answers.is_empty();
+        match (is_forwards, first) {
+            (_, None) if !is_first => break,
+            (true, _) => answers.push_back(answer),
+            (false, _) => answers.push_front(answer),
+        }
+        match first {
+            Some(first) if more && count < limit => {
+                input["limit"] = (limit - count).into();
+                if is_forwards {
+                    input["after"] = cursor.into();
+                } else {
+                    input["before"] = first.seq.into();
+                }
+            }
+            _ => break,
+        }
+    }
+    joined(answers.into())
+}
+
+fn joined(mut answers: Vec<Answer>) -> Result<Answer, Trouble> {
+    if answers.len() == 1 {
+        return answers.pop().ok_or_else(|| Trouble::Fault("the log gave no answer".into()));
+    }
+    let said = |error: serde_json::Error| Trouble::Fault(error.to_string());
+    let pages = answers.iter().map(|answer| serde_json::from_str::<Page<'_>>(answer.json.get()));
+    let pages = pages.collect::<Result<Vec<_>, _>>().map_err(said)?;
+    let whole = Page {
+        cursor: pages.last().map_or(0, |page| page.cursor),
+        head: pages.iter().map(|page| page.head).max().unwrap_or(0),
+        entries: pages.into_iter().flat_map(|page| page.entries).collect(),
+        more: false,
+    };
+    let json = serde_json::value::to_raw_value(&whole).map_err(said)?;
+    let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_str()).collect();
+    let text = texts.join("\n");
+    let notices = answers.iter().flat_map(|answer| answer.notices.clone()).collect();
+    Ok(Answer { json, text, notices, receipt: None })
+}

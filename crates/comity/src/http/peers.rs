@@ -1,0 +1,132 @@
+//! The clients that are connected, and who of them goes first when there are too many.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Waker};
+
+use tokio::time::Instant;
+
+/// All clients; clones are the same.
+#[derive(Clone, Default)]
+pub(super) struct Peers(Arc<Mutex<All>>);
+
+#[derive(Default)]
+struct All {
+    /// In the order in which they came.
+    peers: BTreeMap<u64, Weak<Peer>>,
+    next: u64,
+}
+
+/// One client.
+pub(super) struct Peer {
+    id: u64,
+    all: Peers,
+    state: Mutex<State>,
+}
+
+struct State {
+    doing: Doing,
+    /// When it last did something.
+    since: Instant,
+    is_closing: bool,
+    /// Wakes whoever waits for it.
+    waker: Option<Waker>,
+}
+
+/// What a client does, the sooner it has to go for others the earlier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Doing {
+    /// It has not shown a token.
+    Entering,
+    /// It has nothing to do.
+    Idle,
+    /// It sends the rest of its request.
+    Sending,
+    /// It follows the log, and goes on from its cursor when it comes back.
+    Following,
+    /// It waits for an answer. It does not have to go.
+    Waiting,
+}
+
+impl Peers {
+    pub(super) fn enter(&self) -> Arc<Peer> {
+        let mut all = lock(&self.0);
+        let id = all.next;
+        all.next += 1;
+        let state = State { doing: Doing::Entering, since: Instant::now(), is_closing: false, waker: None };
+        let peer = Arc::new(Peer { id, all: self.clone(), state: Mutex::new(state) });
+        all.peers.insert(id, Arc::downgrade(&peer));
+        peer
+    }
+
+    /// Closes the client that has to go first, unless all of them wait for answers.
+    pub(super) fn close_one(&self) {
+        let peers: Vec<Arc<Peer>> = lock(&self.0).peers.values().filter_map(Weak::upgrade).collect();
+        let first = peers.iter().filter_map(|peer| {
+            let state = lock(&peer.state);
+            (state.doing < Doing::Waiting && !state.is_closing).then_some((state.doing, state.since, peer))
+        });
+        if let Some((.., peer)) = first.min_by_key(|(doing, since, _)| (*doing, *since)) {
+            peer.close();
+        }
+    }
+}
+
+impl Peer {
+    /// It does something else from now on.
+    pub(super) fn now(&self, doing: Doing) {
+        let mut state = lock(&self.state);
+        (state.doing, state.since) = (doing, Instant::now());
+    }
+
+    /// Its request is answered, unless it follows the log from here on.
+    pub(super) fn ends_request(&self) {
+        if lock(&self.state).doing != Doing::Following {
+            self.now(Doing::Idle);
+        }
+    }
+
+    /// It has taken something that was sent.
+    pub(super) fn acted(&self) {
+        lock(&self.state).since = Instant::now();
+    }
+
+    /// Since when it could have asked something and has not.
+    pub(super) fn quiet_since(&self) -> Option<Instant> {
+        let state = lock(&self.state);
+        matches!(state.doing, Doing::Entering | Doing::Idle).then_some(state.since)
+    }
+
+    /// An error if it has to go; else whoever asks is told when it has.
+    pub(super) fn check(&self, context: &Context<'_>) -> io::Result<()> {
+        let mut state = lock(&self.state);
+        if state.is_closing {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        Ok(())
+    }
+
+    /// It has to go.
+    pub(super) fn close(&self) {
+        let mut state = lock(&self.state);
+        state.is_closing = true;
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        lock(&self.all.0).peers.remove(&self.id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,106 @@
+//! Who comes in: somebody always does, because who has nothing to do goes first.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use mio::{Interest, Token};
+
+use super::Socket;
+use crate::serve::connection::Connection;
+use crate::serve::identity;
+use crate::serve::outbox::ConnectionId;
+
+/// Connections at a time, beyond which idle ones are closed for new ones.
+const CONNECTIONS_MAX: usize = 4_096;
+/// Further ones, when none of those is idle: a person and the hooks get in even then.
+const RESERVE: usize = 256;
+/// Callers that are let in before those inside get their turn.
+const ACCEPTS_PER_TURN: usize = 64;
+/// Idle connections that are closed at a time when the system has no more file descriptors.
+const CLOSED_WHEN_STARVED: usize = 16;
+/// How long to wait for a file descriptor before asking again.
+pub(super) const STARVED_FOR: Duration = Duration::from_millis(100);
+
+/// Who is known to be at the door: it is told of once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum AtDoor {
+    Nobody,
+    /// Perhaps more than a turn lets in.
+    Somebody,
+    /// Somebody for whom there is no file descriptor.
+    Starved,
+}
+
+impl Socket {
+    /// Lets some of those at the door in.
+    pub(super) fn accept(&mut self) -> io::Result<()> {
+        for _ in 0..ACCEPTS_PER_TURN {
+            let (mut stream, _) = match self.listener.accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.at_door = AtDoor::Nobody;
+                    return Ok(());
+                }
+                // It hung up before it was let in.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+                // Most likely there is no file descriptor for it.
+                Err(_) => {
+                    self.at_door = AtDoor::Starved;
+                    if self.make_room() {
+                        self.at_door = AtDoor::Somebody;
+                        self.outbox.wake_loop();
+                    }
+                    return Ok(());
+                }
+            };
+            // Without file descriptors nobody can be looked at, and everybody would be unproven.
+            if !can_look(&stream) {
+                self.make_room();
+            }
+            let Ok((uid, lineage)) = identity::of(&stream) else { continue };
+            if uid != self.own_uid || !self.has_place() {
+                continue;
+            }
+            let id = self.next_id;
+            self.next_id += 1;
+            self.poll.registry().register(&mut stream, Token(id as usize), Interest::READABLE)?;
+            self.app.metrics().count_connection();
+            let mut connection = Connection::new(id, stream, lineage, self.queued.clone());
+            connection.heard_in = self.turns;
+            self.connections.insert(id, connection);
+        }
+        self.at_door = AtDoor::Somebody;
+        self.outbox.wake_loop();
+        Ok(())
+    }
+
+    fn has_place(&mut self) -> bool {
+        self.connections.len() < CONNECTIONS_MAX
+            || self.close_idle()
+            || self.connections.len() < CONNECTIONS_MAX + RESERVE
+    }
+
+    /// Closes some idle connections; false if there are none.
+    fn make_room(&mut self) -> bool {
+        (0..CLOSED_WHEN_STARVED).take_while(|_| self.close_idle()).count() > 0
+    }
+
+    /// Closes the connection that has been silent for longest; else the follower that has, which goes on from its cursor.
+    fn close_idle(&mut self) -> bool {
+        let idle = self.longest_silent(Connection::is_idle);
+        let silent = idle.or_else(|| self.longest_silent(|connection| connection.follow.is_some()));
+        silent.inspect(|id| self.close(*id)).is_some()
+    }
+
+    fn longest_silent(&self, may_go: impl Fn(&Connection) -> bool) -> Option<ConnectionId> {
+        let all = self.connections.values().filter(|connection| may_go(connection));
+        all.min_by_key(|connection| (connection.heard_in, connection.id)).map(|connection| connection.id)
+    }
+}
+
+/// Whether there are the two file descriptors that it takes to see who is at the other end.
+fn can_look(stream: &impl AsFd) -> bool {
+    let open = || rustix::io::fcntl_dupfd_cloexec(stream, 0);
+    open().and_then(|first| open().map(|second| (first, second))).is_ok()
+}

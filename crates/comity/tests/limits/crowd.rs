@@ -1,0 +1,99 @@
+//! Crowds at the socket shut nobody out.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::wire::{No, Wire};
+use crate::support::{HUMAN, PATIENCE, Place, kill};
+use crate::{asking, crowd_size};
+
+fn next_line(stream: &mut BufReader<UnixStream>) -> Value {
+    let mut line = String::new();
+    stream.read_line(&mut line).expect("a line");
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+}
+
+#[test]
+fn idle_connections_shut_nobody_out() {
+    let size = crowd_size();
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let mut holder = Wire::connect(&place).asking_as(&ann);
+    holder.ask("lock", json!({ "paths": ["src/a.rs"] })).expect("locked");
+    let mut follower = BufReader::new(asking(&place, &[("$follow", json!({}))]));
+    assert!(next_line(&mut follower)["ok"].is_object());
+    let mut waiter = UnixStream::connect(place.socket()).expect("the socket");
+    waiter.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let lock = json!({ "id": 1, "op": "lock", "input": { "paths": ["src/a.rs"], "wait": "10m" },
+        "token": bob.token, "cwd": place.repo, "protocol": 1 });
+    writeln!(waiter, "{lock}").expect("sent");
+    while next_line(&mut follower)["event"]["action"] != "wait_started" {}
+
+    let status = [("status", json!({}))];
+    let crowd: Vec<UnixStream> = (0..size)
+        .map(|number| match number % 2 {
+            0 => UnixStream::connect(place.socket()).expect("the socket"),
+            _ => asking(&place, &status),
+        })
+        .collect();
+    let shown = place.run(&["status"]);
+    assert_eq!(shown.code, 0, "the person: {shown:?}");
+    let checked = Wire::connect(&place).asking_as(&bob).ask("check", json!({ "path": "src/a.rs" }));
+    assert!(matches!(checked, Err(No::Refused(_))), "an agent: {checked:?}");
+
+    // Who waits and who follows has kept its connection.
+    Wire::connect(&place).asking_as(&ann).ask("unlock", json!({ "all": true })).expect("unlocked");
+    assert!(next_line(&mut BufReader::new(waiter))["ok"].is_object());
+    while next_line(&mut follower)["event"]["action"] != "lock_released" {}
+    drop(crowd);
+}
+
+#[test]
+fn a_full_backlog_shuts_nobody_out() {
+    let size = crowd_size();
+    let place = Place::new();
+    place.json(&["up"]);
+    let server = place.server().expect("a server");
+    kill(server, Signal::STOP);
+    let address = SocketAddrUnix::new(place.socket()).expect("an address");
+    let connected = |_| -> Option<OwnedFd> {
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None);
+        let socket = socket.expect("a socket");
+        connect(&socket, &address).is_ok().then_some(socket)
+    };
+    let backlog: Vec<OwnedFd> = (0..size).map_while(connected).collect();
+    assert!(!backlog.is_empty());
+    let mut command = place.comity(&["status"]);
+    let asking = place.start(&mut command);
+    kill(server, Signal::CONT);
+    let said = asking.finish();
+    assert_eq!(said.code, 0, "{said:?}");
+    drop(backlog);
+}
+
+#[test]
+fn a_client_that_asks_a_lot_gets_all_answers_once_it_reads() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let many = 5_000;
+    let mut stream = asking(&place, &[]);
+    let reading = stream.try_clone().expect("a socket");
+    let writer = std::thread::spawn(move || {
+        for id in 1..=many {
+            let ask = json!({ "id": id, "op": "openings", "token": HUMAN, "protocol": 1 });
+            writeln!(stream, "{ask}").expect("sent");
+        }
+    });
+    let lines = BufReader::new(reading).lines().take(many);
+    let ids = lines.map(|line| {
+        let reply: Value = serde_json::from_str(&line.expect("an answer")).expect("JSON");
+        reply["id"].as_u64().expect("a number") as usize
+    });
+    assert_eq!(ids.collect::<Vec<_>>(), (1..=many).collect::<Vec<_>>());
+    writer.join().expect("sent");
+}

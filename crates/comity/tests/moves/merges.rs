@@ -1,0 +1,83 @@
+//! Merges whose server is killed.
+
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+use crate::support::Ran;
+
+/// Ann's worktree with a commit in it, and the arguments of its merge.
+fn work(stage: &Stage) {
+    stage.git(&["branch", "release"]);
+    let made = stage.place.json_as(&stage.ann, &["worktree", "add"]);
+    let path = made["path"].as_str().expect("a path");
+    let run = |arguments: &[&str]| {
+        let mut command = stage.place.comity_as(&stage.ann, arguments);
+        Ran::of(command.current_dir(path).output().expect("comity runs")).json();
+    };
+    run(&["lock", "src/new.rs", "--json"]);
+    std::fs::write(format!("{path}/src/new.rs"), "new\n").expect("written");
+    run(&["commit", "-m", "New", "--json"]);
+}
+
+/// Merges while the server is killed; gives what the command was told in the end.
+fn merge(stage: &Stage, at: &str, target: &str) -> Value {
+    stage.plant(at);
+    let merge = ["worktree", "merge", "ann", "--into", target, "--json"];
+    let server = stage.place.server().expect("a server");
+    let asking = stage.place.start(&mut stage.place.comity_as(&stage.ann, &merge));
+    if at == "late" {
+        stage.let_git_end(server, "merge-");
+    }
+    asking.finish().json()
+}
+
+/// The branch that is checked out is left alone: there the merge waits.
+const TARGETS: [(&str, &str, &str); 2] =
+    [("release", "merged", "refs/heads/release"), ("main", "waiting", "refs/comity/merged/main")];
+
+fn check(at: &str, recovered: bool, undone: usize) {
+    for (target, state, name) in TARGETS {
+        let stage = Stage::new();
+        work(&stage);
+        let made = merge(&stage, at, target);
+        let at = format!("{at}, {target}");
+        assert_eq!(made["state"], state, "{at}: {made}");
+        assert_eq!(made["files"], json!(["src/new.rs"]), "{at}: {made}");
+        assert_eq!(made["command"].is_string(), state == "waiting", "{at}: {made}");
+        assert_eq!(
+            stage.git(&["rev-parse", name]).trim(),
+            made["commit"].as_str().expect("a commit"),
+            "{at}"
+        );
+        let recorded = stage.place.log_of("branch_merged");
+        assert_eq!(recorded.len(), 1, "{at}: {recorded:?}");
+        assert_eq!(recorded[0]["actor"], "ann", "{at}");
+        assert_eq!(recorded[0]["details"]["commit"], made["commit"], "{at}");
+        assert_eq!(recorded[0]["details"]["recovered"] == json!(true), recovered, "{at}: {recorded:?}");
+        assert_eq!(stage.place.log_of("move_undone").len(), undone, "{at}");
+        assert_eq!(stage.git(&["status", "--porcelain"]), "", "{at}");
+        stage.place.json(&["log", "verify"]);
+    }
+}
+
+#[test]
+fn killed_before_the_branch_moves_a_merge_is_made_by_the_next_server() {
+    check("intended", false, 1);
+    check("before", false, 1);
+}
+
+#[test]
+fn killed_after_the_branch_has_moved_a_merge_is_recorded() {
+    check("after", true, 0);
+    check("moved", true, 0);
+}
+
+#[test]
+fn a_merge_by_a_git_that_outlived_its_server_is_recorded() {
+    check("late", true, 0);
+}
+
+#[test]
+fn killed_after_its_record_a_merge_is_answered_as_it_was_made() {
+    check("recorded", false, 0);
+}
