@@ -90,6 +90,8 @@ fn a_leader_takes_its_children_along() {
     expected.sort_unstable();
     assert_eq!(ids, expected, "each ended once");
     assert_eq!(names(&place.json(&["agent", "list"])), ["other"]);
+    // Locks of the dead are free once it was seen that nothing uncommitted is below them.
+    log.until_actions("lock_released", 2);
     assert_eq!(place.json(&["locks"])["locks"][0]["path"], "src/c.rs", "others keep theirs");
     assert_eq!(place.log_of("agent_terminated").len(), 3);
 }
@@ -142,6 +144,7 @@ fn silence_ends_an_agent_of_which_nothing_is_known() {
     let lived = ended["at_ms"].as_i64().expect("a time") - joined;
     // The log shows the wall's time, which is not the clock that silence is measured with.
     assert!(lived >= 995, "never early: {lived} ms");
+    log.until_action("lock_released");
     assert_eq!(place.json(&["status"])["locks"], 0);
 }
 

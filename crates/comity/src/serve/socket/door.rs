@@ -19,6 +19,8 @@ const RESERVE: usize = 256;
 const ACCEPTS_PER_TURN: usize = 64;
 /// Idle connections that are closed at a time when the system has no more file descriptors.
 const CLOSED_WHEN_STARVED: usize = 16;
+/// File descriptors that stay free for those inside: without them nobody can be looked at, and everybody would be unproven.
+const KEPT_FREE: usize = 8;
 /// How long to wait for a file descriptor before asking again.
 pub(super) const STARVED_FOR: Duration = Duration::from_millis(100);
 
@@ -36,6 +38,10 @@ impl Socket {
     /// Lets some of those at the door in.
     pub(super) fn accept(&mut self) -> io::Result<()> {
         for _ in 0..ACCEPTS_PER_TURN {
+            if !are_free(&self.listener, KEPT_FREE + 1) {
+                self.starve();
+                return Ok(());
+            }
             let (mut stream, _) = match self.listener.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -46,18 +52,10 @@ impl Socket {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 // Most likely there is no file descriptor for it.
                 Err(_) => {
-                    self.at_door = AtDoor::Starved;
-                    if self.make_room() {
-                        self.at_door = AtDoor::Somebody;
-                        self.outbox.wake_loop();
-                    }
+                    self.starve();
                     return Ok(());
                 }
             };
-            // Without file descriptors nobody can be looked at, and everybody would be unproven.
-            if !can_look(&stream) {
-                self.make_room();
-            }
             let Ok((uid, lineage)) = identity::of(&stream) else { continue };
             if uid != self.own_uid || !self.has_place() {
                 continue;
@@ -81,12 +79,19 @@ impl Socket {
             || self.connections.len() < CONNECTIONS_MAX + RESERVE
     }
 
-    /// Closes some idle connections; false if there are none.
-    fn make_room(&mut self) -> bool {
-        (0..CLOSED_WHEN_STARVED).take_while(|_| self.close_idle()).count() > 0
+    /// Closes some idle connections, to go on with the next turn; if there are none, those at the door wait a while.
+    fn starve(&mut self) {
+        match (0..CLOSED_WHEN_STARVED).take_while(|_| self.close_idle()).count() {
+            0 => self.at_door = AtDoor::Starved,
+            _ => {
+                self.at_door = AtDoor::Somebody;
+                self.outbox.wake_loop();
+            }
+        }
     }
 
     /// Closes the connection that has been silent for longest; else the follower that has, which goes on from its cursor.
+    /// Never one that has just come: what it asks has not been read yet.
     fn close_idle(&mut self) -> bool {
         let idle = self.longest_silent(Connection::is_idle);
         let silent = idle.or_else(|| self.longest_silent(|connection| connection.follow.is_some()));
@@ -94,13 +99,14 @@ impl Socket {
     }
 
     fn longest_silent(&self, may_go: impl Fn(&Connection) -> bool) -> Option<ConnectionId> {
-        let all = self.connections.values().filter(|connection| may_go(connection));
+        let all = self.connections.values();
+        let all = all.filter(|connection| connection.heard_in < self.turns && may_go(connection));
         all.min_by_key(|connection| (connection.heard_in, connection.id)).map(|connection| connection.id)
     }
 }
 
-/// Whether there are the two file descriptors that it takes to see who is at the other end.
-fn can_look(stream: &impl AsFd) -> bool {
-    let open = || rustix::io::fcntl_dupfd_cloexec(stream, 0);
-    open().and_then(|first| open().map(|second| (first, second))).is_ok()
+/// Whether so many more files can be opened.
+fn are_free(any: &impl AsFd, count: usize) -> bool {
+    let opened: Vec<_> = (0..count).map_while(|_| rustix::io::fcntl_dupfd_cloexec(any, 0).ok()).collect();
+    opened.len() == count
 }
