@@ -29,9 +29,10 @@ pub(super) struct McpClient {
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let server = Server::start(&bench.stage, "mcp")?;
+    // First: what a program starts that has used the token of an agent does not join by itself.
+    let mut client = McpClient::start(&bench.stage, &server)?;
     let mut agent = server.join("direct")?;
     let paths = input(&json!({ "paths": [FREE_PATH] }))?;
-    let mut client = McpClient::start(&bench.stage, &server)?;
     let lock = call("lock", json!({ "paths": ["src/d1/through-mcp.rs"] }));
     let unlock = call("unlock", json!({ "paths": ["src/d1/through-mcp.rs"] }));
     let samples = bench.scaled(SAMPLES);
