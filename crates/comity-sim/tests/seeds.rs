@@ -68,6 +68,12 @@ fn seed_65_a_request_to_end_beside_an_open_offer() {
     Simulation::new(65).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// A request for a slot becomes a wait, before others who wait behind it.
+#[test]
+fn seed_166_a_request_that_becomes_a_wait() {
+    Simulation::new(166).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 /// A rule of a leader for its child goes once when both end.
 #[test]
 fn seed_221_a_rule_within_a_family_that_ends() {
@@ -78,6 +84,12 @@ fn seed_221_a_rule_within_a_family_that_ends() {
 #[test]
 fn seed_423_a_task_that_names_a_file_twice() {
     Simulation::new(423).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// A command that would wait behind its own agent, for what that gets, does not wait.
+#[test]
+fn seed_652_a_command_behind_its_own_agent() {
+    Simulation::new(652).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// A rule for a team is told to all of it in the order of their ids, in the world as in the log.

@@ -15,7 +15,6 @@ use crate::limits::{
 use crate::locks::check_reason;
 use crate::refusal::Refusal;
 use crate::time::Millis;
-use crate::wait_graph::Waits;
 use crate::world::World;
 
 /// Decides one ask about pools.
@@ -143,8 +142,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
     }
     let Some(wait) = wanted.wait else { return Err(full(world, pool, who, None)) };
     let ticket = place_to_wait_at(world, who, pool, wanted)?;
-    let needs = waits::needs_at(pool, who, ticket).into_iter();
-    needs.fold(Waits::of(world), |waits, need| waits.with(who, need)).check(who)?;
+    waits::check_waiting(world, pool, who, ticket, wanted.process)?;
     let queued = PoolEvent::Queued {
         pool: pool.name.clone(),
         ticket,
@@ -205,7 +203,13 @@ fn check_ttl(ttl: Millis) -> Result<(), Refusal> {
 fn place_to_wait_at(world: &World, who: Principal, pool: &Pool, wanted: &Take) -> Result<Ticket, Refusal> {
     let own: Vec<&Place> = pool.places().filter(|place| place.who == who).collect();
     let request = own.iter().find(|place| !place.is_blocking());
-    if own.iter().any(|place| place.is_blocking() && place.process == wanted.process) {
+    let is_in_the_way = |place: &&&Place| {
+        // One that it got for itself would be what its own command behind it waits for.
+        let is_before = wanted.process.is_some() && place.process.is_none();
+        let is_behind = request.is_some_and(|request| place.ticket > request.ticket);
+        place.is_blocking() && (place.process == wanted.process || is_before || is_behind)
+    };
+    if own.iter().any(|place| is_in_the_way(&place)) {
         return Err(Refusal::LimitReached {
             problem: format!("you wait for {} already", pool.name),
             hint: "one ask for each of you waits; let it be served, or end it".into(),

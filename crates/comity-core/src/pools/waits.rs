@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::table::Pool;
 use super::{Place, SlotId};
+use crate::agents::Process;
 use crate::ids::{Principal, Ticket};
 use crate::refusal::Refusal;
 use crate::wait_graph::{Need, Waits, What};
@@ -20,12 +21,34 @@ pub(crate) fn needs<'a>(world: &'a World, who: Principal, except: Option<Ticket>
 }
 
 /// What an ask at this place in the line needs: a slot of anybody, and that whoever is before it gets on.
-pub(super) fn needs_at(pool: &Pool, who: Principal, ticket: Ticket) -> Vec<Need<'_>> {
+fn needs_at(pool: &Pool, who: Principal, ticket: Ticket) -> Vec<Need<'_>> {
     let before = pool.in_line().take_while(|place| place.ticket < ticket);
-    let before = before.filter(|place| place.is_blocking() && place.who != who).last();
+    let before = before.filter(|place| keeps_its_slot(place) && place.who != who).last();
     let turn = before.map(|place| Need { what: What::Turn(pool), from: [place.who].into() });
     let slot = slot_needed(pool).map(|from| Need { what: What::Slot(pool), from });
     slot.into_iter().chain(turn).collect()
+}
+
+/// Refuses to let `who` wait at this place in the line, if somebody would wait for ever then: those behind it wait for it.
+pub(super) fn check_waiting(
+    world: &World,
+    pool: &Pool,
+    who: Principal,
+    ticket: Ticket,
+    process: Option<Process>,
+) -> Result<(), Refusal> {
+    let own = needs_at(pool, who, ticket).into_iter().map(|need| (who, need));
+    let behind = pool.in_line().filter(|place| {
+        process.is_none() && place.ticket > ticket && place.is_blocking() && place.who != who
+    });
+    let behind = behind.map(|place| (place.who, Need { what: What::Turn(pool), from: [who].into() }));
+    let waits = own.chain(behind).fold(Waits::of(world), |waits, (who, need)| waits.with(who, need));
+    waits.check(who)
+}
+
+/// Whether whoever waits here has to get on before its slot comes back; one that it gets for a process ends with that.
+fn keeps_its_slot(place: &Place) -> bool {
+    place.is_blocking() && place.process.is_none()
 }
 
 /// Who would have to give back a slot, if none comes back by itself: one that is kept for somebody goes to the next in time.
@@ -62,7 +85,7 @@ fn slot_from(pool: &Pool, except: Option<SlotId>) -> Option<BTreeSet<Principal>>
 pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item = Principal> {
     world.pools.iter().flat_map(move |pool| {
         let has_some = slot_needed(pool).is_some_and(|from| from.contains(&who));
-        let first = pool.in_line().find(|place| place.is_blocking() && place.who == who);
+        let first = pool.in_line().find(|place| keeps_its_slot(place) && place.who == who);
         let from = if has_some { Some(Ticket(0)) } else { first.map(|place| place.ticket) };
         let behind = pool.in_line().filter(move |place| from.is_some_and(|from| place.ticket > from));
         behind.filter(move |place| place.is_blocking() && place.who != who).map(|place| place.who)

@@ -54,7 +54,7 @@ pub(crate) struct Stand {
     pub(crate) is_blocking: bool,
     pub(crate) is_reserved: bool,
     pub(crate) lapses: u32,
-    process: Option<Process>,
+    pub(super) process: Option<Process>,
     key: Option<Key>,
 }
 

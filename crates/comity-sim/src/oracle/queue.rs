@@ -156,7 +156,9 @@ impl Oracle {
                     needs.push(owners);
                 }
                 let before = shelf.line.range(..ticket).map(|(_, stand)| stand);
-                let before = before.filter(|stand| stand.is_blocking && stand.who != who);
+                // Whoever waits for a process gives its slot back with that, whatever else it waits for.
+                let before = before
+                    .filter(|stand| stand.is_blocking && stand.who != who && stand.process.is_none());
                 needs.extend(before.map(|stand| vec![stand.who]));
             }
         }

@@ -97,3 +97,71 @@ fn a_slot_is_not_given_to_who_waits_for_those_in_line() {
             build 1/1, share 1: [1 ann] [bob waits]"#]],
     );
 }
+
+#[test]
+fn whoever_waits_for_a_process_keeps_nobody_behind_it() {
+    check(
+        "
+        pool build has 1
+        ann takes build
+        bob takes build process 7 waiting 5m
+        cid takes build waiting 5m
+        bob takes build waiting 5m",
+        expect![[r#"
+            build has 1
+            ann got build 1
+            bob waits 5m for build (ticket 1), asking []
+            cid waits 5m for build (ticket 2), asking []
+            bob waits 5m for build (ticket 3), asking []"#]],
+    );
+}
+
+#[test]
+fn a_request_that_becomes_a_wait_is_before_those_who_came_later() {
+    check(
+        "
+        pool build has 1
+        ann takes build
+        bob requests build
+        cid locks a
+        cid takes build waiting 5m
+        bob locks a waiting 5m
+        bob takes build waiting 5m",
+        expect![[r#"
+            build has 1
+            ann got build 1
+            bob asks for build (ticket 1), asking []
+            cid got a (fence 1)
+            cid waits 5m for build (ticket 2), asking []
+            bob waits for a (ticket 3, 5m)
+            bob: refused (deadlock): waiting would be a deadlock: bob waits for cid (a), cid waits for bob (its turn for build); release what the others wait for, then ask again"#]],
+    );
+}
+
+#[test]
+fn a_command_does_not_wait_behind_its_own_agent() {
+    check(
+        "
+        pool build has 1
+        ann takes build
+        bob takes build waiting 5m
+        bob takes build process 7 waiting 5m
+        cid requests build
+        cid takes build process 8 waiting 5m
+        dan takes build process 9 waiting 5m
+        dan takes build waiting 5m
+        ann frees 1",
+        expect![[r#"
+            build has 1
+            ann got build 1
+            bob waits 5m for build (ticket 1), asking []
+            bob: refused (limit_reached): you wait for build already; one ask for each of you waits; let it be served, or end it
+            cid asks for build (ticket 2), asking []
+            cid waits 5m for build (ticket 2), asking []
+            dan waits 5m for build (ticket 3), asking []
+            dan waits 5m for build (ticket 4), asking []
+            build 1 of ann: back
+            bob got build 2 by ticket 1
+            bob has waited (slot 2)"#]],
+    );
+}
