@@ -1,6 +1,6 @@
 //! Who waits for whom, whatever for: locks, slots of a pool, answers, work. No ask may close a cycle.
 //!
-//! Whoever waits needs several things, and each of them from one of several: a lock from its holder, a slot from any who
+//! Whoever waits needs several things, and each of them from some of several: a lock from its holder, a slot from any who
 //! has one. Somebody is stuck if one of its needs can only be met by others who are stuck. Who does not wait is never
 //! stuck, and neither is the human who is asked something: people do several things at once.
 
@@ -18,8 +18,34 @@ use crate::{locks, permissions, pools, tasks};
 pub(crate) struct Need<'a> {
     /// What it is.
     pub what: What<'a>,
+    /// These can give it, each so often.
+    pub from: BTreeMap<Principal, usize>,
+    /// How many have to be given.
+    pub count: usize,
+}
+
+impl<'a> Need<'a> {
     /// Any one of these can give it.
-    pub from: BTreeSet<Principal>,
+    pub(crate) fn of(what: What<'a>, from: impl IntoIterator<Item = Principal>) -> Need<'a> {
+        Need::several(what, from, 1)
+    }
+
+    /// So many have to be given; whoever is named twice can give two.
+    pub(crate) fn several(
+        what: What<'a>,
+        from: impl IntoIterator<Item = Principal>,
+        count: usize,
+    ) -> Need<'a> {
+        let mut given = BTreeMap::new();
+        from.into_iter().for_each(|giver| *given.entry(giver).or_insert(0) += 1);
+        Need { what, from: given, count }
+    }
+
+    /// Whether it is met although these give nothing.
+    fn is_met_without<T>(&self, stuck: &BTreeMap<Principal, T>) -> bool {
+        let others = self.from.iter().filter(|(giver, _)| !stuck.contains_key(giver));
+        others.map(|(_, count)| count).sum::<usize>() >= self.count
+    }
 }
 
 /// What somebody waits for.
@@ -48,6 +74,7 @@ pub(crate) struct Waits<'a> {
     added: BTreeMap<Principal, Vec<Need<'a>>>,
     except: Option<Ticket>,
     given_away: BTreeSet<Fence>,
+    resized: Option<(&'a str, usize)>,
     counts_work: bool,
 }
 
@@ -55,7 +82,7 @@ impl<'a> Waits<'a> {
     /// As the world is.
     pub(crate) fn of(world: &'a World) -> Waits<'a> {
         let (added, given_away) = (BTreeMap::new(), BTreeSet::new());
-        Waits { world, added, except: None, given_away, counts_work: false }
+        Waits { world, added, except: None, given_away, resized: None, counts_work: false }
     }
 
     /// If `who` needs this, too.
@@ -73,6 +100,12 @@ impl<'a> Waits<'a> {
     /// If this lock were not its holder's any more.
     pub(crate) fn without_lock(mut self, fence: Fence) -> Waits<'a> {
         self.given_away.insert(fence);
+        self
+    }
+
+    /// If this pool had so many slots.
+    pub(crate) fn with_capacity(mut self, pool: &'a str, capacity: usize) -> Waits<'a> {
+        self.resized = Some((pool, capacity));
         self
     }
 
@@ -107,7 +140,7 @@ impl<'a> Waits<'a> {
                 continue;
             }
             let own = self.needs(one);
-            found.extend(own.iter().flat_map(|need| &need.from));
+            found.extend(own.iter().flat_map(|need| need.from.keys()));
             needs.insert(one, own);
         }
         // The last found are nearest to those who wait for nobody.
@@ -115,8 +148,7 @@ impl<'a> Waits<'a> {
         loop {
             let before = needs.len();
             for one in &found {
-                let is_met = |need: &Need<'_>| need.from.iter().any(|other| !needs.contains_key(other));
-                if needs.get(one).is_some_and(|own| own.iter().all(is_met)) {
+                if needs.get(one).is_some_and(|own| own.iter().all(|need| need.is_met_without(&needs))) {
                     needs.remove(one);
                 }
             }
@@ -129,7 +161,7 @@ impl<'a> Waits<'a> {
     /// What `who` cannot go on without.
     fn needs(&self, who: Principal) -> Vec<Need<'a>> {
         let mut needs = locks::needs(self.world, who, self.except, &self.given_away);
-        pools::needs(self.world, who, self.except, &mut needs);
+        pools::needs(self.world, who, self.except, self.resized, &mut needs);
         if let Principal::Agent(agent) = who {
             needs.extend(permissions::needs(self.world, agent));
             if self.counts_work {
@@ -147,13 +179,13 @@ impl<'a> Waits<'a> {
             let mut open = VecDeque::from([start]);
             while let Some(at) = open.pop_front() {
                 for need in stuck.get(&at).into_iter().flatten() {
-                    // What somebody can still give keeps nobody.
-                    if !need.from.iter().all(|other| stuck.contains_key(other)) {
+                    // What others can still give keeps nobody.
+                    if need.is_met_without(stuck) {
                         continue;
                     }
                     // Whoever waits for one of several is not in its own way alone.
-                    let others = need.from.iter().filter(|next| **next != at || need.from.len() == 1);
-                    for next in others {
+                    let givers: Vec<_> = need.from.keys().filter(|giver| stuck.contains_key(giver)).collect();
+                    for next in givers.iter().copied().filter(|next| **next != at || givers.len() == 1) {
                         if !came.contains_key(next) {
                             came.insert(*next, (at, need.what));
                             open.push_back(*next);

@@ -92,6 +92,12 @@ fn seed_652_a_command_behind_its_own_agent() {
     Simulation::new(652).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// A pool that was made smaller has to get several slots back before anybody is served.
+#[test]
+fn seed_736_a_pool_that_was_made_smaller() {
+    Simulation::new(736).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 /// A rule for a team is told to all of it in the order of their ids, in the world as in the log.
 #[test]
 fn seed_1322_a_rule_for_a_team() {

@@ -97,7 +97,8 @@ pub(super) fn ended(event: &Event) -> Option<(Ticket, WaitEnd)> {
                 PlaceEnding::Cancelled
                 | PlaceEnding::AskerEnded
                 | PlaceEnding::Lapsed
-                | PlaceEnding::PoolClosed => WaitEnd::GivenUp,
+                | PlaceEnding::PoolClosed
+                | PlaceEnding::PoolShrunk => WaitEnd::GivenUp,
             };
             Some((*ticket, end))
         }

@@ -57,6 +57,7 @@ pub(super) fn summary(by: &str, event: &PoolEvent, world: &World) -> String {
                 PlaceEnding::AskerEnded => "no more: it ended",
                 PlaceEnding::Lapsed => "no more: it did not use its second reservation in time",
                 PlaceEnding::PoolClosed => "no more: the pool was closed",
+                PlaceEnding::PoolShrunk => "no more: the pool was made smaller",
             };
             format!("{} waits for {pool} {how}", name(who))
         }

@@ -67,7 +67,7 @@ pub(super) fn needs_of<'a>(
     let kept = locks.iter().filter(|lock| !given_away.contains(&lock.fence));
     let holders: BTreeSet<Principal> = kept.map(|lock| lock.holder).collect();
     let what = What::Path(&wanted.pattern);
-    holders.into_iter().map(|holder| Need { what, from: [holder].into() }).collect()
+    holders.into_iter().map(|holder| Need::of(what, [holder])).collect()
 }
 
 /// Everybody who waits for a lock that `holder` has.

@@ -202,7 +202,7 @@ pub(crate) fn hand_over(
         // Whoever wants the same waits for the new holder from now on, the old one included.
         for waiter in against(world, &lock.wanted).map(|wait| wait.who).filter(|waiter| *waiter != to) {
             let what = What::Path(&lock.wanted.pattern);
-            waits = waits.with(waiter, Need { what, from: [to].into() });
+            waits = waits.with(waiter, Need::of(what, [to]));
         }
         next += 1;
         events.push(Event::LockHandedOver {

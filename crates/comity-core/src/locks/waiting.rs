@@ -94,9 +94,9 @@ fn places_first<'a>(
         if candidates.is_empty() { BTreeSet::new() } else { dependants(world, who, &candidates) };
     // To take what they wait for, while waiting for them, would be a deadlock.
     let what = What::Path(&wanted.pattern);
-    let after = others.iter().fold(Waits::of(world).without(place), |waits, other| {
-        waits.with(other.who, Need { what, from: [who].into() })
-    });
+    let after = others
+        .iter()
+        .fold(Waits::of(world).without(place), |waits, other| waits.with(other.who, Need::of(what, [who])));
     let stuck = after.stuck_from(who);
     others.retain(|wait| stuck.contains_key(&wait.who) || earlier(wait) && !dependants.contains(&wait.who));
     others

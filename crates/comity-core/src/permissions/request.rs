@@ -219,7 +219,7 @@ fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
 
 /// An answer has to come from an agent. People answer whatever else they do.
 fn answer_from(to: Principal) -> Option<Need<'static>> {
-    to.agent().map(|_| Need { what: What::Answer, from: [to].into() })
+    to.agent().map(|_| Need::of(What::Answer, [to]))
 }
 
 /// The call is about to be made. This is the only way in which something becomes allowed.

@@ -214,7 +214,8 @@ fn left(world: &mut World, record: &Record, name: &str, ticket: Ticket, ending: 
         | PlaceEnding::Cancelled
         | PlaceEnding::AskerEnded
         | PlaceEnding::Lapsed
-        | PlaceEnding::PoolClosed => pool.settle(),
+        | PlaceEnding::PoolClosed
+        | PlaceEnding::PoolShrunk => pool.settle(),
     }
     if let Some(key) = &place.key {
         world.answers.remember(place.who, key, &record.event);
@@ -224,6 +225,7 @@ fn left(world: &mut World, record: &Record, name: &str, ticket: Ticket, ending: 
         PlaceEnding::Lapsed => PoolTold::ReservationLapsed { pool, in_line: false },
         PlaceEnding::PoolClosed if !place.is_blocking() => PoolTold::Closed { pool },
         PlaceEnding::PoolClosed
+        | PlaceEnding::PoolShrunk
         | PlaceEnding::Granted { .. }
         | PlaceEnding::TimedOut
         | PlaceEnding::Cancelled

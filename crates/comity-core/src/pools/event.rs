@@ -80,6 +80,8 @@ pub enum PlaceEnding {
     Lapsed,
     /// The pool was closed.
     PoolClosed,
+    /// The pool was made smaller than what is taken of it.
+    PoolShrunk,
 }
 
 /// What happened to pools.

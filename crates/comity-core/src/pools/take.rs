@@ -96,9 +96,15 @@ fn configure(
         Some(_) | None => {}
     }
     // Nobody waits for what will never come.
-    let places = known.filter(|_| capacity == 0).into_iter().flat_map(Pool::places);
-    let mut events: Vec<Event> =
-        places.map(|place| queue::left(name, place, PlaceEnding::PoolClosed)).collect();
+    let mut events: Vec<Event> = match known {
+        None => Vec::new(),
+        Some(pool) if capacity == 0 => {
+            pool.places().map(|place| queue::left(name, place, PlaceEnding::PoolClosed)).collect()
+        }
+        Some(pool) => waits::stuck_with(world, pool, capacity)
+            .map(|place| queue::left(name, place, PlaceEnding::PoolShrunk))
+            .collect(),
+    };
     events.push(Event::Pool(PoolEvent::Configured { pool: name.into(), kind, capacity }));
     Ok(events)
 }

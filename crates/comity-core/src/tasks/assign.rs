@@ -87,7 +87,7 @@ fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
         .filter(|task| task.project == project)
         .filter_map(|task| task.state.owner())
         .collect();
-    (!from.is_empty()).then_some(Need { what: What::Work, from })
+    (!from.is_empty()).then(|| Need::of(What::Work, from))
 }
 
 /// Ends the wait of an agent for work that will never come.

@@ -383,6 +383,7 @@ impl Oracle {
                 self.tell(stand.who, record.seq);
                 is_due && stand.is_reserved && stand.lapses == 1
             }
+            PlaceEnding::PoolShrunk => stand.is_blocking && record.by == Principal::System,
             PlaceEnding::PoolClosed => {
                 if !stand.is_blocking {
                     self.tell(stand.who, record.seq);

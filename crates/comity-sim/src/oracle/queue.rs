@@ -124,7 +124,7 @@ impl Oracle {
             let by_locks: Vec<Principal> = by_locks.map(|(_, wait)| wait.who).collect();
             let others = self.waiters().into_iter();
             let by_others =
-                others.filter(|who| self.other_needs(*who).iter().flatten().any(|one| *one == blocker));
+                others.filter(|who| self.other_needs(*who).iter().any(|(from, _)| from.contains(&blocker)));
             for who in by_locks.into_iter().chain(by_others) {
                 if !found.contains(&who) {
                     found.push(who);
@@ -143,27 +143,29 @@ impl Oracle {
         in_line.chain(self.permissions.awaited().map(|(asker, _)| asker)).collect()
     }
 
-    /// What somebody who waits for slots and answers needs, each from one of several.
-    fn other_needs(&self, who: Principal) -> Vec<Vec<Principal>> {
-        let mut needs: Vec<Vec<Principal>> = Vec::new();
+    /// What somebody who waits for slots and answers needs: from whom, and how many have to give it.
+    fn other_needs(&self, who: Principal) -> Vec<(Vec<Principal>, usize)> {
+        let mut needs: Vec<(Vec<Principal>, usize)> = Vec::new();
         for shelf in self.shelves.by_name.values() {
             let own = shelf.line.iter().filter(|(_, stand)| stand.is_blocking && stand.who == who);
             for (ticket, _) in own {
-                let comes_back = shelf.slots.values().any(|slot| slot.process.is_some())
-                    || shelf.line.values().any(|stand| stand.is_reserved);
-                let owners: Vec<Principal> = shelf.slots.values().map(|slot| slot.owner).collect();
-                if !comes_back && !owners.is_empty() {
-                    needs.push(owners);
+                let comes_back = shelf.slots.values().filter(|slot| slot.process.is_some()).count()
+                    + shelf.line.values().filter(|stand| stand.is_reserved).count();
+                let kept = shelf.slots.values().filter(|slot| slot.process.is_none());
+                let owners: Vec<Principal> = kept.map(|slot| slot.owner).collect();
+                let back = (shelf.used() + 1).saturating_sub(shelf.capacity + comes_back);
+                if back > 0 && !owners.is_empty() {
+                    needs.push((owners, back));
                 }
                 let before = shelf.line.range(..ticket).map(|(_, stand)| stand);
                 // Whoever waits for a process gives its slot back with that, whatever else it waits for.
-                let before = before
-                    .filter(|stand| stand.is_blocking && stand.who != who && stand.process.is_none());
-                needs.extend(before.map(|stand| vec![stand.who]));
+                let before =
+                    before.filter(|stand| stand.is_blocking && stand.who != who && stand.process.is_none());
+                needs.extend(before.map(|stand| (vec![stand.who], 1)));
             }
         }
         let answers = self.permissions.awaited().filter(|(asker, to)| *asker == who && to.agent().is_some());
-        needs.extend(answers.map(|(_, to)| vec![to]));
+        needs.extend(answers.map(|(_, to)| (vec![to], 1)));
         needs
     }
 
@@ -176,9 +178,9 @@ impl Oracle {
         loop {
             let is_stuck = |who: &Principal| {
                 let locks = self.waits.values().filter(|wait| wait.who == *who);
-                let locks = locks.flat_map(|wait| self.lock_blockers(wait)).map(|holder| vec![holder]);
+                let locks = locks.flat_map(|wait| self.lock_blockers(wait)).map(|holder| (vec![holder], 1));
                 let mut needs = locks.chain(self.other_needs(*who));
-                needs.any(|from| from.iter().all(|one| stuck.contains(one)))
+                needs.any(|(from, count)| from.iter().filter(|one| !stuck.contains(one)).count() < count)
             };
             let left: Vec<Principal> = stuck.iter().copied().filter(is_stuck).collect();
             if left.len() == stuck.len() {
@@ -215,7 +217,7 @@ impl Oracle {
         while let Some(next) = open.pop() {
             let locks = self.waits.values().filter(|wait| wait.who == next);
             let locks = locks.flat_map(|wait| self.lock_blockers(wait));
-            for blocker in locks.chain(self.other_needs(next).into_iter().flatten()) {
+            for blocker in locks.chain(self.other_needs(next).into_iter().flat_map(|(from, _)| from)) {
                 if !found.contains(&blocker) {
                     found.push(blocker);
                     open.push(blocker);

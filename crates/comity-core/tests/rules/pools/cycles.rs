@@ -165,3 +165,42 @@ fn a_command_does_not_wait_behind_its_own_agent() {
             bob has waited (slot 2)"#]],
     );
 }
+
+#[test]
+fn all_that_has_to_come_back_counts_when_a_pool_is_made_smaller() {
+    check(
+        "
+        pool build has 3
+        ann takes build
+        bob takes build
+        cid takes build
+        dan locks a
+        ann locks a waiting 5m
+        dan takes build waiting 5m
+        pool build has 2
+        pool build has 1
+        dan takes build waiting 5m
+        ann frees 1
+        dan takes build waiting 5m
+        bob frees 2
+        cid frees 3",
+        expect![[r#"
+            build has 3
+            ann got build 1
+            bob got build 2
+            cid got build 3
+            dan got a (fence 1)
+            ann waits for a (ticket 1, 5m)
+            dan waits 5m for build (ticket 2), asking []
+            build has 2
+            dan waits no longer: there is less
+            build has 1
+            dan: refused (deadlock): waiting would be a deadlock: dan waits for ann (a lease of build), ann waits for dan (a); release what the others wait for, then ask again
+            build 1 of ann: back
+            dan waits 5m for build (ticket 3), asking []
+            build 2 of bob: back
+            build 3 of cid: back
+            dan got build 4 by ticket 3
+            dan has waited (slot 4)"#]],
+    );
+}

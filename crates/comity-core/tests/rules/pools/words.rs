@@ -199,6 +199,7 @@ pub(crate) fn told(world: &World, event: &PoolEvent) -> String {
             PlaceEnding::AskerEnded => format!("{} waits no more", name(who)),
             PlaceEnding::Lapsed => format!("{} was too slow again", name(who)),
             PlaceEnding::PoolClosed => format!("{} waits for nothing", name(who)),
+            PlaceEnding::PoolShrunk => format!("{} waits no longer: there is less", name(who)),
         },
         PoolEvent::HandedOver { slot, from, to, .. } => {
             format!("{slot} went from {} to {}", name(from), name(to))
