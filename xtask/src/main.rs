@@ -1,5 +1,6 @@
 //! The developer commands of the repository: `cargo xtask <command>`.
 
+mod bench;
 mod build;
 mod check;
 mod docs;
@@ -24,6 +25,7 @@ Commands:
   test [arguments]                  Run every test; arguments go to the test runner as they are
   check                             Everything CI runs: format, lints, tidy, tests, docs, licences
   tidy                              The rules of the house that no compiler checks
+  bench [CASE...] [--quick]         Measure the figures on the release programs; --help has the rest
   sim [--seconds N] [--seed S]      The seeded simulator, in release mode
   torture [--kills N]               Kill a real server again and again, and check what it kept
   soak [--minutes N] [--clients 30] [--kill-every 2s] [--seed S] [--json]
@@ -50,6 +52,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
     };
     match command.as_str() {
         "build" => build::run(rest),
+        "bench" => bench::run(rest),
         "test" => test::run(rest),
         "check" => check::run(rest),
         "tidy" => tidy::run(rest),

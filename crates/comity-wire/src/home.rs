@@ -58,6 +58,11 @@ impl Home {
         &self.0
     }
 
+    /// The file that the hash of a first token is laid down in, before the directory is used.
+    pub fn first_token(&self) -> PathBuf {
+        self.0.join("first-token")
+    }
+
     /// The socket. Where the directory's path is too long for one, a short name in a private place stands for it.
     pub fn socket(&self) -> PathBuf {
         let inside = self.0.join("comity.sock");

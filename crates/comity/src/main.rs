@@ -1,6 +1,5 @@
 //! Comity: lets several coding agents share one repository, one machine and one browser.
 
-mod bench;
 mod cli;
 mod http;
 mod init;

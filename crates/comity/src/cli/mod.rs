@@ -1,6 +1,7 @@
 //! The command line: every operation of the catalog, and what concerns the server itself.
 
 mod agent_programs;
+mod bench;
 mod confinement;
 mod docs;
 mod doctor;
@@ -25,7 +26,7 @@ use comity_guard::Dialect;
 use comity_wire::Home;
 
 use crate::session::{Session, Trouble};
-use crate::{bench, init, mcp, serve};
+use crate::{init, mcp, serve};
 use output::{Form, USAGE};
 
 const AFTER_HELP: &str = "\
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         && word == "bench"
     {
         // It reads its own words: there, --json names a file.
-        return bench::run(&rest.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>());
+        return bench::run(rest);
     }
     if let [_, word, rest @ ..] = &arguments[..]
         && word == "hook"
@@ -81,9 +82,6 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "login" => people::login(home, form),
         "passphrase" => people::passphrase(home, inner.get_flag("remove"), form),
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), offer(inner)),
-        "bench" => {
-            bench::run(&inner.get_many::<String>("args").unwrap_or_default().cloned().collect::<Vec<_>>())
-        }
         "init" => {
             let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
                 (true, false) => init::What::Undo,

@@ -289,7 +289,7 @@ fn serve_web(
 /// Takes the token that was laid down for the human before the first start: the way in for machines without a terminal.
 /// A state directory that has been used has people who can make tokens, and takes none from a file.
 fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
-    let file = home.path().join(state_dir::FIRST_TOKEN);
+    let file = home.first_token();
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(()) };
     let said = |error: std::io::Error| format!("{}: {error}", file.display());
     let is_new = {

@@ -136,9 +136,6 @@ fn refuse_network(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The file that a first token's hash is laid down in.
-pub(crate) const FIRST_TOKEN: &str = "first-token";
-
 /// Makes a token for a state directory that has never been used, and lays its hash down for the first server.
 pub(crate) fn lay_down_first_token(home: &Home) -> Result<String, String> {
     use comity_app::tokens::Token;
@@ -148,7 +145,7 @@ pub(crate) fn lay_down_first_token(home: &Home) -> Result<String, String> {
         return Err("this state directory has been used; from a terminal, make a token with: comity token create NAME"
             .into());
     }
-    let path = home.path().join(FIRST_TOKEN);
+    let path = home.first_token();
     let token = Token::for_human().map_err(|error| error.to_string())?;
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
