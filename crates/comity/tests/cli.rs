@@ -13,7 +13,7 @@ use std::process::Stdio;
 
 use comity_app::catalog::CATALOG;
 use serde_json::Value;
-use support::Place;
+use support::{Place, Ran};
 
 #[test]
 fn json_is_one_document_everywhere() {
@@ -136,6 +136,25 @@ fn completions_know_every_command() {
         }
     }
     assert!(!place.home.exists(), "that needs no server");
+}
+
+#[test]
+fn benchmarks_are_a_program_of_their_own() {
+    let place = Place::new();
+    let (program, bench) = (place.dir().join("comity"), place.dir().join("comity-bench"));
+    std::fs::copy(support::BINARY, &program).expect("a copy");
+    let run = || {
+        let mut command = place.program(&program);
+        Ran::of(command.args(["bench", "lock", "--quick"]).env("PATH", "/bin").output().expect("it runs"))
+    };
+    let missing = run();
+    assert_eq!(missing.code, 1, "{missing:?}");
+    assert!(missing.err.contains("comity-bench is not installed"), "{missing:?}");
+    assert!(missing.err.contains("cargo xtask bench"), "{missing:?}");
+    std::fs::write(&bench, "#!/bin/sh\necho measured \"$@\"\nexit 2\n").expect("a program");
+    std::fs::set_permissions(&bench, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    let measured = run();
+    assert_eq!((&*measured.out, measured.code), ("measured lock --quick\n", 2), "{measured:?}");
 }
 
 #[test]

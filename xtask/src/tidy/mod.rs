@@ -3,6 +3,7 @@
 mod catalog;
 mod core_purity;
 mod doc_paths;
+mod files;
 mod lexer;
 mod machine;
 mod rings;
@@ -64,6 +65,8 @@ const RULES: &[Rule] = &[
     Rule { name: "catalog", check: catalog::catalog },
     Rule { name: "machine-paths", check: machine::paths },
     Rule { name: "file-size", check: machine::sizes },
+    Rule { name: "compiled", check: files::compiled },
+    Rule { name: "kinds", check: files::kinds },
 ];
 
 /// Checks the files that git tracks or would track, and prints each finding with the next step.

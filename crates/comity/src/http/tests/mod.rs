@@ -90,7 +90,8 @@ impl Server {
         let hash = comity_app::tokens::hash(HUMAN);
         let make = PersonAsk::MakeToken { name: "tests".into(), hash };
         engine.ask(Principal::System, Ask::Person(make)).expect("a token");
-        let facts = ServerFacts { version: "1.2.3".into(), ..Default::default() };
+        let home = dir.path().to_owned();
+        let facts = ServerFacts { version: "1.2.3".into(), home, ..Default::default() };
         let app = Application::new(engine, reader, Default::default(), facts);
         let listener = bind(0).expect("a port");
         let port = listener.local_addr().expect("an address").port();
