@@ -9,6 +9,7 @@ mod keep_log;
 mod process;
 mod sim;
 mod soak;
+mod stats;
 mod test;
 mod tidy;
 mod tools;
@@ -24,6 +25,7 @@ Commands:
   build                             The release programs, the hook linked statically
   test [arguments]                  Run every test; arguments go to the test runner as they are
   check                             Everything CI runs: format, lints, tidy, tests, docs, licences
+  stats                             How much there is to read, and how large the programs are
   tidy                              The rules of the house that no compiler checks
   bench [CASE...] [--quick]         Measure the figures on the release programs; --help has the rest
   sim [--seconds N] [--seed S]      The seeded simulator, in release mode
@@ -56,6 +58,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
         "test" => test::run(rest),
         "check" => check::run(rest),
         "tidy" => tidy::run(rest),
+        "stats" => stats::run(rest),
         "sim" => sim::run(rest),
         "soak" => soak::run(rest),
         "torture" => torture::run(rest),

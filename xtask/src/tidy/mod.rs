@@ -15,7 +15,8 @@ mod tree;
 mod words;
 
 use crate::process::{Failure, no_arguments, root};
-use tree::Tree;
+pub(crate) use shape::type_names;
+pub(crate) use tree::Tree;
 
 /// One place that breaks a rule.
 struct Finding {

@@ -1,5 +1,7 @@
 //! How a file begins, how long it may be, and what it may be called.
 
+use std::collections::BTreeMap;
+
 use super::tree::Tree;
 use super::{Finding, Weight};
 
@@ -47,6 +49,24 @@ pub(super) fn names(tree: &Tree) -> Vec<Finding> {
             Some(Finding::new(path, 1, format!("`{name}` says nothing about what is in the file"), next))
         })
         .collect()
+}
+
+/// How many types of the product have each name.
+pub(crate) fn type_names(tree: &Tree) -> BTreeMap<String, usize> {
+    let mut names = BTreeMap::new();
+    for (_, source) in tree.sources().filter(|(path, _)| in_product(path)) {
+        let code = source.lines.iter().filter(|line| !line.in_test).map(|line| line.code.trim());
+        code.filter_map(defined_type).for_each(|name| *names.entry(name.to_owned()).or_insert(0) += 1);
+    }
+    names
+}
+
+/// The type that a line such as `pub struct Name {` begins.
+fn defined_type(code: &str) -> Option<&str> {
+    let mut words = code.split_whitespace();
+    let kind = words.find(|word| !word.starts_with("pub") && *word != "in" && !word.ends_with(')'))?;
+    let name = words.next().filter(|_| ["struct", "enum", "trait", "union"].contains(&kind))?;
+    Some(name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(name))
 }
 
 /// Whether a path lies in the sources of a crate that we ship.

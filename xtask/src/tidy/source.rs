@@ -3,24 +3,24 @@
 use super::lexer::{Kind, kinds};
 
 /// One line, seen in three ways of equal length; what does not belong is blanked out.
-pub(super) struct Line {
-    pub(super) number: usize,
-    pub(super) code: String,
-    pub(super) comment: String,
+pub(crate) struct Line {
+    pub(crate) number: usize,
+    pub(crate) code: String,
+    pub(crate) comment: String,
     /// Literals with their quotes.
-    pub(super) literal: String,
-    pub(super) in_test: bool,
+    pub(crate) literal: String,
+    pub(crate) in_test: bool,
 }
 
 /// A Rust file, split into lines.
-pub(super) struct Source {
-    pub(super) lines: Vec<Line>,
+pub(crate) struct Source {
+    pub(crate) lines: Vec<Line>,
     /// Modules that live in files of their own and are compiled for tests only.
-    pub(super) test_modules: Vec<String>,
+    pub(crate) test_modules: Vec<String>,
 }
 
 impl Source {
-    pub(super) fn parse(path: &str, text: &str) -> Self {
+    pub(crate) fn parse(path: &str, text: &str) -> Self {
         let chars: Vec<char> = text.chars().collect();
         let kinds = kinds(&chars);
         let view = |wanted: Kind| -> String {
@@ -49,7 +49,7 @@ impl Source {
     }
 
     /// Whether a line, or the comment line above it, carries `// <word> <reason>`.
-    pub(super) fn excused(&self, line: &Line, word: &str) -> bool {
+    pub(crate) fn excused(&self, line: &Line, word: &str) -> bool {
         let carries = |line: &Line| {
             let reason = line.comment.trim().strip_prefix("//").map(str::trim);
             reason
@@ -62,7 +62,7 @@ impl Source {
 }
 
 /// Whether `word` stands in `text` as a whole word.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(start, _)| {
         let before = text[..start].chars().next_back();

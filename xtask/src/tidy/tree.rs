@@ -8,24 +8,24 @@ use std::path::Path;
 use std::process::Command;
 
 /// One file that git tracks or would track.
-pub(super) struct File {
+pub(crate) struct File {
     /// From the root, with `/` between folders.
-    pub(super) path: String,
-    pub(super) size_bytes: u64,
+    pub(crate) path: String,
+    pub(crate) size_bytes: u64,
     /// Nothing if it is not UTF-8.
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
     /// Only for Rust files.
-    pub(super) source: Option<Source>,
+    pub(crate) source: Option<Source>,
 }
 
 /// All files, and the folders that follow from them.
-pub(super) struct Tree {
-    pub(super) files: Vec<File>,
+pub(crate) struct Tree {
+    pub(crate) files: Vec<File>,
     paths: BTreeSet<String>,
 }
 
 impl Tree {
-    pub(super) fn load(root: &Path) -> Result<Self, Failure> {
+    pub(crate) fn load(root: &Path) -> Result<Self, Failure> {
         // CI may run as another user than the one who cloned.
         let trusted = format!("safe.directory={}", root.display());
         let listed = Command::new("git")
@@ -56,27 +56,27 @@ impl Tree {
     }
 
     /// Whether this is a file or a folder of the repository.
-    pub(super) fn exists(&self, path: &str) -> bool {
+    pub(crate) fn exists(&self, path: &str) -> bool {
         self.paths.contains(path.trim_end_matches('/'))
     }
 
-    pub(super) fn file(&self, path: &str) -> Option<&File> {
+    pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
     /// The Rust files.
-    pub(super) fn sources(&self) -> impl Iterator<Item = (&str, &Source)> {
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&str, &Source)> {
         self.files.iter().filter_map(|file| Some((file.path.as_str(), file.source.as_ref()?)))
     }
 
     /// The files that are text.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|file| Some((file.path.as_str(), file.text.as_deref()?)))
     }
 
     /// A tree written as text: a line `== path` begins a file. The indent of the first line is taken off all.
     #[cfg(test)]
-    pub(super) fn from_fixture(files: &str) -> Self {
+    pub(crate) fn from_fixture(files: &str) -> Self {
         let files = files.trim_start_matches('\n');
         let indent = &files[..files.find('=').unwrap_or(0)];
         let parts: String =

@@ -1,0 +1,71 @@
+//! `cargo xtask stats`: how much there is to read, and how large what is built from it is.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::build::target_dir;
+use crate::process::{Failure, no_arguments, root};
+use crate::tidy::{Tree, type_names};
+
+/// Crates that are no part of the product.
+const BESIDE: [&str; 4] = ["crates/comity-bench/", "crates/comity-sim/", "crates/comity-soak/", "xtask/"];
+/// The programs that are shipped.
+const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
+/// Names shown of those that several types have.
+const NAMES_SHOWN: usize = 12;
+
+/// What is counted of one crate.
+#[derive(Clone, Copy, Default)]
+struct Lines {
+    source: usize,
+    tests: usize,
+    files: usize,
+}
+
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    no_arguments("stats", arguments)?;
+    let tree = Tree::load(&root())?;
+    let mut crates: BTreeMap<&str, Lines> = BTreeMap::new();
+    for (path, source) in tree.sources() {
+        let lines = crates.entry(crate_of(path)).or_default();
+        let tests = source.lines.iter().filter(|line| line.in_test).count();
+        lines.tests += tests;
+        lines.source += source.lines.len() - tests;
+        lines.files += usize::from(tests < source.lines.len());
+    }
+    println!("{:<24} {:>8} {:>8} {:>6}", "lines of Rust", "source", "tests", "files");
+    for (name, lines) in &crates {
+        println!("{name:<24} {:>8} {:>8} {:>6}", lines.source, lines.tests, lines.files);
+    }
+    let is_product = |name: &&&str| !BESIDE.iter().any(|beside| format!("{name}/") == *beside);
+    let product = crates.iter().filter(|(name, _)| is_product(name)).map(|(_, lines)| lines);
+    let product = product.fold(Lines::default(), |sum, lines| Lines {
+        source: sum.source + lines.source,
+        tests: sum.tests + lines.tests,
+        files: sum.files + lines.files,
+    });
+    println!("{:<24} {:>8} {:>8} {:>6}", "the product", product.source, product.tests, product.files);
+
+    let reused: Vec<(String, usize)> =
+        type_names(&tree).into_iter().filter(|(_, count)| *count > 1).collect();
+    println!("\ntype names that several types have: {}", reused.len());
+    let mut most = reused.clone();
+    most.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), name.clone()));
+    let shown = most.iter().take(NAMES_SHOWN).map(|(name, count)| format!("{name} {count}"));
+    println!("  {}", shown.collect::<Vec<_>>().join(", "));
+
+    println!();
+    for program in PROGRAMS {
+        match fs::metadata(target_dir().join("release").join(program)) {
+            Ok(file) => println!("{program:<24} {:>8.1} MB", file.len() as f64 / (1024.0 * 1024.0)),
+            Err(_) => println!("{program:<24} not built: cargo xtask build"),
+        }
+    }
+    Ok(())
+}
+
+/// The crate that a file belongs to.
+fn crate_of(path: &str) -> &str {
+    let depth = if path.starts_with("crates/") { 2 } else { 1 };
+    path.match_indices('/').nth(depth - 1).map_or(path, |(end, _)| &path[..end])
+}
