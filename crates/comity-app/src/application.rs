@@ -299,7 +299,7 @@ impl Application {
         key: Option<Key>,
         responder: Box<dyn Responder>,
     ) -> Taken {
-        match (entry.plan)(self, caller, input, text) {
+        match (entry.plan)(entry, self, caller, input, text) {
             Err(failure) => {
                 self.metrics().count_refusal();
                 self.respond(&caller.asker(), responder, Err(failure));

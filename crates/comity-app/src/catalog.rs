@@ -1,4 +1,6 @@
 //! Everything that can be asked of Comity: the table of contents of the product. Every door loops over it.
+//!
+//! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the features.
 
 use comity_core::display::visible_lines;
 use comity_core::{Ask, Principal, Refusal};
@@ -12,133 +14,80 @@ use crate::operation::{
     Rendered, Route,
 };
 use crate::operations::{
-    agents::*, commits::*, control::*, decisions::*, guard::*, ledger::*, locks::*, mail::*, people::*,
-    permissions::*, pools::*, server::*, tabs::*, tasks::*, teams::*, worktrees::*,
+    agents, commits, control, decisions, guard, ledger, locks, mail, people, permissions, pools, server,
+    tabs, tasks, teams, worktrees,
 };
 
-/// All operations, in the order in which people read them.
-pub const CATALOG: &[Entry] = &[
-    Entry::of::<Lock>(),
-    Entry::of::<Unlock>(),
-    Entry::of::<ListLocks>(),
-    Entry::of::<Check>(),
-    Entry::of::<Extend>(),
-    Entry::of::<HandOver>(),
-    Entry::of::<Adopt>(),
-    Entry::of::<Rescue>(),
-    Entry::of::<Release>(),
-    Entry::of::<Lease>(),
-    Entry::of::<LeaseFree>(),
-    Entry::of::<ListLeases>(),
-    Entry::of::<LeaseExtend>(),
-    Entry::of::<LeaseGive>(),
-    Entry::of::<LeaseRequest>(),
-    Entry::of::<LeaseCancel>(),
-    Entry::of::<LeaseGrant>(),
-    Entry::of::<Commit>(),
-    Entry::of::<WorktreeAdd>(),
-    Entry::of::<ListWorktrees>(),
-    Entry::of::<WorktreeMerge>(),
-    Entry::of::<WorktreeRemove>(),
-    Entry::of::<WorktreeRestore>(),
-    Entry::of::<OpenTab>(),
-    Entry::of::<CloseTab>(),
-    Entry::of::<ListTabs>(),
-    Entry::of::<NavigateTab>(),
-    Entry::of::<ReadTab>(),
-    Entry::of::<TabState>(),
-    Entry::of::<TabElement>(),
-    Entry::of::<ClickTab>(),
-    Entry::of::<TypeIntoTab>(),
-    Entry::of::<PressKey>(),
-    Entry::of::<ScrollTab>(),
-    Entry::of::<WaitForTab>(),
-    Entry::of::<CaptureTab>(),
-    Entry::of::<EvaluateInTab>(),
-    Entry::of::<TabConsole>(),
-    Entry::of::<TabNetwork>(),
-    Entry::of::<TabDownloads>(),
-    Entry::of::<AnswerDialog>(),
-    Entry::of::<RequestTabSpace>(),
-    Entry::of::<GrantTabSpace>(),
-    Entry::of::<TabRequests>(),
-    Entry::of::<HandOverTab>(),
-    Entry::of::<ShareTab>(),
-    Entry::of::<AdmitToContext>(),
-    Entry::of::<UnshareTab>(),
-    Entry::of::<TaskAdd>(),
-    Entry::of::<TaskDeclare>(),
-    Entry::of::<TaskList>(),
-    Entry::of::<TaskGraph>(),
-    Entry::of::<TaskGet>(),
-    Entry::of::<TaskClaim>(),
-    Entry::of::<TaskStart>(),
-    Entry::of::<TaskDone>(),
-    Entry::of::<TaskFail>(),
-    Entry::of::<TaskGiveBack>(),
-    Entry::of::<TaskAccept>(),
-    Entry::of::<TaskSendBack>(),
-    Entry::of::<TaskAssign>(),
-    Entry::of::<TaskUpdate>(),
-    Entry::of::<TaskPause>(),
-    Entry::of::<TaskResume>(),
-    Entry::of::<TaskRetry>(),
-    Entry::of::<TaskReopen>(),
-    Entry::of::<TaskSkip>(),
-    Entry::of::<TaskCancel>(),
-    Entry::of::<Next>(),
-    Entry::of::<SendMail>(),
-    Entry::of::<ReadMail>(),
-    Entry::of::<SearchMail>(),
-    Entry::of::<ListMailboxes>(),
-    Entry::of::<AcknowledgeMail>(),
-    Entry::of::<TakeOverMail>(),
-    Entry::of::<CreateTeam>(),
-    Entry::of::<Admit>(),
-    Entry::of::<DeleteTeam>(),
-    Entry::of::<ListTeams>(),
-    Entry::of::<ShowTeam>(),
-    Entry::of::<RequestShutdown>(),
-    Entry::of::<ApproveShutdown>(),
-    Entry::of::<RejectShutdown>(),
-    Entry::of::<ReportIdle>(),
-    Entry::of::<Decide>(),
-    Entry::of::<ListDecisions>(),
-    Entry::of::<ConfirmDecision>(),
-    Entry::of::<RejectDecision>(),
-    Entry::of::<Join>(),
-    Entry::of::<ListAgents>(),
-    Entry::of::<Bye>(),
-    Entry::of::<AgentLimit>(),
-    Entry::of::<Attach>(),
-    Entry::of::<Whoami>(),
-    Entry::of::<CreateToken>(),
-    Entry::of::<ListTokens>(),
-    Entry::of::<RevokeToken>(),
-    Entry::of::<SetPassphrase>(),
-    Entry::of::<Login>(),
-    Entry::of::<AskPermission>(),
-    Entry::of::<ListPermissions>(),
-    Entry::of::<AllowRequest>(),
-    Entry::of::<DenyRequest>(),
-    Entry::of::<ListRules>(),
-    Entry::of::<AddRule>(),
-    Entry::of::<RemoveRule>(),
-    Entry::of::<SetMode>(),
-    Entry::of::<SubmitPlan>(),
-    Entry::of::<ApprovePlan>(),
-    Entry::of::<RejectPlan>(),
-    Entry::of::<ReadLog>(),
-    Entry::of::<Replay>(),
-    Entry::of::<Verify>(),
-    Entry::of::<Summarize>(),
-    Entry::of::<ListAlerts>(),
-    Entry::of::<Status>(),
-    Entry::of::<Guard>(),
-    Entry::of::<GuardCommit>(),
-    Entry::of::<GuardConfine>(),
-    Entry::of::<GuardTold>(),
+/// The features, in the order in which people read them.
+const FEATURES: [&[Entry]; 16] = [
+    locks::OPERATIONS,
+    pools::OPERATIONS,
+    commits::OPERATIONS,
+    worktrees::OPERATIONS,
+    tabs::OPERATIONS,
+    tasks::OPERATIONS,
+    mail::OPERATIONS,
+    teams::OPERATIONS,
+    control::OPERATIONS,
+    decisions::OPERATIONS,
+    agents::OPERATIONS,
+    people::OPERATIONS,
+    permissions::OPERATIONS,
+    ledger::OPERATIONS,
+    server::OPERATIONS,
+    guard::OPERATIONS,
 ];
+
+const COUNT: usize = {
+    let (mut count, mut feature) = (0, 0);
+    while feature < FEATURES.len() {
+        count += FEATURES[feature].len();
+        feature += 1;
+    }
+    count
+};
+
+/// All operations.
+pub static CATALOG: &[Entry] = &{
+    let mut all = [FEATURES[0][0]; COUNT];
+    let (mut count, mut feature) = (0, 0);
+    while feature < FEATURES.len() {
+        let mut at = 0;
+        while at < FEATURES[feature].len() {
+            all[count] = FEATURES[feature][at];
+            count += 1;
+            at += 1;
+        }
+        feature += 1;
+    }
+    all
+};
+
+/// What the commands that begin with the same word are about.
+pub fn about_group(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "agent" => "Who is here: join, list, bye",
+        "token" => "Tokens by which scripts act as you: create, list, revoke",
+        "task" => "What there is to do: add, claim, start, done, and how it goes on",
+        "log" => "What happened",
+        "lease" => "Scarce things that are no files: take, run, free, extend, give",
+        "mail" => "Letters between agents and you: send, read, search, tail",
+        "team" => "A leader and its workers: create, delete, list, show",
+        "shutdown" => "Asks an agent to end, and answers that",
+        "decision" => "Confirms a decision, or turns it down",
+        "worktree" => "A copy of the repository of one's own: add, list, merge, remove, restore",
+        "permissions" => "Who asks for what: list, allow, deny, and the rules",
+        "rule" => "Make and remove rules",
+        "plan" => "Plans of agents that may only read: submit, approve, reject",
+        "tab" => "Tabs of the shared browser: open, read, click, type, hand over, and more",
+        _ => return None,
+    })
+}
+
+/// The methods of REST.
+pub(crate) const GET: &str = "GET";
+pub(crate) const POST: &str = "POST";
+pub(crate) const DELETE: &str = "DELETE";
 
 /// Makes the output from the events of the last ask.
 pub type Finish = MakeGrant<Rendered>;
@@ -177,8 +126,9 @@ pub enum Erased {
 }
 
 /// One operation, as the doors see it.
+#[derive(Clone, Copy)]
 pub struct Entry {
-    /// Its name.
+    /// Its name in the catalog and on the socket.
     pub name: &'static str,
     /// Its name among the MCP tools.
     pub tool: &'static str,
@@ -188,23 +138,25 @@ pub struct Entry {
     pub pace: Pace,
     /// Whether an agent program that is not known yet may call it, and becomes known by that.
     pub(crate) lets_in: Option<WayIn>,
-    /// Whether it changes files or branches.
+    /// Whether it changes files or branches: nobody does that in plan mode.
     pub(crate) writes_files: bool,
     /// Whom it is for.
     pub audience: Audience,
+    /// Whether a model should see its tool at once, without searching for it.
+    pub always_loaded: bool,
+    /// Fields that are taken but not shown to models: they rarely need them, and all agents read all of the list.
+    pub unlisted: &'static [&'static str],
     /// Where REST offers it.
     pub route: Route,
-    /// The words after `comity`.
-    pub command: &'static [&'static str],
+    /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
+    /// people's business.
+    usage: &'static str,
     /// The schema of its input.
     pub input: fn() -> Value,
     /// The schema of its output.
     pub output: fn() -> Value,
-    /// Adds its arguments to a command.
-    pub arguments: fn(clap::Command) -> clap::Command,
-    /// Makes its input from parsed arguments.
-    pub parse: fn(&clap::ArgMatches) -> Result<Value, clap::Error>,
-    pub(crate) plan: fn(&Application, &Caller, &str, bool) -> Result<Erased, Failure>,
+    type_id: fn() -> std::any::TypeId,
+    pub(crate) plan: fn(&Entry, &Application, &Caller, &str, bool) -> Result<Erased, Failure>,
 }
 
 /// The operation with this name.
@@ -217,29 +169,90 @@ pub fn find_tool(name: &str) -> Option<&'static Entry> {
     CATALOG.iter().find(|entry| entry.tool == name)
 }
 
+/// The entry of an operation.
+pub fn entry_of<O: Operation>() -> &'static Entry {
+    let found = CATALOG.iter().find(|entry| entry.is::<O>());
+    found.unwrap_or_else(|| unreachable!("an operation that no feature lists"))
+}
+
 /// Where in the catalog the operation with this name is.
 pub(crate) fn place(name: &str) -> Option<usize> {
     CATALOG.iter().position(|entry| entry.name == name)
 }
 
 impl Entry {
-    const fn of<O: Operation>() -> Entry {
+    /// An operation that only looks, for people; what is otherwise is said behind it.
+    pub(crate) const fn of<O: Operation>(
+        name: &'static str,
+        usage: &'static str,
+        method: &'static str,
+        path: &'static str,
+    ) -> Entry {
         Entry {
-            name: O::NAME,
-            tool: O::TOOL,
-            effect: O::EFFECT,
-            pace: O::PACE,
-            lets_in: O::LETS_IN,
-            writes_files: O::WRITES_FILES,
-            audience: O::AUDIENCE,
-            route: O::ROUTE,
-            command: O::COMMAND,
+            name,
+            tool: name,
+            effect: Effect::Reads,
+            pace: Pace::Quick,
+            lets_in: None,
+            writes_files: false,
+            audience: Audience::People,
+            always_loaded: false,
+            unlisted: &[],
+            route: Route { method, path },
+            usage,
             input: schema::<O>,
             output: schema::<O::Output>,
-            arguments: O::augment_args,
-            parse: parse::<O>,
+            type_id: std::any::TypeId::of::<O>,
             plan: plan::<O>,
         }
+    }
+
+    pub(crate) const fn changes(self) -> Entry {
+        Entry { effect: Effect::Changes, ..self }
+    }
+
+    pub(crate) const fn acts(self) -> Entry {
+        Entry { effect: Effect::Acts, ..self }
+    }
+
+    pub(crate) const fn removes(self) -> Entry {
+        Entry { effect: Effect::Removes, ..self }
+    }
+
+    pub(crate) const fn for_agents(self) -> Entry {
+        Entry { audience: Audience::Agents, ..self }
+    }
+
+    pub(crate) const fn for_browsing(self) -> Entry {
+        Entry { audience: Audience::Browsing, ..self }
+    }
+
+    pub(crate) const fn internal(self) -> Entry {
+        Entry { audience: Audience::Internal, ..self }
+    }
+
+    pub(crate) const fn long(self) -> Entry {
+        Entry { pace: Pace::Long, ..self }
+    }
+
+    pub(crate) const fn writes_files(self) -> Entry {
+        Entry { writes_files: true, ..self }
+    }
+
+    pub(crate) const fn lets_in(self, way_in: WayIn) -> Entry {
+        Entry { lets_in: Some(way_in), ..self }
+    }
+
+    pub(crate) const fn tool(self, tool: &'static str) -> Entry {
+        Entry { tool, ..self }
+    }
+
+    pub(crate) const fn always_loaded(self) -> Entry {
+        Entry { always_loaded: true, ..self }
+    }
+
+    pub(crate) const fn unlisted(self, unlisted: &'static [&'static str]) -> Entry {
+        Entry { unlisted, ..self }
     }
 
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
@@ -251,6 +264,26 @@ impl Entry {
     pub fn summary(&self) -> String {
         (self.input)()["description"].as_str().unwrap_or_default().to_owned()
     }
+
+    /// Whether it is this operation.
+    pub fn is<O: Operation>(&self) -> bool {
+        (self.type_id)() == std::any::TypeId::of::<O>()
+    }
+
+    /// The words after `comity`; none if it is not offered there.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.usage.split_whitespace().take_while(|word| !word.starts_with('<'))
+    }
+
+    /// The fields that are given without a flag, in order.
+    pub fn operands(&self) -> impl Iterator<Item = &'static str> {
+        self.usage.split_whitespace().filter_map(|word| word.strip_prefix('<')?.strip_suffix('>'))
+    }
+
+    /// The command, as a person types it.
+    pub fn command(&self) -> String {
+        self.words().collect::<Vec<_>>().join(" ")
+    }
 }
 
 fn schema<T: schemars::JsonSchema>() -> Value {
@@ -261,12 +294,8 @@ fn schema<T: schemars::JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-fn parse<O: Operation>(matches: &clap::ArgMatches) -> Result<Value, clap::Error> {
-    let input = O::from_arg_matches(matches)?;
-    serde_json::to_value(input).map_err(|error| clap::Error::raw(clap::error::ErrorKind::InvalidValue, error))
-}
-
 fn plan<O: Operation>(
+    entry: &Entry,
     app: &Application,
     caller: &Caller,
     input: &str,
@@ -274,39 +303,35 @@ fn plan<O: Operation>(
 ) -> Result<Erased, Failure> {
     let input = if input.is_empty() { "{}" } else { input };
     let operation: O = serde_json::from_str(input).map_err(|error| {
-        let hint = format!(
-            "its input is described at /api/openapi.json and by: comity {} --help",
-            O::COMMAND.join(" ")
-        );
-        Failure::Refused(comity_core::Refusal::bad_input(
-            format!("{} cannot read its input: {error}", O::NAME),
-            hint,
-        ))
+        let hint =
+            format!("its input is described at /api/openapi.json and by: comity {} --help", entry.command());
+        Refusal::bad_input(format!("{} can't read its input: {error}", entry.name), hint)
     })?;
+    let of_pages = entry.audience == Audience::Browsing;
     Ok(match operation.plan(app, caller)? {
-        Plan::Answer(output) => Erased::Answer(render::<O>(&output, text)?),
+        Plan::Answer(output) => Erased::Answer(render::<O>(&output, text, of_pages)?),
         Plan::Change { asks, finish } => {
-            Erased::Change { asks, when: None, finish: rendering::<O>(finish, text) }
+            Erased::Change { asks, when: None, finish: rendering::<O>(finish, text, of_pages) }
         }
         Plan::Grant { asks, finish } => {
             let finish: Finish = Box::new(move |events, world, now| {
                 finish(events, world, now)
-                    .map(|output| render::<O>(&output, text).unwrap_or_else(|_| nothing()))
+                    .map(|output| render::<O>(&output, text, of_pages).unwrap_or_else(|_| nothing()))
             });
             Erased::Change { asks, when: None, finish }
         }
         Plan::ChangeThen { asks, then } => {
             let then = Box::new(move |app: &Application, events: &[comity_core::Event]| {
-                render::<O>(&then(app, events)?, text)
+                render::<O>(&then(app, events)?, text, of_pages)
             });
             Erased::ChangeThen { asks, then }
         }
         Plan::ChangeWhen { when, asks, finish } => {
-            Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text) }
+            Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text, of_pages) }
         }
         Plan::Judge { who, when, asks, finish } => {
             let finish = Box::new(move |said: Result<(), Refusal>| {
-                render::<O>(&finish(said), text).unwrap_or_else(|_| nothing())
+                render::<O>(&finish(said), text, of_pages).unwrap_or_else(|_| nothing())
             });
             Erased::Judge { who, asks, when, finish }
         }
@@ -314,9 +339,9 @@ fn plan<O: Operation>(
 }
 
 /// Makes the output and writes it out.
-fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool) -> Finish {
+fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool, of_pages: bool) -> Finish {
     Box::new(move |events, world, now| {
-        Ok(render::<O>(&finish(events, world, now), text).unwrap_or_else(|_| nothing()))
+        Ok(render::<O>(&finish(events, world, now), text, of_pages).unwrap_or_else(|_| nothing()))
     })
 }
 
@@ -324,9 +349,9 @@ fn nothing() -> Rendered {
     Rendered { json: "null".into(), text: None, receipt: None }
 }
 
-fn render<O: Operation>(output: &O::Output, text: bool) -> Result<Rendered, Failure> {
+fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {
     let receipt = O::receipt(output);
-    if O::AUDIENCE != Audience::Browsing {
+    if !of_pages {
         let json = serde_json::to_string(output).map_err(Failure::fault)?;
         return Ok(Rendered { json, text: text.then(|| output.to_string()), receipt });
     }

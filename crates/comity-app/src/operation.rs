@@ -159,26 +159,8 @@ pub struct Rendered {
     pub receipt: Option<Receipt>,
 }
 
-/// One thing that can be asked of Comity, through every door.
-pub trait Operation: Serialize + DeserializeOwned + JsonSchema + clap::Args + Send + 'static {
-    /// Its name in the catalog and on the socket.
-    const NAME: &'static str;
-    /// Its name as an MCP tool.
-    const TOOL: &'static str = Self::NAME;
-    /// What it does to the world.
-    const EFFECT: Effect;
-    /// Whom it is for.
-    const AUDIENCE: Audience;
-    /// How long it may take.
-    const PACE: Pace = Pace::Quick;
-    /// Whether it changes files or branches: nobody does that in plan mode.
-    const WRITES_FILES: bool = false;
-    /// Whom it lets in who is not known yet.
-    const LETS_IN: Option<WayIn> = None;
-    /// Where REST offers it.
-    const ROUTE: Route;
-    /// The words after `comity`.
-    const COMMAND: &'static [&'static str];
+/// One thing that can be asked of Comity, through every door. What is not its logic is in the table of its feature.
+pub trait Operation: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// What it answers; in words by its `Display`.
     type Output: Serialize + JsonSchema + Display + 'static;
 

@@ -18,7 +18,7 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Span, String> {
-        let bad = || format!("{text:?} is no span of time; write it like 30s, 5m or 1h30m");
+        let bad = || format!("{text:?} isn't a length of time; write it like 30s, 5m or 1h30m");
         let mut total: u64 = 0;
         let mut rest = text.trim();
         if rest.is_empty() {
@@ -75,7 +75,7 @@ impl JsonSchema for Span {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "integer"] })
+        json_schema!({ "type": ["string", "integer"], "format": "span" })
     }
 }
 

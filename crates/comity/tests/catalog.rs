@@ -41,6 +41,11 @@ fn play(door: Door) -> Vec<Option<Answer>> {
         stage.asker = if step.is_humans { human.clone() } else { stage.lead.clone() };
         Some(match door {
             Door::Socket => stage.by_socket(entry, &step.input),
+            // What is none of people's business has no command; what comes later counts on its having happened.
+            Door::CommandLine | Door::CommandLineInWords if !is_tool(entry) => {
+                stage.by_socket(entry, &step.input);
+                return None;
+            }
             Door::CommandLine => stage.by_command_line(entry, step.typed),
             Door::CommandLineInWords => stage.by_command_line_in_words(entry, step.typed),
             Door::Rest => stage.by_rest(entry, &step.input),

@@ -30,12 +30,12 @@ fn json_is_one_document_everywhere() {
     for arguments in [&["status"][..], &["down"], &["doctor"], &["up"], &["status"], &["doctor"]] {
         is_one(arguments);
     }
-    for entry in CATALOG {
+    for entry in CATALOG.iter().filter(|entry| entry.words().next().is_some()) {
         let rest: &[&str] = match entry.name {
             "lock" | "unlock" | "check" | "release" | "adopt" | "rescue" => &["src/a.rs"],
             "extend" => &["src/a.rs", "--ttl", "1m"],
             "handover" => &["src/a.rs", "--to", "human"],
-            "agent_join" | "agent_attach" => &["zoe"],
+            "agent_join" => &["zoe"],
             "log_replay" => &["--at", "1"],
             "commit" => &["-m", "Change a"],
             "lease" | "lease_free" | "lease_request" | "lease_cancel" | "lease_grant" => &["build"],
@@ -51,7 +51,6 @@ fn json_is_one_document_everywhere() {
             "worktree_add" => &["login"],
             "mail_send" => &["human", "-m", "hello"],
             "mail_search" => &["hello"],
-            "mail_ack" => &["7"],
             "team_create" | "team_delete" | "team" => &["red"],
             "team_admit" => &["zoe", "red"],
             "token_create" | "token_revoke" => &["ci"],
@@ -67,8 +66,6 @@ fn json_is_one_document_everywhere() {
             "plan_reject" => &["7", "--feedback", "no"],
             "plan_submit" => &["plan.md", "--content", "x"],
             "permission_rule_add" => &["deny", "Bash"],
-            "guard" => &["{}"],
-            "guard_told" => &["none"],
             "task_add" => &["Write the parser", "--id", "parser"],
             "task_declare" => &["comity.json"],
             "task_done" => &["parser", "--evidence", "commit 1"],
@@ -79,7 +76,7 @@ fn json_is_one_document_everywhere() {
             op if op.starts_with("task_") => &["parser"],
             _ => &[],
         };
-        is_one(&[entry.command, rest].concat());
+        is_one(&[&entry.words().collect::<Vec<_>>(), rest].concat());
     }
 }
 

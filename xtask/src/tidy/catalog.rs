@@ -1,33 +1,29 @@
-//! Every operation is registered in the catalog, and has a file of its own.
+//! Every operation is listed by its feature, and has a file of its own.
 
 use super::Finding;
 use super::source::{Source, has_word};
 use super::tree::Tree;
 
-const CATALOG: &str = "crates/comity-app/src/catalog.rs";
 const OPERATIONS: &str = "crates/comity-app/src/operations/";
 
-/// An operation that the catalog does not list has no door.
+/// An operation that its feature does not list has no door.
 pub(super) fn catalog(tree: &Tree) -> Vec<Finding> {
-    let Some(catalog) = tree.file(CATALOG).and_then(|file| file.source.as_ref()) else {
-        return Vec::new();
-    };
     let mut findings = Vec::new();
     let files = tree.sources().filter(|(path, _)| path.starts_with(OPERATIONS) && !path.ends_with("/mod.rs"));
     for (path, source) in files {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let list = tree.file(&format!("{folder}/mod.rs")).and_then(|file| file.source.as_ref());
+        let lines = || list.into_iter().flat_map(|list| &list.lines);
         for (index, (line, operation)) in operations(source).into_iter().enumerate() {
             if index > 0 {
                 let says = format!("`{operation}` is the second operation of this file");
                 findings.push(Finding::new(path, line, says, "move it to a file named like its verb"));
             }
-            if !catalog.lines.iter().any(|line| has_word(&line.code, &operation)) {
-                let says = format!("`{operation}` is missing in catalog.rs");
-                findings.push(Finding::new(
-                    path,
-                    line,
-                    says,
-                    "add it to the list in crates/comity-app/src/catalog.rs; all doors follow from it",
-                ));
+            let is_listed = |code: &str| code.contains("Entry::of::<") && has_word(code, &operation);
+            if !lines().any(|line| is_listed(&line.code)) {
+                let says = format!("`{operation}` is in no table");
+                let next = "add it to OPERATIONS in the mod.rs of its folder; all doors follow from it";
+                findings.push(Finding::new(path, line, says, next));
             }
         }
     }
@@ -55,29 +51,31 @@ mod tests {
     fn operations_are_registered_one_by_one() {
         let claim = "== crates/comity-app/src/operations/locks/claim.rs\nimpl Operation for ClaimLock {}\n\
                      #[cfg(test)]\nmod tests {\n impl Operation for Fake {}\n}";
-        let register = |names: &str| format!("{claim}\n== crates/comity-app/src/catalog.rs\nlist![{names}];");
-        check("catalog", claim, expect![""]);
+        let list = "== crates/comity-app/src/operations/locks/mod.rs";
+        let register = |name: &str| format!("{claim}\n{list}\nEntry::of::<{name}>(\"claim\"),");
         check("catalog", &register("ClaimLock"), expect![""]);
-        check(
-            "catalog",
-            &register("ClaimLocks, /* ClaimLock */"),
-            expect![
-                "crates/comity-app/src/operations/locks/claim.rs:1: `ClaimLock` is missing in catalog.rs [catalog]"
-            ],
-        );
+        for missing in [claim.to_owned(), register("ClaimLocks"), format!("{claim}\n{list}\nmod ClaimLock;")]
+        {
+            check(
+                "catalog",
+                &missing,
+                expect![
+                    "crates/comity-app/src/operations/locks/claim.rs:1: `ClaimLock` is in no table [catalog]"
+                ],
+            );
+        }
         check(
             "catalog",
             "
-            == crates/comity-app/src/operations/a.rs
+            == crates/comity-app/src/operations/x/a.rs
             impl Operation for A {}
             impl crate::Operation for B {}
-            == crates/comity-app/src/operations/mod.rs
+            == crates/comity-app/src/operations/x/mod.rs
+            Entry::of::<A>(), Entry::of::<B>(),
             impl Operation for C {}
-            impl UndoOperation for C {}
-            == crates/comity-app/src/catalog.rs
-            list![A, B];",
+            impl UndoOperation for C {}",
             expect![
-                "crates/comity-app/src/operations/a.rs:2: `B` is the second operation of this file [catalog]"
+                "crates/comity-app/src/operations/x/a.rs:2: `B` is the second operation of this file [catalog]"
             ],
         );
     }

@@ -68,7 +68,7 @@ fn operations() -> String {
             Audience::Browsing => format!("with `--browser`: `{}`", entry.tool),
             Audience::People | Audience::Internal => "with `--all-tools`".to_owned(),
         };
-        let (command, route) = (entry.command.join(" "), entry.route);
+        let (command, route) = (entry.command(), entry.route);
         let _ = writeln!(
             page,
             "| `{}` | `comity {command}` | `{} {}` | {tool} | {} |",

@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 use comity_app::catalog;
+use comity_app::operations::ledger::ReadLog;
 use comity_wire::Home;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::arguments;
 use super::output::{self, Form};
 use crate::session::{Asked, Session};
 use crate::start;
@@ -42,12 +44,11 @@ struct Concerned {
 
 /// Shows the newest entries, then every new one until interrupted.
 pub(crate) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
-    let Some(entry) = catalog::find("log") else { return ExitCode::from(output::FAULT) };
-    let input = match (entry.parse)(matches) {
+    let entry = catalog::entry_of::<ReadLog>();
+    let input = match arguments::input(entry, matches) {
         Ok(input) => input,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(output::USAGE);
+        Err(problem) => {
+            return output::bad_input(form, &problem, &format!("see: comity {} --help", entry.command()));
         }
     };
     go_on(home, &input, form)

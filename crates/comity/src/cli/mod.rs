@@ -1,6 +1,7 @@
 //! The command line: every operation of the catalog, and what concerns the server itself.
 
 mod agent_programs;
+mod arguments;
 mod bench;
 mod confinement;
 mod docs;
@@ -20,8 +21,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use comity_app::catalog::{CATALOG, Entry};
-use comity_app::operation::Audience;
+use comity_app::catalog::{self, CATALOG, Entry};
+use comity_app::operations::ledger::ReadLog;
+use comity_app::operations::mail::SendMail;
 use comity_guard::Dialect;
 use comity_wire::Home;
 
@@ -57,7 +59,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         // It becomes the command: nothing may be started before.
         return comity_hook::run_confined(rest.iter().cloned());
     }
-    let matches = match command().try_get_matches_from(arguments) {
+    let tree = meant(&arguments[1..]).map_or_else(command, command_of);
+    let matches = match tree.try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
             let _ = error.print();
@@ -114,18 +117,42 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The whole tree of commands.
-pub(crate) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+/// The operation that these words can only mean, if they mean one: its command alone is built then.
+fn meant(arguments: &[OsString]) -> Option<&'static Entry> {
+    let words = arguments.iter().filter(|word| *word != "--json").map_while(|word| word.to_str());
+    let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
+    let begins = |entry: &&Entry| {
+        let count = entry.words().count();
+        count > 0 && words.len() >= count && entry.words().zip(&words).all(|(own, word)| own == *word)
     };
-    let mut root = Command::new("comity")
+    let entry = CATALOG.iter().filter(begins).max_by_key(|entry| entry.words().count())?;
+    // Groups have commands that are no operations, such as `comity log recover`.
+    let is_group = catalog::about_group(entry.words().next()?).is_some() && entry.words().count() == 1;
+    (!is_group).then_some(entry)
+}
+
+/// The command of one operation, below those that its words name.
+fn command_of(entry: &'static Entry) -> Command {
+    add(root(), entry, &entry.words().collect::<Vec<_>>())
+}
+
+fn root() -> Command {
+    Command::new("comity")
         .version(comity_wire::version())
         .about("Lets several coding agents share one repository, one machine and one browser")
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .arg(flag("json", "Print one JSON document").global(true))
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// The whole tree of commands.
+pub(crate) fn command() -> Command {
+    let mut root = root()
         .subcommand(
             Command::new("up")
                 .about("Starts the server, or restarts an older one that nobody uses, and says where it is"),
@@ -136,7 +163,7 @@ pub(crate) fn command() -> Command {
                 .about("Stops the server and starts it with this program; nothing is lost"),
         );
     for entry in CATALOG {
-        root = add(root, entry, entry.command);
+        root = add(root, entry, &entry.words().collect::<Vec<_>>());
     }
     root = root.mut_subcommand("token", people::commands);
     root = root.mut_subcommand("mail", spool::commands).mut_subcommand("lease", lease_run::commands);
@@ -208,61 +235,29 @@ fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
 }
 
 /// Adds one operation below the commands that its words name.
-fn add(parent: Command, entry: &'static Entry, words: &'static [&'static str]) -> Command {
+fn add(parent: Command, entry: &'static Entry, words: &[&'static str]) -> Command {
     let [first, rest @ ..] = words else { return parent };
-    let hidden = entry.audience == Audience::Internal;
     if parent.find_subcommand(first).is_none() {
-        let mut child = Command::new(*first);
-        child = match rest {
+        let child = Command::new(*first);
+        return parent.subcommand(match rest {
             [] => leaf(child, entry),
-            _ => add(
-                child.subcommand_required(true).arg_required_else_help(true).about(group_about(first)),
-                entry,
-                rest,
-            ),
-        };
-        return parent.subcommand(child.hide(hidden));
+            _ => {
+                let about = catalog::about_group(first).unwrap_or_default();
+                add(child.subcommand_required(true).arg_required_else_help(true).about(about), entry, rest)
+            }
+        });
     }
     parent.mut_subcommand(*first, |child| match rest {
         [] => leaf(child, entry),
-        _ => {
-            // A group is shown for the sake of any command in it.
-            let hidden = hidden && child.is_hide_set();
-            add(child.args_conflicts_with_subcommands(true).hide(hidden), entry, rest)
-        }
+        _ => add(child.args_conflicts_with_subcommands(true), entry, rest),
     })
 }
 
 fn leaf(command: Command, entry: &'static Entry) -> Command {
-    let command = (entry.arguments)(command).hide(entry.audience == Audience::Internal);
-    match entry.name {
-        "log" => command.arg(
-            Arg::new("follow")
-                .long("follow")
-                .short('f')
-                .action(ArgAction::SetTrue)
-                .help("Go on showing what happens"),
-        ),
-        _ => command,
-    }
-}
-
-fn group_about(word: &str) -> &'static str {
-    match word {
-        "agent" => "Who is here: join, list, bye",
-        "token" => "Tokens by which scripts act as you: create, list, revoke",
-        "task" => "What there is to do: add, claim, start, done, and how it goes on",
-        "log" => "What happened",
-        "mail" => "Letters between agents and you: send, read, search, tail",
-        "team" => "A leader and its workers: create, delete, list, show",
-        "shutdown" => "Asks an agent to end, and answers that",
-        "decision" => "Confirms a decision, or turns it down",
-        "worktree" => "A copy of the repository of one's own: add, list, merge, remove, restore",
-        "permissions" => "Who asks for what: list, allow, deny, and the rules",
-        "rule" => "Make and remove rules",
-        "plan" => "Plans of agents that may only read: submit, approve, reject",
-        "tab" => "Tabs of the shared browser: open, read, click, type, hand over, and more",
-        _ => "",
+    let command = arguments::add(command, entry);
+    match entry.is::<ReadLog>() {
+        true => command.arg(flag("follow", "Go on showing what happens").short('f')),
+        false => command,
     }
 }
 
@@ -282,22 +277,21 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
         words.push(word);
         inner = deeper;
     }
-    let Some(entry) = CATALOG.iter().find(|entry| entry.command == words) else {
+    let Some(entry) = CATALOG.iter().find(|entry| entry.words().eq(words.iter().copied())) else {
         return ExitCode::from(USAGE);
     };
-    let input = match (entry.parse)(inner) {
+    let input = match arguments::input(entry, inner) {
         Ok(input) => input,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(USAGE);
+        Err(problem) => {
+            return output::bad_input(form, &problem, &format!("see: comity {} --help", entry.command()));
         }
     };
     let mut session = Session::from_env(home.clone());
-    let answer = match entry.name {
-        "log" => log_pages::ask(&mut session, &input),
-        name => session.ask(name, &input),
+    let answer = match entry.is::<ReadLog>() {
+        true => log_pages::ask(&mut session, &input),
+        false => session.ask(entry.name, &input),
     };
-    if let ("mail_send", Err(Trouble::Fault(why))) = (entry.name, &answer) {
+    if let (true, Err(Trouble::Fault(why))) = (entry.is::<SendMail>(), &answer) {
         return spool::instead(&home, &input, why, form);
     }
     let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);

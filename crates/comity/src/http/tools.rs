@@ -5,21 +5,6 @@ use comity_app::operation::{Audience, Effect};
 use comity_mcp::{Server, ServerInfo, Tool};
 use serde_json::Value;
 
-/// Tools that a model should see at once, without searching for them.
-const ALWAYS_LOADED: [&str; 3] = ["lock", "unlock", "check"];
-
-/// Inputs that are taken but not shown to models: they rarely need them, and all agents read all of the list.
-const UNLISTED: [(&str, &str); 8] = [
-    ("ask_permission", "by_mail"),
-    ("SendMessage", "client_id"),
-    ("SendMessage", "importance"),
-    ("commit", "hooks"),
-    ("worktree_remove", "wait"),
-    ("worktree_add", "branch"),
-    ("TaskCreate", "team"),
-    ("lease", "while_running"),
-];
-
 /// How to use the tools together.
 const INSTRUCTIONS: &str = "Other agents work in this repository at the same time. Lock the paths that you are going \
 to edit before you edit them, with a reason, and unlock them when you are done. If a lock is refused, wait for it, \
@@ -76,7 +61,7 @@ fn tool(entry: &Entry) -> Tool {
         schema.remove("description");
     }
     compact(&mut input_schema);
-    for (_, field) in UNLISTED.iter().filter(|(tool, _)| *tool == entry.tool) {
+    for field in entry.unlisted {
         if let Some(properties) = input_schema["properties"].as_object_mut() {
             properties.remove(*field);
         }
@@ -91,7 +76,7 @@ fn tool(entry: &Entry) -> Tool {
             Effect::Changes | Effect::Acts => comity_mcp::Effect::Adds,
             Effect::Removes => comity_mcp::Effect::Destroys,
         },
-        always_load: ALWAYS_LOADED.contains(&entry.name),
+        always_load: entry.always_loaded,
     }
 }
 
@@ -168,7 +153,7 @@ mod tests {
         assert!(of(Audience::People).all(|entry| !names(Offer::Usual).iter().any(|name| name == entry.tool)));
         assert!(of(Audience::People).all(|entry| names(Offer::All).iter().any(|name| name == entry.tool)));
         assert!(of(Audience::Internal).all(|entry| !names(Offer::All).iter().any(|name| name == entry.tool)));
-        let loaded = mcp_tools(Offer::Usual).into_iter().filter(|tool| tool.always_load).count();
-        assert_eq!(loaded, ALWAYS_LOADED.len());
+        let loaded = mcp_tools(Offer::Usual).into_iter().filter(|tool| tool.always_load);
+        assert_eq!(loaded.map(|tool| tool.name).collect::<Vec<_>>(), ["lock", "unlock", "check"]);
     }
 }

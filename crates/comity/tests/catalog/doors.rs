@@ -112,7 +112,9 @@ impl Stage {
     }
 
     pub(crate) fn by_command_line(&self, entry: &Entry, typed: &[&str]) -> Answer {
-        let ran = self.place.run_as(&self.asker, &[entry.command, typed, &["--json"]].concat());
+        let ran = self
+            .place
+            .run_as(&self.asker, &[&entry.words().collect::<Vec<_>>(), typed, &["--json"]].concat());
         let document = ran.document();
         match ran.code {
             0 => self.json(false, &document),
@@ -122,7 +124,7 @@ impl Stage {
     }
 
     pub(crate) fn by_command_line_in_words(&self, entry: &Entry, typed: &[&str]) -> Answer {
-        let ran = self.place.run_as(&self.asker, &[entry.command, typed].concat());
+        let ran = self.place.run_as(&self.asker, &[&entry.words().collect::<Vec<_>>(), typed].concat());
         match ran.code {
             0 => {
                 // What an agent is told besides is beside the output here, and at its end there.

@@ -258,10 +258,10 @@ fn mistakes() {
         &place,
         &place.run(&["lock", "src/a.rs", "--ttl", "soon"]),
         &expect![[r#"
-        error: invalid value 'soon' for '--ttl <SPAN>': "soon" is no span of time; write it like 30s, 5m or 1h30m
+            error: invalid value 'soon' for '--ttl <SPAN>': "soon" isn't a length of time; write it like 30s, 5m or 1h30m
 
-        For more information, try '--help'.
-        [exit 2]"#]],
+            For more information, try '--help'.
+            [exit 2]"#]],
     );
     check(
         &place,

@@ -113,8 +113,8 @@ fn help() {
 
             Options:
                   --json           Print one JSON document
-                  --shared         Others may hold it shared too, and nobody may edit
                   --reason <TEXT>  What you are doing, for the others
+                  --shared         Others may hold it shared too, and nobody may edit
                   --ttl <SPAN>     How long it lasts without a sign of life (5m)
                   --wait <SPAN>    Wait in line so long, such as 30s
               -h, --help           Print help

@@ -2,34 +2,29 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::agents::{Process, Profile};
 use comity_core::{AgentId, Ask, Event, Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::identity::{WayIn, is_agent_program};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::identity::is_agent_program;
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::processes::{Mark, mark, since};
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attach {
     /// The name it would like, such as claude; a number is added if somebody has it
-    #[arg(value_name = "NAME")]
     pub name: String,
     /// Whether the name was asked for, and not made from the program's
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub named: bool,
     /// The agent program's process: an ancestor of the caller
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The session id that the program gave itself
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
@@ -48,12 +43,6 @@ pub struct Attached {
 }
 
 impl Operation for Attach {
-    const NAME: &'static str = "agent_attach";
-    const EFFECT: Effect = Effect::Changes;
-    const LETS_IN: Option<WayIn> = Some(WayIn::Join);
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/agents/attach" };
-    const COMMAND: &'static [&'static str] = &["agent", "attach"];
     type Output = Attached;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Attached>, Failure> {

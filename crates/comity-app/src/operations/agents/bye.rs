@@ -2,29 +2,25 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::agents::Ending;
 use comity_core::{Ask, Event, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says goodbye: ends yourself, or the agent you name, with all below it. They give up all that they hold; uncommitted work stays locked for you or a leader.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bye {
     /// Name or id; yourself if you are an agent
-    #[arg(value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "agentId")]
     pub agent: Option<String>,
     /// Why, for the log
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// It crashed
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
 }
@@ -39,11 +35,6 @@ pub struct Ended {
 }
 
 impl Operation for Bye {
-    const NAME: &'static str = "agent_bye";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/agents/{agent}" };
-    const COMMAND: &'static [&'static str] = &["agent", "bye"];
     type Output = Ended;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Ended>, Failure> {

@@ -2,43 +2,35 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::agents::{Process, Profile};
 use comity_core::{Ask, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::identity::WayIn;
 use crate::lineage::Lineage;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::processes::{Mark, mark, since};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
     /// A name that no other live agent has
-    #[arg(value_name = "NAME")]
     pub name: String,
     /// What it is for: lead, developer, reviewer ...
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The team it would like to work in: you, at a terminal, or its leader put it there; else it is asked for
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     /// The model it runs on
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Its process, one above this command: watched, and its end is the agent's end
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The session id that its program gave itself
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
@@ -55,12 +47,6 @@ pub struct Joined {
 }
 
 impl Operation for Join {
-    const NAME: &'static str = "agent_join";
-    const EFFECT: Effect = Effect::Changes;
-    const LETS_IN: Option<WayIn> = Some(WayIn::Join);
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/agents" };
-    const COMMAND: &'static [&'static str] = &["agent", "join"];
     type Output = Joined;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Joined>, Failure> {

@@ -2,20 +2,18 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::{Ask, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows how many agents may be here at a time, or sets it, from 1 to 20: for people.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentLimit {
     /// How many; shown, if left out
-    #[arg(value_name = "NUMBER")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<usize>,
 }
@@ -30,11 +28,6 @@ pub struct Limit {
 }
 
 impl Operation for AgentLimit {
-    const NAME: &'static str = "agent_limit";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/agents/limit" };
-    const COMMAND: &'static [&'static str] = &["agent", "limit"];
     type Output = Limit;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Limit>, Failure> {

@@ -2,21 +2,19 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::agents::{Agent, Life};
 use comity_core::{Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows who is here, what for, and how many locks they hold.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAgents {
     /// Those that have ended too
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
 }
@@ -67,11 +65,6 @@ pub struct AgentView {
 }
 
 impl Operation for ListAgents {
-    const NAME: &'static str = "agents";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "GET", path: "/api/agents" };
-    const COMMAND: &'static [&'static str] = &["agent", "list"];
     type Output = AgentList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<AgentList>, Failure> {

@@ -6,8 +6,20 @@ mod join;
 mod limit;
 mod list;
 
+use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::identity::WayIn;
 pub use attach::Attach;
 pub use bye::Bye;
 pub use join::Join;
 pub use limit::AgentLimit;
 pub use list::ListAgents;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<Join>(      "agent_join",   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join),
+    Entry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents(),
+    Entry::of::<Bye>(       "agent_bye",    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes(),
+    Entry::of::<AgentLimit>("agent_limit",  "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
+    Entry::of::<Attach>(    "agent_attach", "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
+];

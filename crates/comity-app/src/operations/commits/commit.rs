@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use clap::Args;
 use comity_core::commits::{Commit as Recorded, CommittedFile};
 use comity_core::limits::COMMIT_FILES_MAX;
 use comity_core::moves::{Act, Move};
@@ -19,7 +18,7 @@ use super::again;
 use super::held::Held;
 use crate::application::Application;
 use crate::moves::{self, Moving};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::guard::AUTO_REASON;
 use crate::operations::guard::confiner;
 use crate::projects::Place;
@@ -28,14 +27,12 @@ use crate::projects::Place;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Commits exactly what you have locked and changed, nothing else.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {
     /// The message; its first line is the subject
-    #[arg(short, long, value_name = "MESSAGE")]
     pub message: String,
     /// Run the repository's pre-commit and commit-msg hooks
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooks: bool,
 }
@@ -78,13 +75,6 @@ pub struct LeftOut {
 }
 
 impl Operation for Commit {
-    const NAME: &'static str = "commit";
-    const EFFECT: Effect = Effect::Changes;
-    const WRITES_FILES: bool = true;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/commits" };
-    const COMMAND: &'static [&'static str] = &["commit"];
     type Output = CommitMade;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<CommitMade>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::control::{ControlAsk, ControlEvent, IdleReason};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Refusal, World};
@@ -10,25 +9,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Tells your leader that you wait for work, and in 5 to 10 words what you did.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportIdle {
     /// What you did, in 5 to 10 words
-    #[arg(value_name = "SUMMARY")]
     pub summary: String,
     /// available (the default), interrupted or failed
-    #[arg(long, value_name = "REASON")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The task that you worked on
-    #[arg(long, value_name = "ID")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// How that went
-    #[arg(long, value_name = "STATUS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
@@ -41,11 +36,6 @@ pub struct Reported {
 }
 
 impl Operation for ReportIdle {
-    const NAME: &'static str = "idle";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/idle" };
-    const COMMAND: &'static [&'static str] = &["idle"];
     type Output = Reported;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Reported>, Failure> {

@@ -14,10 +14,20 @@ use serde::Serialize;
 
 use crate::operation::Plan;
 
+use crate::catalog::{Entry, POST};
 pub use approve::ApproveShutdown;
 pub use idle::ReportIdle;
 pub use reject::RejectShutdown;
 pub use request::RequestShutdown;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<RequestShutdown>("shutdown_request", "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
+    Entry::of::<ApproveShutdown>("shutdown_approve", "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes(),
+    Entry::of::<RejectShutdown>( "shutdown_reject",  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes(),
+    Entry::of::<ReportIdle>(     "idle",             "idle <summary>",             POST, "/api/idle")                      .changes(),
+];
 
 /// Where the handshake stands.
 #[derive(Debug, Serialize, JsonSchema)]

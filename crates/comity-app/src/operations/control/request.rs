@@ -1,6 +1,5 @@
 //! Asks an agent to end.
 
-use clap::Args;
 use comity_core::Millis;
 use comity_core::control::ControlAsk;
 use schemars::JsonSchema;
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Handshake, planned};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 use crate::span::Span;
 
@@ -16,28 +15,20 @@ use crate::span::Span;
 const WITHIN: Millis = Millis::seconds(60);
 
 /// Asks an agent that you lead to end. It agrees or says why not; past the time it is ended all the same.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestShutdown {
     /// Name or id
-    #[arg(value_name = "AGENT")]
     pub agent: String,
     /// Why
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it has to answer, such as 60s (the default)
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Span>,
 }
 
 impl Operation for RequestShutdown {
-    const NAME: &'static str = "shutdown_request";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/shutdown" };
-    const COMMAND: &'static [&'static str] = &["shutdown", "request"];
     type Output = Handshake;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Handshake>, Failure> {

@@ -1,6 +1,5 @@
 //! Writes a decision down.
 
-use clap::Args;
 use comity_core::decisions::{DecisionAsk, DecisionEvent};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Timestamp, World};
@@ -9,31 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use super::DecisionView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Writes a decision down for everybody, with the reasons.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
     /// What, in a line
-    #[arg(value_name = "TITLE")]
     pub title: String,
     /// Why
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// Somebody above you has to confirm it
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_confirmation: bool,
 }
 
 impl Operation for Decide {
-    const NAME: &'static str = "decide";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/decisions" };
-    const COMMAND: &'static [&'static str] = &["decide"];
     type Output = DecisionView;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<DecisionView>, Failure> {

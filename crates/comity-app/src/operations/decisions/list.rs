@@ -2,21 +2,19 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::decisions::Standing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DecisionView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows what was decided, why, and what waits to be confirmed.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDecisions {
     /// Only those that wait to be confirmed
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending: bool,
 }
@@ -29,11 +27,6 @@ pub struct DecisionList {
 }
 
 impl Operation for ListDecisions {
-    const NAME: &'static str = "decisions";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/decisions" };
-    const COMMAND: &'static [&'static str] = &["decisions"];
     type Output = DecisionList;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<DecisionList>, Failure> {

@@ -13,10 +13,20 @@ use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::{Entry, GET, POST};
 pub use confirm::ConfirmDecision;
 pub use decide::Decide;
 pub use list::ListDecisions;
 pub use reject::RejectDecision;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents(),
+    Entry::of::<ListDecisions>(  "decisions",        "decisions",             GET,  "/api/decisions"),
+    Entry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
+    Entry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
+];
 
 /// One decision, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

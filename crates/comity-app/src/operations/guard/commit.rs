@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{LockMode, conflicts};
 use comity_core::{PathPattern, Refusal};
@@ -10,15 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 
 /// Asks whether a commit of these files may be made: refused if somebody else has one of them locked.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardCommit {
     /// The files of the commit, from the top of the worktree
-    #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
 }
 
@@ -30,11 +28,6 @@ pub struct MayCommit {
 }
 
 impl Operation for GuardCommit {
-    const NAME: &'static str = "guard_commit";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/guard/commit" };
-    const COMMAND: &'static [&'static str] = &["guard", "commit"];
     type Output = MayCommit;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<MayCommit>, Failure> {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use comity_core::locks::{Lock, LockMode, conflicts};
 use comity_core::permissions::mode_of;
 use comity_core::projects::Project;
@@ -15,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use super::own;
 use crate::application::Application;
 use crate::config::ConfinePolicy;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 
 /// Locks of others that a command is confined by.
 const LOCKS_MAX: usize = 1_000;
 
 /// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardConfine {}
 
@@ -53,11 +52,6 @@ pub struct HeldPaths {
 }
 
 impl Operation for GuardConfine {
-    const NAME: &'static str = "guard_confine";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/guard/confine" };
-    const COMMAND: &'static [&'static str] = &["guard", "confine"];
     type Output = Confines;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {

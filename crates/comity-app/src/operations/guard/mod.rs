@@ -18,12 +18,23 @@ mod targets;
 mod told;
 mod tool;
 
+use crate::catalog::{Entry, POST};
+use crate::identity::WayIn;
 pub(crate) use behalf::confiner;
 pub use commit::GuardCommit;
 pub use confine::GuardConfine;
 pub(crate) use targets::{By, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<Guard>(       "guard",         "", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
+    Entry::of::<GuardCommit>( "guard_commit",  "", POST, "/api/guard/commit") .internal(),
+    Entry::of::<GuardConfine>("guard_confine", "", POST, "/api/guard/confine").internal(),
+    Entry::of::<GuardTold>(   "guard_told",    "", POST, "/api/guard/told")   .changes().internal(),
+];
 
 /// The reason of locks that the guard takes for who writes; they are given back when the file is committed.
 pub(crate) const AUTO_REASON: &str = "it was written to; the guard locked it";

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::is_own_tool;
 use super::tool::{Judged, Shell};
 use crate::catalog::{CATALOG, Entry};
-use crate::operation::{Audience, Failure};
+use crate::operation::Failure;
 use crate::operations::permissions::reading;
 
 /// Denies a call that would change something, if its agent is in plan mode.
@@ -43,16 +43,21 @@ fn is_own_command(tool: &str, input: &Value) -> bool {
     let Some(("comity", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
         return false;
     };
-    let is_meant = |entry: &&Entry| {
-        words.len() >= entry.command.len() && entry.command.iter().zip(words).all(|(one, other)| one == other)
+    let begins = |entry: &&Entry| {
+        let count = entry.words().count();
+        count > 0 && words.len() >= count && entry.words().zip(words).all(|(one, other)| one == other)
     };
-    let entry = CATALOG.iter().filter(is_meant).max_by_key(|entry| entry.command.len());
+    let entry = CATALOG.iter().filter(begins).max_by_key(|entry| entry.words().count());
     // The first word of several commands begins others, too, that are no operations, such as `comity lease run`.
     let is_group = |entry: &Entry| {
-        let mut others = CATALOG.iter().filter(|other| other.command.len() > entry.command.len());
-        others.any(|other| other.command.starts_with(entry.command)) && words.len() > entry.command.len()
+        let own: Vec<_> = entry.words().collect();
+        let is_below = |other: &Entry| {
+            let other: Vec<_> = other.words().collect();
+            other.len() > own.len() && other.starts_with(&own)
+        };
+        CATALOG.iter().any(is_below) && words.len() > own.len()
     };
-    entry.is_some_and(|entry| !entry.writes_files && entry.audience != Audience::Internal && !is_group(entry))
+    entry.is_some_and(|entry| !entry.writes_files && !is_group(entry))
 }
 
 /// Whether a call of who is in plan mode is a command that runs where nothing can be written to.

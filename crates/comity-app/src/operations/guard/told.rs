@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::mail::MailAsk;
 use schemars::JsonSchema;
@@ -10,17 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::engine::Failed;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says that the mail in a hook's output was written out, or with --returned that it was not.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardTold {
     /// What came with the mail; nobody else has it
-    #[arg(value_name = "PROOF")]
     pub proof: String,
     /// It was not written: offer it again at once
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub returned: bool,
 }
@@ -33,11 +30,6 @@ pub struct Delivered {
 }
 
 impl Operation for GuardTold {
-    const NAME: &'static str = "guard_told";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/guard/told" };
-    const COMMAND: &'static [&'static str] = &["guard", "told"];
     type Output = Delivered;
 
     /// The hook may be known by its session only, which the door does not see: the proof says whose mail it was.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use comity_core::locks::{LockMode, Wanted, conflicts};
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
@@ -20,24 +19,20 @@ use super::targets::{By, Touch, touches};
 use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, planning};
 use crate::application::Application;
 use crate::config::ConfinePolicy;
-use crate::identity::WayIn;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 use crate::watch::{Call, Reach};
 
 /// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
     /// What the agent program sent, as JSON
-    #[arg(value_name = "JSON")]
     pub payload: Payload,
     /// The agent program: claude, codex, gemini, copilot, cursor or opencode; else it is recognised
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The agent program starts its shell through comity-confine
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confined: bool,
 }
@@ -57,12 +52,6 @@ pub struct Spoken {
 }
 
 impl Operation for Guard {
-    const NAME: &'static str = "guard";
-    const EFFECT: Effect = Effect::Changes;
-    const LETS_IN: Option<WayIn> = Some(WayIn::Join);
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/guard" };
-    const COMMAND: &'static [&'static str] = &["guard", "tool"];
     type Output = Spoken;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Spoken>, Failure> {

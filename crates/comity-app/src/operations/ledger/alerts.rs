@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::display::visible;
 use comity_core::locks::Hold;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows what needs a decision: locks over uncommitted work that their holder has left.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAlerts {}
 
@@ -38,11 +37,6 @@ pub struct Alert {
 }
 
 impl Operation for ListAlerts {
-    const NAME: &'static str = "alerts";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/alerts" };
-    const COMMAND: &'static [&'static str] = &["alerts"];
     type Output = Alerts;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Alerts>, Failure> {

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use clap::Args;
 use comity_core::{Record, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Moment, moment};
 use crate::application::Application;
 use crate::ledger::Entry;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::turnstile::Turnstile;
 use crate::weight::{self, Page};
 
@@ -29,31 +28,25 @@ const AT_A_TIME: usize = 4;
 const PAGE: Page = Page { records: 500, bytes: 256 * 1024 };
 
 /// Shows what happened: the newest entries, or those after a cursor, filtered by agent, type and time.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLog {
     /// Only what this agent did and what concerns it: its locks, letters, tasks, tabs, its end (name or id)
-    #[arg(long, value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "agentId")]
     pub agent: Option<String>,
     /// Only this type, such as lock_acquired
-    #[arg(long = "type", value_name = "TYPE")]
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "type")]
     pub kind: Option<String>,
     /// Only since a time, a span ago (10m) or an entry's number
-    #[arg(long, value_name = "WHEN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Only after this number, the oldest first: to go on where you stopped
-    #[arg(long, value_name = "SEQ")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// Only before this number: to look further back
-    #[arg(long, value_name = "SEQ", conflicts_with = "after")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
     /// At most so many (50)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
@@ -78,12 +71,6 @@ pub struct LogPage {
 }
 
 impl Operation for ReadLog {
-    const NAME: &'static str = "log";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/activity" };
-    const COMMAND: &'static [&'static str] = &["log"];
     type Output = LogPage;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LogPage>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::World;
 use comity_core::world::Patience;
 use schemars::JsonSchema;
@@ -10,18 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Moment, moment};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::LockView;
 
 /// Records that are folded at a time.
 const PAGE: usize = 5_000;
 
 /// Shows who was here, what was locked and who waited at a moment: exact, by folding the log up to it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
     /// A number of the log, a time such as 2026-11-15T10:00:00Z, or a span ago such as 10m
-    #[arg(long, value_name = "WHEN")]
     #[serde(deserialize_with = "text_or_number")]
     pub at: String,
 }
@@ -42,12 +40,6 @@ pub struct Past {
 }
 
 impl Operation for Replay {
-    const NAME: &'static str = "log_replay";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/log/replay" };
-    const COMMAND: &'static [&'static str] = &["log", "replay"];
     type Output = Past;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Past>, Failure> {

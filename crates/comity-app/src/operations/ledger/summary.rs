@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use clap::Args;
 use comity_core::display::counted;
 use comity_core::locks::Hold;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Records that the counts by type look at.
 const RECENT: u64 = 10_000;
 
 /// Sums up: agents, locks and waits now, and how often what happened lately.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Summarize {}
 
@@ -40,11 +39,6 @@ pub struct Summary {
 }
 
 impl Operation for Summarize {
-    const NAME: &'static str = "summary";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/summary" };
-    const COMMAND: &'static [&'static str] = &["summary"];
     type Output = Summary;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Summary>, Failure> {

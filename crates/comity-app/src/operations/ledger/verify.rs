@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::log;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Checks the hash chain of the whole log: any change of the past is named.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {}
 
@@ -28,12 +27,6 @@ pub struct Verified {
 }
 
 impl Operation for Verify {
-    const NAME: &'static str = "log_verify";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/log/verify" };
-    const COMMAND: &'static [&'static str] = &["log", "verify"];
     type Output = Verified;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Verified>, Failure> {

@@ -1,6 +1,5 @@
 //! Takes orphaned work over.
 
-use clap::Args;
 use comity_core::locks::Hold;
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
@@ -8,28 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Takes over uncommitted work that somebody left: its orphaned locks become yours, and its files stay as they are.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adopt {
     /// Every orphaned lock that overlaps one of these
-    #[arg(required = true, value_name = "PATH")]
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// Why, for the log
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Operation for Adopt {
-    const NAME: &'static str = "adopt";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/adopt" };
-    const COMMAND: &'static [&'static str] = &["adopt"];
     type Output = LockChanges;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Refusal;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{LockMode, conflicts};
@@ -11,14 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::keeps_out;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Asks whether you may edit a path now; refused, with who and why, if another has locked it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// A file, directory or glob
-    #[arg(value_name = "PATH")]
     pub path: String,
 }
 
@@ -32,11 +30,6 @@ pub struct Free {
 }
 
 impl Operation for Check {
-    const NAME: &'static str = "check";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/check" };
-    const COMMAND: &'static [&'static str] = &["check"];
     type Output = Free;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Free>, Failure> {

@@ -1,37 +1,28 @@
 //! Hands locks over.
 
-use clap::Args;
 use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Hands locks over to another agent, which is told: your own, those of agents you lead, or anybody's if you are the human.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandOver {
     /// Every lock that overlaps one of these
-    #[arg(required = true, value_name = "PATH")]
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// The agent's name or id; "human" for the person
-    #[arg(long, value_name = "AGENT")]
     pub to: String,
     /// Why, for the new holder
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Operation for HandOver {
-    const NAME: &'static str = "handover";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/handover" };
-    const COMMAND: &'static [&'static str] = &["handover"];
     type Output = LockChanges;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Timestamp;
 use comity_core::World;
 use comity_core::locks::Wait;
@@ -11,17 +10,16 @@ use serde::{Deserialize, Serialize};
 
 use super::LockView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Locks that one answer shows.
 const SHOWN_MAX: usize = 1_000;
 
 /// Shows which paths are locked, by whom, why and until when, and who waits.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLocks {
     /// Only what overlaps this path or glob
-    #[arg(value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
@@ -53,11 +51,6 @@ pub struct WaitView {
 }
 
 impl Operation for ListLocks {
-    const NAME: &'static str = "locks";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "GET", path: "/api/coordination/locks" };
-    const COMMAND: &'static [&'static str] = &["locks"];
     type Output = LockList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockList>, Failure> {

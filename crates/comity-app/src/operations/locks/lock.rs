@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::locks::{Hold, LockMode, Wanted};
 use comity_core::{Ask, Event, Millis, Principal, Refusal, Timestamp, World, limits};
 use schemars::JsonSchema;
@@ -10,31 +9,26 @@ use serde::{Deserialize, Serialize};
 
 use super::{LockView, must_name_paths, stored_reason};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who holds it and what to do.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// Files, directories or globs such as src/**/*.rs
-    #[arg(required = true, value_name = "PATH")]
     #[serde(alias = "filePath", deserialize_with = "one_or_many")]
     pub paths: Vec<String>,
     /// Others may hold it shared too, and nobody may edit
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
     /// What you are doing, for the others
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it lasts without a sign of life (5m)
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "ttlSeconds")]
     pub ttl: Option<Span>,
     /// Wait in line so long, such as 30s
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
 }
@@ -47,11 +41,6 @@ pub struct LockGrant {
 }
 
 impl Operation for Lock {
-    const NAME: &'static str = "lock";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks" };
-    const COMMAND: &'static [&'static str] = &["lock"];
     type Output = LockGrant;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockGrant>, Failure> {

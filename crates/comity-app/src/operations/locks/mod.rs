@@ -17,6 +17,7 @@ use comity_core::{Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::{DELETE, Entry, GET, POST};
 pub use adopt::Adopt;
 pub use check::Check;
 pub use extend::Extend;
@@ -27,6 +28,20 @@ pub(super) use lock::one_or_many;
 pub use release::Release;
 pub use rescue::Rescue;
 pub use unlock::Unlock;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded(),
+    Entry::of::<Unlock>(   "unlock",   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded(),
+    Entry::of::<ListLocks>("locks",    "locks <path>",     GET,    "/api/coordination/locks")         .for_agents(),
+    Entry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded(),
+    Entry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes(),
+    Entry::of::<HandOver>( "handover", "handover <paths>", POST,   "/api/coordination/locks/handover").changes(),
+    Entry::of::<Adopt>(    "adopt",    "adopt <paths>",    POST,   "/api/coordination/locks/adopt")   .changes(),
+    Entry::of::<Rescue>(   "rescue",   "rescue <paths>",   POST,   "/api/coordination/locks/rescue")  .removes().long().writes_files(),
+    Entry::of::<Release>(  "release",  "release <paths>",  POST,   "/api/coordination/locks/release") .removes(),
+];
 
 /// One lock, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

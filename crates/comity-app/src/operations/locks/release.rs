@@ -1,34 +1,26 @@
 //! Takes others' locks away.
 
-use clap::Args;
 use comity_core::Ask;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Takes locks away from whoever holds them: for people, and for agents over those they lead. The holder is told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
     /// Every lock that overlaps one of these goes
-    #[arg(required = true, value_name = "PATH")]
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// Why, for the holder
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Operation for Release {
-    const NAME: &'static str = "release";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/release" };
-    const COMMAND: &'static [&'static str] = &["release"];
     type Output = LockChanges;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use clap::Args;
 use comity_core::display::visible;
 use comity_core::locks::{Hold, Lock, ReleaseCause};
 use comity_core::{Ask, Event, PathPattern, ProjectId, Refusal};
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::must_name_paths;
 use crate::application::Application;
 use crate::engine::Failed;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::Place;
 
 /// How long git may take.
@@ -22,11 +21,10 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Puts uncommitted work that somebody left aside: it is kept in git's stash and by a ref, its files are as they were
 /// committed, and its orphaned locks are free.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rescue {
     /// Every orphaned lock that overlaps one of these
-    #[arg(required = true, value_name = "PATH")]
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
 }
@@ -56,13 +54,6 @@ pub struct Kept {
 }
 
 impl Operation for Rescue {
-    const NAME: &'static str = "rescue";
-    const EFFECT: Effect = Effect::Removes;
-    const WRITES_FILES: bool = true;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/coordination/locks/rescue" };
-    const COMMAND: &'static [&'static str] = &["rescue"];
     type Output = Rescued;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Rescued>, Failure> {

@@ -1,34 +1,26 @@
 //! Gives locks back.
 
-use clap::Args;
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LockChanges, changed};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives back your own locks: these paths, all below a directory, or everything with all.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlock {
     /// What you locked
-    #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// Everything that you hold, in every project
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
 }
 
 impl Operation for Unlock {
-    const NAME: &'static str = "unlock";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/coordination/locks/{paths}" };
-    const COMMAND: &'static [&'static str] = &["unlock"];
     type Output = LockChanges;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {

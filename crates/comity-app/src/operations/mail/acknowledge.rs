@@ -2,24 +2,21 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::mail::{MailAsk, Mailbox, Receipt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says that an offer of mail has reached you, or with --returned that it has not.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcknowledgeMail {
     /// The receipt of the offer
-    #[arg(value_name = "RECEIPT")]
     pub receipt: u64,
     /// It has not arrived: offer it again at once
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub returned: bool,
 }
@@ -34,11 +31,6 @@ pub struct Acknowledged {
 }
 
 impl Operation for AcknowledgeMail {
-    const NAME: &'static str = "mail_ack";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/mail/ack" };
-    const COMMAND: &'static [&'static str] = &["mail", "ack"];
     type Output = Acknowledged;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Acknowledged>, Failure> {

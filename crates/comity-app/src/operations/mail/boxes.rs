@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Principal;
 use comity_core::mail::may_read;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows for whom mail waits, how much, from whom, and what was offered in vain too often.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListMailboxes {}
 
@@ -40,11 +39,6 @@ pub struct BoxView {
 }
 
 impl Operation for ListMailboxes {
-    const NAME: &'static str = "mailboxes";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/mail/boxes" };
-    const COMMAND: &'static [&'static str] = &["mail", "boxes"];
     type Output = Mailboxes;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Mailboxes>, Failure> {

@@ -25,8 +25,21 @@ pub use search::SearchMail;
 pub use send::SendMail;
 pub use take_over::TakeOverMail;
 
+use crate::catalog::{Entry, GET, POST};
 use crate::ledger::date;
 use crate::operations::tasks::TaskTaken;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents(),
+    Entry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]),
+    Entry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes(),
+    Entry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
+    Entry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes"),
+    Entry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),
+    Entry::of::<TakeOverMail>(   "mail_take_over", "",                    POST, "/api/mail/take-over").changes().internal().long(),
+];
 
 /// Bytes of letters in one answer.
 const ANSWER_BYTES_MAX: usize = 512 * 1_024;

@@ -1,6 +1,5 @@
 //! What an agent should do now.
 
-use clap::Args;
 use comity_core::limits::{MAIL_LEASE, WAIT_MAX};
 use comity_core::mail::{MailAsk, Receipt, What, has_something};
 use comity_core::tasks::{Task, TaskAsk};
@@ -12,25 +11,22 @@ use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
 use crate::application::Application;
 use crate::engine::{Job, Nobody};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::tasks::{TaskTaken, introduced};
 use crate::span::Span;
 
 /// What to do now, what matters most first: requests, answers, letters, a task. Call it when idle.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
     /// Wait this long for something, such as 30s
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Bytes of text at most
-    #[arg(long, value_name = "N", hide = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub bytes: Option<usize>,
     /// How long you need to acknowledge, such as 10s (the default)
-    #[arg(long, value_name = "SPAN", hide = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub lease: Option<Span>,
@@ -48,11 +44,6 @@ fn seek_work(app: &Application, caller: &Caller, wait: Millis) {
 }
 
 impl Operation for Next {
-    const NAME: &'static str = "next";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/next" };
-    const COMMAND: &'static [&'static str] = &["next"];
     type Output = Inbox;
 
     fn receipt(inbox: &Inbox) -> Option<Receipt> {

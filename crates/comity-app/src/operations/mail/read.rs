@@ -1,6 +1,5 @@
 //! Reads one's mail.
 
-use clap::Args;
 use comity_core::limits::MAIL_LEASE;
 use comity_core::mail::{MailAsk, Receipt, What, has_something};
 use comity_core::{Ask, Event, World};
@@ -10,36 +9,28 @@ use serde::{Deserialize, Serialize};
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
 use crate::application::Application;
 use crate::engine::When;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Letters of one answer, if that many are asked for.
 const LIMIT_MAX: usize = 1_000;
 
 /// Reads your mail, in order. What is not proven to have reached you is offered again.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadMail {
     /// Wait this long for a letter, such as 30s
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Letters at most (50)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// How long you need to acknowledge, such as 10s (the default)
-    #[arg(long, value_name = "SPAN", hide = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Span>,
 }
 
 impl Operation for ReadMail {
-    const NAME: &'static str = "mail_read";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/mail/read" };
-    const COMMAND: &'static [&'static str] = &["mail", "read"];
     type Output = Inbox;
 
     fn receipt(inbox: &Inbox) -> Option<Receipt> {

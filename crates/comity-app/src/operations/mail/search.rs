@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Refusal;
 use comity_core::display::{visible, visible_lines};
 use comity_core::mail::may_read;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::ledger::date;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::search::{Found, Wanted};
 
 /// Letters of one answer, unless asked otherwise.
@@ -22,19 +21,16 @@ const LIMIT_MAX: usize = 1_000;
 const WORDS_BYTES_MAX: usize = 1_024;
 
 /// Searches the mail that you may read, however old, for letters that have all the words; the newest first.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMail {
     /// What to look for; a * at the end of a word stands for any ending
-    #[arg(value_name = "WORDS")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
     /// Only this conversation
-    #[arg(long, value_name = "THREAD")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// At most so many (20)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
@@ -67,12 +63,6 @@ pub struct FoundMessage {
 }
 
 impl Operation for SearchMail {
-    const NAME: &'static str = "mail_search";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/mail/search" };
-    const COMMAND: &'static [&'static str] = &["mail", "search"];
     type Output = FoundMail;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<FoundMail>, Failure> {

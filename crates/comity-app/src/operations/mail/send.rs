@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::display::visible;
 use comity_core::mail::{Draft, Importance, MailAsk, MailEvent, Recipient};
 use comity_core::redact::redact;
@@ -11,35 +10,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::one_or_many;
 
 /// Sends a message to agents, a role, a team or the human; it is kept until it has arrived.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMail {
     /// Names, role:ROLE, team, team:NAME, all or human
-    #[arg(required = true, value_name = "TO")]
     #[serde(alias = "recipient", deserialize_with = "one_or_many")]
     pub to: Vec<String>,
     /// What you have to say
-    #[arg(short = 'm', long, value_name = "TEXT", required = true)]
     #[serde(alias = "text", alias = "content")]
     pub message: String,
     /// What it is about, in a few words
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "summary")]
     pub subject: Option<String>,
     /// The conversation, or the message that you answer
-    #[arg(long, value_name = "THREAD")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// normal or high
-    #[arg(long, value_name = "normal|high")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<String>,
     /// Your own id of it: sent again with the same, it is stored once
-    #[arg(long, value_name = "ID")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
 }
@@ -59,12 +52,6 @@ pub struct Sent {
 }
 
 impl Operation for SendMail {
-    const NAME: &'static str = "mail_send";
-    const TOOL: &'static str = "SendMessage";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/mail" };
-    const COMMAND: &'static [&'static str] = &["mail", "send"];
     type Output = Sent;
 
     fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<Sent>, Failure> {

@@ -2,16 +2,15 @@
 
 use std::fmt;
 
-use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::spool;
 
 /// Takes over the mail that was left in files, for the agents that are here. The server does so by itself when it starts.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TakeOverMail {}
 
@@ -26,12 +25,6 @@ pub struct TakenOver {
 }
 
 impl Operation for TakeOverMail {
-    const NAME: &'static str = "mail_take_over";
-    const EFFECT: Effect = Effect::Changes;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Internal;
-    const ROUTE: Route = Route { method: "POST", path: "/api/mail/take-over" };
-    const COMMAND: &'static [&'static str] = &["mail", "take-over"];
     type Output = TakenOver;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TakenOver>, Failure> {

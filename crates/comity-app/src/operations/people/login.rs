@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::agents::Process;
 use comity_core::{Principal, Refusal};
 use schemars::JsonSchema;
@@ -10,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::identity::WayIn;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::tokens;
 
 /// Proves that you are present: gives the passphrase for this terminal, if one is set, and prints a link that is logged in.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
     /// The passphrase, if one is set
-    #[arg(skip)]
+    #[schemars(extend("writeOnly" = true))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passphrase: Option<String>,
 }
@@ -33,19 +32,12 @@ pub struct LoggedIn {
 }
 
 impl Operation for Login {
-    const NAME: &'static str = "login";
-    const EFFECT: Effect = Effect::Changes;
-    const PACE: Pace = Pace::Long;
-    const LETS_IN: Option<WayIn> = Some(WayIn::LogIn);
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/login" };
-    const COMMAND: &'static [&'static str] = &["login"];
     type Output = LoggedIn;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LoggedIn>, Failure> {
         match caller.who {
             Principal::Human => {}
-            Principal::Nobody if caller.way_in() == Self::LETS_IN => {}
+            Principal::Nobody if caller.way_in() == Some(WayIn::LogIn) => {}
             Principal::Nobody => return Err(caller.unproven().into()),
             Principal::Agent(_) | Principal::System => {
                 let problem = "only a person logs in".into();

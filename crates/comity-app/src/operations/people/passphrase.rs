@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::people::PersonAsk;
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::tokens;
 
 /// The shortest passphrase that is taken.
@@ -18,15 +17,14 @@ const CHARS_MIN: usize = 8;
 const BYTES_MAX: usize = 1_024;
 
 /// Sets the passphrase that has to be given once in every terminal before you can decide anything there, or removes it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetPassphrase {
     /// The new one; on the command line it is asked for
-    #[arg(skip)]
+    #[schemars(extend("writeOnly" = true))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passphrase: Option<String>,
     /// Remove it
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
 }
@@ -39,12 +37,6 @@ pub struct PassphraseSet {
 }
 
 impl Operation for SetPassphrase {
-    const NAME: &'static str = "passphrase_set";
-    const EFFECT: Effect = Effect::Changes;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/passphrase" };
-    const COMMAND: &'static [&'static str] = &["passphrase"];
     type Output = PassphraseSet;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PassphraseSet>, Failure> {

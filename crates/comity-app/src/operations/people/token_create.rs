@@ -2,22 +2,20 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::people::{PersonAsk, PersonEvent};
 use comity_core::{Ask, Event, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::tokens::Token;
 
 /// Makes a token for a script, by which it acts as you. It takes you at a terminal, and works until it is revoked.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
     /// What it is for, such as ci
-    #[arg(value_name = "NAME")]
     pub name: String,
 }
 
@@ -31,11 +29,6 @@ pub struct Created {
 }
 
 impl Operation for CreateToken {
-    const NAME: &'static str = "token_create";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tokens" };
-    const COMMAND: &'static [&'static str] = &["token", "create"];
     type Output = Created;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Created>, Failure> {

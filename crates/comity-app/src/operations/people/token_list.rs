@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Principal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::ledger::date;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lists the tokens by which scripts act as you; the secrets themselves are stored nowhere.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {}
 
@@ -33,11 +32,6 @@ pub struct TokenView {
 }
 
 impl Operation for ListTokens {
-    const NAME: &'static str = "tokens";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tokens" };
-    const COMMAND: &'static [&'static str] = &["token", "list"];
     type Output = Tokens;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Tokens>, Failure> {

@@ -2,21 +2,19 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::people::PersonAsk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Revokes a token: whoever presents it from now on is refused.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeToken {
     /// Its name
-    #[arg(value_name = "NAME")]
     pub name: String,
 }
 
@@ -28,11 +26,6 @@ pub struct Revoked {
 }
 
 impl Operation for RevokeToken {
-    const NAME: &'static str = "token_revoke";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/tokens/{name}" };
-    const COMMAND: &'static [&'static str] = &["token", "revoke"];
     type Output = Revoked;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Revoked>, Failure> {

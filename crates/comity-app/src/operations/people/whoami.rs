@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Principal;
 use comity_core::people::Proof;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says who you are to Comity and how it knows: an agent, you at a terminal, a script of yours, or nobody.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Whoami {}
 
@@ -34,11 +33,6 @@ pub struct Known {
 }
 
 impl Operation for Whoami {
-    const NAME: &'static str = "whoami";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/whoami" };
-    const COMMAND: &'static [&'static str] = &["whoami"];
     type Output = Known;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Known>, Failure> {

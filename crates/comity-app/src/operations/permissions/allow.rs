@@ -1,6 +1,5 @@
 //! Allows what somebody asks for.
 
-use clap::Args;
 use comity_core::permissions::{Answer, Kept, Pattern, PermissionAsk, RequestId};
 use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
@@ -8,39 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Allows a request of an agent that you lead: this exact input, once. It changes nobody's mode.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllowRequest {
     /// The request's number
-    #[arg(value_name = "ID")]
     pub id: u64,
     /// The hash of the input that you have seen; refused if the request is about another
-    #[arg(long, value_name = "HASH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// The same from now on, for this agent
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
     /// With --always: what is allowed instead of exactly this call, such as 'cargo test *' or src/ui/
-    #[arg(long, value_name = "PATTERN", requires = "always")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// With --always: for the agent's whole team
-    #[arg(long, requires = "always")]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub team: bool,
 }
 
 impl Operation for AllowRequest {
-    const NAME: &'static str = "permission_allow";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/permissions/{id}/allow" };
-    const COMMAND: &'static [&'static str] = &["permissions", "allow"];
     type Output = RequestView;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RequestView>, Failure> {

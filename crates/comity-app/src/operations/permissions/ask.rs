@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::Path;
 
-use clap::Args;
 use comity_core::permissions::{
     Call, Ground, Hearing, Judgement, PermissionAsk, PermissionEvent, State, is_answered, judge, standing,
 };
@@ -16,26 +15,22 @@ use super::input::Input;
 use super::reading;
 use crate::application::Application;
 use crate::engine::{Job, Nobody, When};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Asks whether you may make a tool call; your leader answers what no rule does. An answer is for this exact input, once.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskPermission {
     /// The tool, such as Bash
-    #[arg(value_name = "TOOL")]
     #[serde(alias = "tool_name")]
     pub tool: String,
     /// Its exact input as JSON; - for standard input
-    #[arg(value_name = "INPUT", value_parser = super::input::given)]
     pub input: Input,
     /// Wait so long for the answer (5m)
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Do not wait: the answer comes first thing in next, and a repeat of the call finds it
-    #[arg(long, conflicts_with = "wait")]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_mail: bool,
 }
@@ -53,14 +48,13 @@ pub struct Permitted {
 }
 
 impl Operation for AskPermission {
-    const NAME: &'static str = "ask_permission";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/permissions" };
-    const COMMAND: &'static [&'static str] = &["ask"];
     type Output = Permitted;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Permitted>, Failure> {
+        if self.by_mail && self.wait.is_some() {
+            let problem = "an answer by mail is not waited for";
+            return Err(Refusal::bad_input(problem, "leave out one of wait and by_mail").into());
+        }
         let cwd = caller.cwd.as_deref().unwrap_or(Path::new("/"));
         let call = Box::new(reading::call(app, cwd, &self.tool, self.input.value())?);
         let Principal::Agent(agent) = caller.who else {

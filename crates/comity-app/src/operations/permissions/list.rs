@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::display::visible_lines;
 use comity_core::permissions::{Plan as CorePlan, PlanState, colour_of, may_answer};
 use comity_core::{AgentId, Principal, Timestamp, World};
@@ -11,14 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows which agents ask for permission, for what exactly, and which plans wait: yours, and those of agents that you lead.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListPermissions {
     /// Those that were settled lately, too
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
 }
@@ -53,11 +51,6 @@ pub struct PlanView {
 }
 
 impl Operation for ListPermissions {
-    const NAME: &'static str = "permissions";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/permissions" };
-    const COMMAND: &'static [&'static str] = &["permissions", "list"];
     type Output = PermissionList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PermissionList>, Failure> {

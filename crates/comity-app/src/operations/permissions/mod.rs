@@ -24,6 +24,7 @@ use comity_core::{Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::{DELETE, Entry, GET, POST};
 pub use allow::AllowRequest;
 pub use ask::{AskPermission, asked_by_message};
 pub use deny::DenyRequest;
@@ -35,6 +36,22 @@ pub use plan_submit::SubmitPlan;
 pub use rule_add::AddRule;
 pub use rule_remove::RemoveRule;
 pub use rules::ListRules;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]),
+    Entry::of::<ListPermissions>("permissions",            "permissions list",                               GET,    "/api/permissions"),
+    Entry::of::<AllowRequest>(   "permission_allow",       "permissions allow <id>",                         POST,   "/api/permissions/{id}/allow").changes(),
+    Entry::of::<DenyRequest>(    "permission_deny",        "permissions deny <id>",                          POST,   "/api/permissions/{id}/deny") .changes(),
+    Entry::of::<ListRules>(      "permission_rules",       "permissions rules",                              GET,    "/api/permissions/rules"),
+    Entry::of::<AddRule>(        "permission_rule_add",    "permissions rule add <effect> <tool> <pattern>", POST,   "/api/permissions/rules")     .changes(),
+    Entry::of::<RemoveRule>(     "permission_rule_remove", "permissions rule remove <id>",                   DELETE, "/api/permissions/rules/{id}").removes(),
+    Entry::of::<SetMode>(        "mode",                   "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
+    Entry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes(),
+    Entry::of::<ApprovePlan>(    "plan_approve",           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes(),
+    Entry::of::<RejectPlan>(     "plan_reject",            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes(),
+];
 
 /// One request, as it is shown.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::permissions::{PermissionAsk, mode_of};
 use comity_core::roles::Mode;
 use comity_core::{AgentId, Ask, Event, Principal, Refusal, World};
@@ -11,18 +10,16 @@ use serde::{Deserialize, Serialize};
 
 use super::agent_meant;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or full. Nobody widens its own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetMode {
     /// The agent's name or id; you, if not given
-    #[arg(value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// plan, ask, accept-edits or full; only shown, if not given
-    #[arg(value_name = "MODE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
 }
@@ -37,11 +34,6 @@ pub struct ModeView {
 }
 
 impl Operation for SetMode {
-    const NAME: &'static str = "mode";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/permissions/mode" };
-    const COMMAND: &'static [&'static str] = &["mode"];
     type Output = ModeView;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ModeView>, Failure> {

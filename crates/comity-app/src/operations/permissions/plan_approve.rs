@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::permissions::{PermissionAsk, PlanAnswer, PlanState, RequestId};
 use comity_core::roles::Mode;
 use comity_core::{Ask, Event, Principal, World};
@@ -12,21 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::mode::named;
 use super::stored;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Approves the plan of an agent that you lead, and says in which mode it goes on.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovePlan {
     /// The plan's number
-    #[arg(value_name = "ID")]
     pub id: u64,
     /// What to mind
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// The mode to go on in: ask (the default), accept-edits or full; not wider than your own
-    #[arg(long, value_name = "MODE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
 }
@@ -46,11 +42,6 @@ pub struct PlanOutcome {
 }
 
 impl Operation for ApprovePlan {
-    const NAME: &'static str = "plan_approve";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/plans/{id}/approve" };
-    const COMMAND: &'static [&'static str] = &["plan", "approve"];
     type Output = PlanOutcome;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<PlanOutcome>, Failure> {

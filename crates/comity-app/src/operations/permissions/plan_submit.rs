@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::Read;
 
-use clap::Args;
 use comity_core::limits::PLAN_BYTES_MAX;
 use comity_core::permissions::{PermissionAsk, PermissionEvent};
 use comity_core::redact::redact;
@@ -12,17 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows your plan to your leader, to be let out of plan mode; you are told what comes of it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitPlan {
     /// The file that the plan is in
-    #[arg(value_name = "FILE")]
     pub file: String,
     /// The plan itself; read from the file, if not given
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
@@ -37,11 +34,6 @@ pub struct Submitted {
 }
 
 impl Operation for SubmitPlan {
-    const NAME: &'static str = "plan_submit";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/plans" };
-    const COMMAND: &'static [&'static str] = &["plan", "submit"];
     type Output = Submitted;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Submitted>, Failure> {

@@ -1,6 +1,5 @@
 //! Makes a rule.
 
-use clap::Args;
 use comity_core::permissions::{Effect as RuleEffect, Pattern, PermissionAsk, PermissionEvent, Scope};
 use comity_core::{Ask, Event, Refusal, World};
 use schemars::JsonSchema;
@@ -9,28 +8,23 @@ use serde::{Deserialize, Serialize};
 use super::reading::class_of;
 use super::rules::RuleView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Makes a rule for the agents that you lead: allow, ask or deny, by tool and pattern.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddRule {
     /// allow, ask or deny
-    #[arg(value_name = "EFFECT")]
     pub effect: String,
     /// The tool, such as Bash or Write; * for every tool
-    #[arg(value_name = "TOOL")]
     pub tool: String,
     /// Paths such as src/ or /etc/**, or the first words of a command such as 'cargo test *'
-    #[arg(value_name = "PATTERN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// For this agent alone
-    #[arg(long, value_name = "AGENT", conflicts_with = "team")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// For this team alone
-    #[arg(long, value_name = "TEAM")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
@@ -41,11 +35,6 @@ pub struct AddRule {
 pub struct Made(RuleView);
 
 impl Operation for AddRule {
-    const NAME: &'static str = "permission_rule_add";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/permissions/rules" };
-    const COMMAND: &'static [&'static str] = &["permissions", "rule", "add"];
     type Output = Made;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Made>, Failure> {
@@ -69,7 +58,11 @@ impl Operation for AddRule {
                 asks.extend(place.introduce(&world));
             }
             match (&self.agent, &self.team) {
-                (Some(agent), _) => Scope::Agent(world.agents.find(agent)?.id),
+                (Some(_), Some(_)) => {
+                    let problem = "a rule is for an agent or for a team";
+                    return Err(Refusal::bad_input(problem, "leave out one of them").into());
+                }
+                (Some(agent), None) => Scope::Agent(world.agents.find(agent)?.id),
                 (None, Some(team)) => Scope::Team(team.as_str().into()),
                 (None, None) => Scope::Below,
             }

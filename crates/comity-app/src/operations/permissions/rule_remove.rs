@@ -2,21 +2,19 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::permissions::{PermissionAsk, RuleId};
 use comity_core::{Ask, Event, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Removes a rule of yours, or of an agent that you lead.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveRule {
     /// The rule's number
-    #[arg(value_name = "ID")]
     pub id: u64,
 }
 
@@ -28,11 +26,6 @@ pub struct Removed {
 }
 
 impl Operation for RemoveRule {
-    const NAME: &'static str = "permission_rule_remove";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/permissions/rules/{id}" };
-    const COMMAND: &'static [&'static str] = &["permissions", "rule", "remove"];
     type Output = Removed;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Removed>, Failure> {

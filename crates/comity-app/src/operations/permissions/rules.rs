@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::permissions::{Rule, Scope};
 use comity_core::{Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows which rules say what agents may do without asking. Deny beats ask beats allow.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListRules {}
 
@@ -61,11 +60,6 @@ impl RuleView {
 }
 
 impl Operation for ListRules {
-    const NAME: &'static str = "permission_rules";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/permissions/rules" };
-    const COMMAND: &'static [&'static str] = &["permissions", "rules"];
     type Output = RuleList;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<RuleList>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::PoolAsk;
 use comity_core::{Ask, Event};
 use schemars::JsonSchema;
@@ -10,14 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::must_be_leased;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Takes back your request for space, or the reservation that you got.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseCancel {
     /// The pool
-    #[arg(value_name = "POOL")]
     pub pool: String,
 }
 
@@ -29,11 +27,6 @@ pub struct Cancelled {
 }
 
 impl Operation for LeaseCancel {
-    const NAME: &'static str = "lease_cancel";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/leases/cancel" };
-    const COMMAND: &'static [&'static str] = &["lease", "cancel"];
     type Output = Cancelled;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Cancelled>, Failure> {

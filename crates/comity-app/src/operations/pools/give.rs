@@ -1,6 +1,5 @@
 //! Hands a lease over.
 
-use clap::Args;
 use comity_core::pools::PoolAsk;
 use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
@@ -8,30 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{LeaseChange, changed, meant, stored_reason};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Hands a lease over to another agent, which is told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseGive {
     /// The pool, or the lease's number
-    #[arg(value_name = "POOL|ID")]
     pub lease: String,
     /// The agent's name or id; "human" for the person
-    #[arg(long, value_name = "AGENT")]
     pub to: String,
     /// Why, for the new holder
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Operation for LeaseGive {
-    const NAME: &'static str = "lease_give";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/leases/give" };
-    const COMMAND: &'static [&'static str] = &["lease", "give"];
     type Output = LeaseChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LeaseChange>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PoolAsk, PoolEvent, why_not_granted};
 use comity_core::{Ask, Event, Principal, World};
 use schemars::JsonSchema;
@@ -10,14 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::must_be_leased;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives up your oldest lease for who waits, if you have more than two or more than your share.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseGrant {
     /// The pool
-    #[arg(value_name = "POOL")]
     pub pool: String,
 }
 
@@ -35,11 +33,6 @@ pub struct Granted {
 }
 
 impl Operation for LeaseGrant {
-    const NAME: &'static str = "lease_grant";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/leases/grant" };
-    const COMMAND: &'static [&'static str] = &["lease", "grant"];
     type Output = Granted;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Granted>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PoolAsk, PoolEvent, Take};
 use comity_core::{Ask, Event, Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
@@ -10,31 +9,27 @@ use serde::{Deserialize, Serialize};
 
 use super::{LeaseView, must_be_leased, stored_reason};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free it or its time is up.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
     /// The pool, as the settings name it: [pools.build] capacity = 1
-    #[arg(value_name = "POOL", required = true)]
     pub pool: String,
     /// Wait in line so long, such as 30s
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// What for, for the others
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it lasts at most (1h)
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Span>,
     /// It ends with the process that asks
-    #[arg(long, hide = true)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
     pub while_running: bool,
 }
 
@@ -46,11 +41,6 @@ pub struct Leased {
 }
 
 impl Operation for Lease {
-    const NAME: &'static str = "lease";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/leases" };
-    const COMMAND: &'static [&'static str] = &["lease"];
     type Output = Leased;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Leased>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PlaceState, Pool, PoolKind};
 use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
@@ -10,14 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{LeaseView, those_that_exist};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows the pools: how many there are, who has which lease since when and why, and who waits.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLeases {
     /// Only this pool
-    #[arg(value_name = "POOL")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
 }
@@ -63,11 +61,6 @@ pub struct PlaceView {
 }
 
 impl Operation for ListLeases {
-    const NAME: &'static str = "leases";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/leases" };
-    const COMMAND: &'static [&'static str] = &["leases"];
     type Output = PoolList;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<PoolList>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PlaceState, PoolAsk};
 use comity_core::{Ask, Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
@@ -10,14 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::must_be_leased;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Asks for space in a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseRequest {
     /// The pool
-    #[arg(value_name = "POOL")]
     pub pool: String,
 }
 
@@ -34,11 +32,6 @@ pub struct InLine {
 }
 
 impl Operation for LeaseRequest {
-    const NAME: &'static str = "lease_request";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/leases/request" };
-    const COMMAND: &'static [&'static str] = &["lease", "request"];
     type Output = InLine;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<InLine>, Failure> {

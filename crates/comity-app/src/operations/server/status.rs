@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Principal;
 use comity_core::display::counted;
 use schemars::JsonSchema;
@@ -10,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
 use crate::moves;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::watch::WatchView;
 
 /// Says where the server is, who you are to it, and what there is.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {}
 
@@ -48,11 +47,6 @@ pub struct ServerStatus {
 }
 
 impl Operation for Status {
-    const NAME: &'static str = "status";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "GET", path: "/api/status" };
-    const COMMAND: &'static [&'static str] = &["status"];
     type Output = ServerStatus;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ServerStatus>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::display::visible;
 use comity_core::pools::PoolAsk;
@@ -12,27 +11,19 @@ use serde::{Deserialize, Serialize};
 use super::somebody;
 use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets another agent open tabs in a context that you made, with the cookies and logins in it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AdmitToContext {
     /// The name of the context
-    #[arg(value_name = "CONTEXT")]
     pub context: String,
     /// The agent's name or id
-    #[arg(long, value_name = "AGENT")]
     pub agent: String,
 }
 
 impl Operation for AdmitToContext {
-    const NAME: &'static str = "tab_admit";
-    const TOOL: &'static str = "firefox_share_context";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/contexts/admit" };
-    const COMMAND: &'static [&'static str] = &["tab", "admit"];
     type Output = Admitted;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Admitted>, Failure> {

@@ -4,8 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
-use clap::ValueEnum;
 use comity_browser::{Area, Format, ScreenshotOptions};
 use comity_core::Refusal;
 use comity_core::pools::SlotId;
@@ -14,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, Use, target};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// How good a jpeg is, of 100.
 const QUALITY: u8 = 60;
@@ -24,50 +22,35 @@ const EDGE: u32 = 1_568;
 const FILES_MAX: usize = 200;
 
 /// Takes a picture of a page without bringing its tab to the front: of what is in view, of the whole page, or of one element.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CaptureTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Of this element: a reference such as e12, or a CSS selector
-    #[arg(long, value_name = "ELEMENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Of the whole page
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full_page: bool,
     /// png or jpeg (jpeg)
-    #[arg(long, value_name = "FORMAT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Kind>,
     /// Of a jpeg, 1 to 100 (60)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality: Option<u8>,
     /// The longest edge in pixels (1568)
-    #[arg(long, value_name = "PIXELS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_edge: Option<u32>,
     /// Keep it as a file, and give its path instead of the picture
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub save: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for CaptureTab {
-    const NAME: &'static str = "tab_screenshot";
-    const TOOL: &'static str = "firefox_screenshot";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tabs/{tabId}/screenshot" };
-    const COMMAND: &'static [&'static str] = &["tab", "screenshot"];
     type Output = Picture;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Picture>, Failure> {
@@ -110,7 +93,7 @@ impl Operation for CaptureTab {
 }
 
 /// How a picture is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Every pixel as it is.

@@ -1,6 +1,5 @@
 //! Clicks in a tab.
 
-use clap::{Args, ValueEnum};
 use comity_browser::{Button, Click};
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -8,49 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabActed, Use, target};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Clicks on an element in a tab of yours, as a person would.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClickTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// A reference such as e12, or a CSS selector
-    #[arg(value_name = "ELEMENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Instead of an element: so far from the left
-    #[arg(long, value_name = "PIXELS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u32>,
     /// And so far from the top
-    #[arg(long, value_name = "PIXELS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<u32>,
     /// Twice, one right after the other
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub double: bool,
     /// Which button (left)
-    #[arg(long, value_name = "BUTTON")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub button: Option<MouseButton>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for ClickTab {
-    const NAME: &'static str = "tab_click";
-    const TOOL: &'static str = "firefox_click";
-    const EFFECT: Effect = Effect::Acts;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/click" };
-    const COMMAND: &'static [&'static str] = &["tab", "click"];
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
@@ -82,7 +67,7 @@ impl Operation for ClickTab {
 }
 
 /// A button of the mouse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MouseButton {
     /// The one for most things.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PoolAsk, SlotId};
 use comity_core::{Ask, Event};
 use schemars::JsonSchema;
@@ -10,28 +9,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, Use, timeout};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Closes a tab of yours. Whoever waits for one gets it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CloseTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for CloseTab {
-    const NAME: &'static str = "tab_close";
-    const TOOL: &'static str = "firefox_close_tab";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/tabs/{tabId}" };
-    const COMMAND: &'static [&'static str] = &["tab", "close"];
     type Output = TabClosed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabClosed>, Failure> {

@@ -2,51 +2,38 @@
 
 use std::fmt;
 
-use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Command, Use};
 use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lines, unless it is asked for more.
 const LIMIT: usize = 50;
 
 /// Shows what the pages in a tab have logged lately. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabConsole {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Only lines after this number
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// Lines at most, the newest (50)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Forget them afterwards
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clear: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for TabConsole {
-    const NAME: &'static str = "tab_console";
-    const TOOL: &'static str = "firefox_get_console";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tabs/{tabId}/console" };
-    const COMMAND: &'static [&'static str] = &["tab", "console"];
     type Output = Console;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Console>, Failure> {

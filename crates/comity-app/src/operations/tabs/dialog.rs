@@ -1,6 +1,5 @@
 //! Answers a dialog of a page.
 
-use clap::Args;
 use comity_browser::Acted;
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -8,41 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabActed, Use};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Answers the dialog that a page in a tab of yours shows.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerDialog {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Say yes
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept: bool,
     /// Say no
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dismiss: bool,
     /// Into the field of a prompt
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for AnswerDialog {
-    const NAME: &'static str = "tab_dialog";
-    const TOOL: &'static str = "firefox_dialog";
-    const EFFECT: Effect = Effect::Acts;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/dialog" };
-    const COMMAND: &'static [&'static str] = &["tab", "dialog"];
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_browser::Realm;
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -11,39 +10,28 @@ use serde::{Deserialize, Serialize};
 use super::{Command, Use, write_remarks};
 use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Bytes of a value that are shown.
 const VALUE_BYTES_MAX: usize = 64 * 1024;
 
 /// Runs a script in a tab of yours, in a sandbox beside the page's own, and gives the value of its last expression. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EvaluateInTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// The script
-    #[arg(value_name = "SCRIPT")]
     pub script: String,
     /// Among the page's own scripts instead of a sandbox
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_page: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for EvaluateInTab {
-    const NAME: &'static str = "tab_evaluate";
-    const TOOL: &'static str = "firefox_evaluate";
-    const EFFECT: Effect = Effect::Acts;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/evaluate" };
-    const COMMAND: &'static [&'static str] = &["tab", "evaluate"];
     type Output = Evaluation;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Evaluation>, Failure> {

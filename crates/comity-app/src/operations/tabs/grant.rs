@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PoolAsk, PoolEvent, why_not_granted};
 use comity_core::{Ask, Event};
 use schemars::JsonSchema;
@@ -11,25 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::timeout;
 use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives up your oldest tab for whoever waits, if you can spare one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GrantTabSpace {
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for GrantTabSpace {
-    const NAME: &'static str = "tab_grant";
-    const TOOL: &'static str = "firefox_grant_tab_space";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/grant" };
-    const COMMAND: &'static [&'static str] = &["tab", "grant"];
     type Output = SpaceGranted;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<SpaceGranted>, Failure> {

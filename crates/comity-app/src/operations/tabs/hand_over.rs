@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use clap::Args;
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId};
 use comity_core::{Ask, Event, Principal, Refusal};
 use schemars::JsonSchema;
@@ -11,35 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::{Command, TabMoved, Use, somebody, stored};
 use crate::application::Application;
 use crate::browser::in_words;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// How long the browser may take to say which pages can reach each other.
 const REACH: Duration = Duration::from_secs(10);
 
 /// Hands a tab of yours over to another agent, which is told; its page and its cookies go along, and your next tabs have cookies of their own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HandOverTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// The agent's name or id; "human" for the person
-    #[arg(long, value_name = "AGENT")]
     pub to: String,
     /// Why, for the new owner
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Operation for HandOverTab {
-    const NAME: &'static str = "tab_handover";
-    const TOOL: &'static str = "firefox_hand_over_tab";
-    const EFFECT: Effect = Effect::Changes;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/handover" };
-    const COMMAND: &'static [&'static str] = &["tab", "handover"];
     type Output = TabMoved;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {

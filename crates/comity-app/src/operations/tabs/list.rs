@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::SlotState;
 use comity_core::{Millis, Principal};
 use schemars::JsonSchema;
@@ -11,26 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::timeout;
 use crate::application::Application;
 use crate::browser::{TABS, in_a_line, quote, title};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows all tabs of the shared browser, whose they are and who waits for one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListTabs {
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for ListTabs {
-    const NAME: &'static str = "tab_list";
-    const TOOL: &'static str = "firefox_get_tabs";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tabs" };
-    const COMMAND: &'static [&'static str] = &["tab", "list"];
     type Output = TabList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabList>, Failure> {

@@ -41,6 +41,7 @@ use crate::application::Application;
 use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::operation::{Caller, Failure};
 
+use crate::catalog::{DELETE, Entry, GET, POST};
 pub use admit::AdmitToContext;
 pub use capture::CaptureTab;
 pub use click::ClickTab;
@@ -66,6 +67,36 @@ pub use state::TabState;
 pub use type_into::TypeIntoTab;
 pub use unshare::UnshareTab;
 pub use wait_for::WaitForTab;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window"),
+    Entry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab"),
+    Entry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs"),
+    Entry::of::<NavigateTab>(    "tab_navigate",   "tab navigate <tabId> <url>",     POST,   "/api/tabs/{tabId}/navigate")  .acts().for_browsing().long().tool("firefox_navigate"),
+    Entry::of::<ReadTab>(        "tab_read",       "tab read <tabId>",               GET,    "/api/tabs/{tabId}/content")   .for_browsing().long().tool("firefox_get_content"),
+    Entry::of::<TabState>(       "tab_state",      "tab state <tabId>",              GET,    "/api/tabs/{tabId}/state")     .for_browsing().long().tool("firefox_get_page_state"),
+    Entry::of::<TabElement>(     "tab_element",    "tab element <tabId> <selector>", GET,    "/api/tabs/{tabId}/element")   .for_browsing().long().tool("firefox_get_element"),
+    Entry::of::<ClickTab>(       "tab_click",      "tab click <tabId> <selector>",   POST,   "/api/tabs/{tabId}/click")     .acts().for_browsing().long().tool("firefox_click"),
+    Entry::of::<TypeIntoTab>(    "tab_type",       "tab type <tabId> <text>",        POST,   "/api/tabs/{tabId}/type")      .acts().for_browsing().long().tool("firefox_type"),
+    Entry::of::<PressKey>(       "tab_press",      "tab press <tabId> <key>",        POST,   "/api/tabs/{tabId}/press")     .acts().for_browsing().long().tool("firefox_press_key"),
+    Entry::of::<ScrollTab>(      "tab_scroll",     "tab scroll <tabId>",             POST,   "/api/tabs/{tabId}/scroll")    .acts().for_browsing().long().tool("firefox_scroll"),
+    Entry::of::<WaitForTab>(     "tab_wait",       "tab wait <tabId>",               POST,   "/api/tabs/{tabId}/wait")      .for_browsing().long().tool("firefox_wait_for"),
+    Entry::of::<CaptureTab>(     "tab_screenshot", "tab screenshot <tabId>",         GET,    "/api/tabs/{tabId}/screenshot").for_browsing().long().tool("firefox_screenshot"),
+    Entry::of::<EvaluateInTab>(  "tab_evaluate",   "tab evaluate <tabId> <script>",  POST,   "/api/tabs/{tabId}/evaluate")  .acts().for_browsing().long().tool("firefox_evaluate"),
+    Entry::of::<TabConsole>(     "tab_console",    "tab console <tabId>",            GET,    "/api/tabs/{tabId}/console")   .for_browsing().long().tool("firefox_get_console"),
+    Entry::of::<TabNetwork>(     "tab_network",    "tab network <tabId>",            GET,    "/api/tabs/{tabId}/network")   .for_browsing().long().tool("firefox_get_network"),
+    Entry::of::<TabDownloads>(   "tab_downloads",  "tab downloads <number>",         GET,    "/api/downloads")              .for_browsing().long().tool("firefox_get_downloads"),
+    Entry::of::<AnswerDialog>(   "tab_dialog",     "tab dialog <tabId>",             POST,   "/api/tabs/{tabId}/dialog")    .acts().for_browsing().long().tool("firefox_dialog"),
+    Entry::of::<RequestTabSpace>("tab_request",    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space"),
+    Entry::of::<GrantTabSpace>(  "tab_grant",      "tab grant",                      POST,   "/api/tabs/grant")             .removes().for_browsing().tool("firefox_grant_tab_space"),
+    Entry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests"),
+    Entry::of::<HandOverTab>(    "tab_handover",   "tab handover <tabId>",           POST,   "/api/tabs/{tabId}/handover")  .changes().long().tool("firefox_hand_over_tab"),
+    Entry::of::<ShareTab>(       "tab_share",      "tab share <tabId>",              POST,   "/api/tabs/{tabId}/share")     .changes().tool("firefox_share_tab"),
+    Entry::of::<AdmitToContext>( "tab_admit",      "tab admit <context>",            POST,   "/api/contexts/admit")         .changes().tool("firefox_share_context"),
+    Entry::of::<UnshareTab>(     "tab_unshare",    "tab unshare <tabId>",            POST,   "/api/tabs/{tabId}/unshare")   .changes().tool("firefox_unshare_tab"),
+];
 
 /// How long a command may take, in ms, unless it says so itself.
 const TIMEOUT_MS: u64 = 150_000;

@@ -1,7 +1,5 @@
 //! Goes somewhere in a tab.
 
-use clap::Args;
-use clap::ValueEnum;
 use comity_browser::{Acted, Until};
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -9,41 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabActed, Use};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Loads a page in a tab of yours, or goes back or forward, or loads it again.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NavigateTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// The page's address
-    #[arg(value_name = "URL")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Instead of an address
-    #[arg(long, value_name = "WHERE", conflicts_with = "url")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub go: Option<Go>,
     /// Until when to wait (complete)
-    #[arg(long, value_name = "STATE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Loaded>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for NavigateTab {
-    const NAME: &'static str = "tab_navigate";
-    const TOOL: &'static str = "firefox_navigate";
-    const EFFECT: Effect = Effect::Acts;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/navigate" };
-    const COMMAND: &'static [&'static str] = &["tab", "navigate"];
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
@@ -78,7 +64,7 @@ impl Operation for NavigateTab {
 }
 
 /// Where to go without an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Go {
     /// To the page before.
@@ -90,7 +76,7 @@ pub enum Go {
 }
 
 /// Until when a page is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Loaded {
     /// Until it has begun.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_browser::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Command, Use};
 use crate::application::Application;
 use crate::browser::write_page;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// From this status on a request has failed.
 const FAILED_FROM: u16 = 400;
@@ -18,38 +17,26 @@ const FAILED_FROM: u16 = 400;
 const LIMIT: usize = 50;
 
 /// Shows what the pages in a tab have loaded lately, and what became of it. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabNetwork {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Only requests after this number
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// Requests at most, the newest (50)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only what failed or was refused
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for TabNetwork {
-    const NAME: &'static str = "tab_network";
-    const TOOL: &'static str = "firefox_get_network";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tabs/{tabId}/network" };
-    const COMMAND: &'static [&'static str] = &["tab", "network"];
     type Output = Network;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Network>, Failure> {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use clap::Args;
 use comity_browser::{BrowserError, Until};
 use comity_core::pools::{FreeCause, Loss, PoolAsk, PoolEvent, SlotId, Take, check_context};
 use comity_core::redact::redact;
@@ -15,45 +14,34 @@ use super::timeout;
 use crate::application::Application;
 use crate::browser::{TABS, failure, in_a_line, label, quote, told};
 use crate::engine::Failed;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Characters of the name of a context.
 const CONTEXT_CHARS_MAX: usize = 64;
 
 /// Opens a tab of your own in the shared browser. When all tabs are taken, wait in line, or give up your own oldest one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenTab {
     /// The page to load; an empty one if left out
-    #[arg(value_name = "URL")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Wait in line so long when all tabs are taken, such as 30s
-    #[arg(long, value_name = "SPAN")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Close your own oldest tab if all are taken
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evict_oldest: bool,
     /// Cookies that are shared by name with those whom its maker lets in; your own if omitted
-    #[arg(long, value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for OpenTab {
-    const NAME: &'static str = "tab_open";
-    const TOOL: &'static str = "firefox_create_window";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs" };
-    const COMMAND: &'static [&'static str] = &["tab", "open"];
     type Output = TabOpened;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabOpened>, Failure> {

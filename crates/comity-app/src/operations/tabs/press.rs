@@ -1,6 +1,5 @@
 //! Presses a key in a tab.
 
-use clap::Args;
 use comity_browser::Modifier;
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -8,36 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabActed, Use};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Presses a key in a tab of yours, such as Enter, Tab, ArrowDown or a, with Shift, Control, Alt or Meta if they are named.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PressKey {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// The key
-    #[arg(value_name = "KEY")]
     pub key: String,
     /// Held down meanwhile: Alt, Control, Meta or Shift
-    #[arg(long = "with", value_name = "KEY")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for PressKey {
-    const NAME: &'static str = "tab_press";
-    const TOOL: &'static str = "firefox_press_key";
-    const EFFECT: Effect = Effect::Acts;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/press" };
-    const COMMAND: &'static [&'static str] = &["tab", "press"];
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {

@@ -2,47 +2,35 @@
 
 use std::fmt;
 
-use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Command, Use, target, write_remarks};
 use crate::application::Application;
 use crate::browser::{in_a_line, title, write_page};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Characters of a text, unless it is asked for more.
 const CHARS_MAX: usize = 20_000;
 
 /// Reads the text of a page, or of one element. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Only this element: a reference such as e12, or a CSS selector
-    #[arg(long, value_name = "ELEMENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Characters at most (20000)
-    #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chars: Option<usize>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for ReadTab {
-    const NAME: &'static str = "tab_read";
-    const TOOL: &'static str = "firefox_get_content";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tabs/{tabId}/content" };
-    const COMMAND: &'static [&'static str] = &["tab", "read"];
     type Output = PageText;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PageText>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::pools::{PoolAsk, PoolEvent};
 use comity_core::{Ask, Event, Timestamp, World};
 use schemars::JsonSchema;
@@ -11,29 +10,21 @@ use serde::{Deserialize, Serialize};
 use super::timeout;
 use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Asks for a tab when all are taken, and goes on: when one is free it is kept for you for 30 s, and you are told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestTabSpace {
     /// Take the request back
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancel: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for RequestTabSpace {
-    const NAME: &'static str = "tab_request";
-    const TOOL: &'static str = "firefox_request_tab_space";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/requests" };
-    const COMMAND: &'static [&'static str] = &["tab", "request"];
     type Output = SpaceRequested;
 
     fn plan(self, _: &Application, caller: &Caller) -> Result<Plan<SpaceRequested>, Failure> {

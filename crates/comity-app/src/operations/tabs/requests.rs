@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Millis;
 use comity_core::pools::PlaceState;
 use schemars::JsonSchema;
@@ -11,25 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::timeout;
 use crate::application::Application;
 use crate::browser::TABS;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows who waits for a tab, for whom one is kept, and what you have yourself.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabRequests {
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for TabRequests {
-    const NAME: &'static str = "tab_requests";
-    const TOOL: &'static str = "firefox_get_slot_requests";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tabs/requests" };
-    const COMMAND: &'static [&'static str] = &["tab", "requests"];
     type Output = SlotRequests;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<SlotRequests>, Failure> {

@@ -1,7 +1,5 @@
 //! Scrolls in a tab.
 
-use clap::Args;
-use clap::ValueEnum;
 use comity_browser::{Acted, Scroll};
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -9,45 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabActed, Use, target};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Scrolls a page in a tab of yours: by pixels, to an end, or until an element is in view.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScrollTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Down by so many pixels; up, if below 0
-    #[arg(long, value_name = "PIXELS", allow_negative_numbers = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<i32>,
     /// To the right by so many pixels
-    #[arg(long, value_name = "PIXELS", allow_negative_numbers = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<i32>,
     /// To the top or the bottom
-    #[arg(long, value_name = "END")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
     /// Until this element is in view; with by or end, what scrolls: a reference, or a CSS selector
-    #[arg(long, value_name = "ELEMENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for ScrollTab {
-    const NAME: &'static str = "tab_scroll";
-    const TOOL: &'static str = "firefox_scroll";
-    const EFFECT: Effect = Effect::Acts;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/scroll" };
-    const COMMAND: &'static [&'static str] = &["tab", "scroll"];
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
@@ -75,7 +60,7 @@ impl Operation for ScrollTab {
 }
 
 /// An end of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum End {
     /// The top.

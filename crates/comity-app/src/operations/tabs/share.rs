@@ -1,6 +1,5 @@
 //! Lets somebody else look at a tab.
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::pools::{PoolAsk, SlotId};
 use schemars::JsonSchema;
@@ -8,27 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabMoved, Use, somebody};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets another agent look at a tab of yours: read it and take pictures, but not act in it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShareTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// The agent's name or id; "human" for the person
-    #[arg(long, value_name = "AGENT")]
     pub with: String,
 }
 
 impl Operation for ShareTab {
-    const NAME: &'static str = "tab_share";
-    const TOOL: &'static str = "firefox_share_tab";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/share" };
-    const COMMAND: &'static [&'static str] = &["tab", "share"];
     type Output = TabMoved;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {

@@ -1,6 +1,5 @@
 //! Lets somebody look at a tab no more.
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::pools::{PoolAsk, SlotId};
 use schemars::JsonSchema;
@@ -8,27 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, TabMoved, Use, somebody};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets another agent look at a tab of yours no more.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnshareTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// The agent's name or id; "human" for the person
-    #[arg(long, value_name = "AGENT")]
     pub with: String,
 }
 
 impl Operation for UnshareTab {
-    const NAME: &'static str = "tab_unshare";
-    const TOOL: &'static str = "firefox_unshare_tab";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/unshare" };
-    const COMMAND: &'static [&'static str] = &["tab", "unshare"];
     type Output = TabMoved;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
-use clap::ValueEnum;
 use comity_browser::Condition;
 use comity_core::Refusal;
 use schemars::JsonSchema;
@@ -11,49 +9,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, Use, write_remarks};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Waits until something is so in a tab: an element or a text is there, one is gone, the address is this, or everything is loaded.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitForTab {
     /// The tab
-    #[arg(value_name = "TAB")]
     pub tab_id: u64,
     /// Until an element that matches is visible
-    #[arg(long, value_name = "CSS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Until no element that matches is visible
-    #[arg(long, value_name = "CSS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone: Option<String>,
     /// Until the page has this text
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Until the address contains this
-    #[arg(long, value_name = "PART")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Until the page is so far
-    #[arg(long, value_name = "STATE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Loading>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 
 impl Operation for WaitForTab {
-    const NAME: &'static str = "tab_wait";
-    const TOOL: &'static str = "firefox_wait_for";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Browsing;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tabs/{tabId}/wait" };
-    const COMMAND: &'static [&'static str] = &["tab", "wait"];
     type Output = TabReady;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabReady>, Failure> {
@@ -78,7 +62,7 @@ impl Operation for WaitForTab {
 }
 
 /// How far a page is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Loading {
     /// It can be read.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::{Args, ValueEnum};
 use comity_core::Refusal;
 use comity_core::redact::redact;
 use comity_core::tasks::{Brief, Draft, Priority, TaskAsk};
@@ -11,52 +10,43 @@ use serde::{Deserialize, Serialize};
 
 use super::{TaskView, advisories, declared, introduced};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::Place;
 
 /// Adds a task, for a free agent of its role when all that comes first is done.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAdd {
     /// What to do, in a few words
-    #[arg(value_name = "TITLE")]
     pub title: String,
     /// Made if left out
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What to do, in full
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// developer if left out
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// Only for this team
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     /// Which goes first
-    #[arg(long, value_name = "PRIORITY")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<PriorityWord>,
     /// Tasks that come first
-    #[arg(long, value_name = "ID", num_args = 1..)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
     /// Paths it changes, locked while it runs
-    #[arg(long, value_name = "PATH", num_args = 1..)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Somebody else must accept it
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub review: bool,
 }
 
 /// Which of several tasks goes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum PriorityWord {
@@ -77,12 +67,6 @@ pub struct TasksAdded {
 }
 
 impl Operation for TaskAdd {
-    const NAME: &'static str = "task_add";
-    const TOOL: &'static str = "TaskCreate";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tasks" };
-    const COMMAND: &'static [&'static str] = &["task", "add"];
     type Output = TasksAdded;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TasksAdded>, Failure> {

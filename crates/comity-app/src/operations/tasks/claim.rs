@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::limits::WAIT_MAX;
 use comity_core::notices::{Notice, Told};
 use comity_core::tasks::{Act, Task, TaskAsk, TaskRef, TaskTold};
@@ -13,19 +12,17 @@ use serde::{Deserialize, Serialize};
 use super::{advisories, introduced, prompt};
 use crate::application::Application;
 use crate::engine::{Job, Nobody, When};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Takes a task, or the one that is most worth doing for you; with wait, as soon as there is one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClaim {
     /// Which; the best one for you, if left out
-    #[arg(value_name = "ID")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Wait for work this long, such as 30s
-    #[arg(long, value_name = "SPAN", conflicts_with = "id")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
 }
@@ -45,18 +42,16 @@ pub struct TaskTaken {
 }
 
 impl Operation for TaskClaim {
-    const NAME: &'static str = "task_claim";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tasks/claim" };
-    const COMMAND: &'static [&'static str] = &["task", "claim"];
     type Output = TaskTaken;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskTaken>, Failure> {
+        if self.id.is_some() && self.wait.is_some() {
+            let problem = "only the next task can be waited for";
+            return Err(Refusal::bad_input(problem, "leave out the id, or the wait").into());
+        }
         let place = app.projects().place(caller)?;
         let (project, who) = (place.project(), caller.who);
-        if let Some(wait) = self.wait.map(|span| span.0).filter(|wait| self.id.is_none() && *wait > Millis(0))
-        {
+        if let Some(wait) = self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0)) {
             let seek = introduced(app, &place, TaskAsk::Seek { project, wait });
             return wait_for_work(app, caller, seek, wait);
         }

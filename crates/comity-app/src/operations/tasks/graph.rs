@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use clap::Args;
 use comity_core::display::visible;
 use comity_core::tasks::Task;
 use comity_core::{ProjectId, World};
@@ -11,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lines of one drawing.
 const LINES_MAX: usize = 1_000;
@@ -19,11 +18,10 @@ const LINES_MAX: usize = 1_000;
 const DEPTH_MAX: usize = 40;
 
 /// Draws the graph of tasks: what depends on a task is below it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGraph {
     /// Those that have ended too, even if nothing open depends on them
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
 }
@@ -49,11 +47,6 @@ pub struct Node {
 }
 
 impl Operation for TaskGraph {
-    const NAME: &'static str = "task_graph";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/task-graph" };
-    const COMMAND: &'static [&'static str] = &["task", "graph"];
     type Output = Graph;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Graph>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::tasks::{Opening, Status, Task, openings};
 use comity_core::{Principal, Refusal, World};
 use schemars::JsonSchema;
@@ -10,25 +9,22 @@ use serde::{Deserialize, Serialize};
 
 use super::TaskView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Tasks that one answer shows.
 const SHOWN_MAX: usize = 500;
 
 /// Lists open tasks, and which roles are wanted.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskList {
     /// Only these, such as ready or in-review
-    #[arg(long, value_name = "STATUS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Only of this agent, or me
-    #[arg(long, value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Ended ones too
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
 }
@@ -59,12 +55,6 @@ pub struct WantedRole {
 }
 
 impl Operation for TaskList {
-    const NAME: &'static str = "task_list";
-    const TOOL: &'static str = "TaskList";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "GET", path: "/api/tasks" };
-    const COMMAND: &'static [&'static str] = &["task", "list"];
     type Output = TaskListing;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskListing>, Failure> {

@@ -1,44 +1,83 @@
 //! Tasks: what there is to do, in which order, and whose it is.
 
+mod accept;
 mod add;
 mod assign;
+mod cancel;
 mod claim;
 mod declare;
 mod done;
 mod fail;
 mod get;
+mod give_back;
 mod graph;
 mod list;
+mod pause;
 mod prompt;
+mod reopen;
+mod resume;
+mod retry;
+mod send_back;
+mod skip;
 mod start;
 mod update;
-mod verbs;
 mod view;
 
 use comity_core::tasks::{Act, TaskAsk, TaskEvent, TaskRef};
 use comity_core::{Ask, Event, ProjectId, Timestamp, World};
 
+pub use accept::TaskAccept;
 pub use add::TaskAdd;
 pub use assign::TaskAssign;
+pub use cancel::TaskCancel;
 pub use claim::{TaskClaim, TaskTaken};
 pub use declare::TaskDeclare;
 pub use done::TaskDone;
 pub use fail::TaskFail;
 pub use get::TaskGet;
+pub use give_back::TaskGiveBack;
 pub use graph::TaskGraph;
 pub use list::TaskList;
+pub use pause::TaskPause;
 pub use prompt::prompt;
+pub use reopen::TaskReopen;
+pub use resume::TaskResume;
+pub use retry::TaskRetry;
+pub use send_back::TaskSendBack;
+pub use skip::TaskSkip;
 pub use start::TaskStart;
 pub use update::TaskUpdate;
-pub use verbs::{
-    TaskAccept, TaskCancel, TaskGiveBack, TaskPause, TaskReopen, TaskResume, TaskRetry, TaskSendBack,
-    TaskSkip,
-};
 pub use view::{TaskChange, TaskView};
 
 use crate::application::Application;
+use crate::catalog::{Entry, GET, POST};
 use crate::operation::{Caller, Failure, Plan};
 use crate::projects::Place;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<TaskAdd>(     "task_add",       "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]),
+    Entry::of::<TaskDeclare>( "task_declare",   "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
+    Entry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList"),
+    Entry::of::<TaskGraph>(   "task_graph",     "task graph",            GET,  "/api/task-graph"),
+    Entry::of::<TaskGet>(     "task_get",       "task get <id>",         GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet"),
+    Entry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes(),
+    Entry::of::<TaskStart>(   "task_start",     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
+    Entry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes(),
+    Entry::of::<TaskFail>(    "task_fail",      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),
+    Entry::of::<TaskGiveBack>("task_give_back", "task give-back <id>",   POST, "/api/tasks/{id}/give-back").changes(),
+    Entry::of::<TaskAccept>(  "task_accept",    "task accept <id>",      POST, "/api/tasks/{id}/accept")   .changes(),
+    Entry::of::<TaskSendBack>("task_send_back", "task send-back <id>",   POST, "/api/tasks/{id}/send-back").changes(),
+    Entry::of::<TaskAssign>(  "task_assign",    "task assign <id> <to>", POST, "/api/tasks/{id}/assign")   .changes(),
+    Entry::of::<TaskUpdate>(  "task_update",    "task update <id>",      POST, "/api/tasks/{id}/update")   .changes().for_agents().tool("TaskUpdate"),
+    Entry::of::<TaskPause>(   "task_pause",     "task pause <id>",       POST, "/api/tasks/{id}/pause")    .changes(),
+    Entry::of::<TaskResume>(  "task_resume",    "task resume <id>",      POST, "/api/tasks/{id}/resume")   .changes(),
+    Entry::of::<TaskRetry>(   "task_retry",     "task retry <id>",       POST, "/api/tasks/{id}/retry")    .changes(),
+    Entry::of::<TaskReopen>(  "task_reopen",    "task reopen <id>",      POST, "/api/tasks/{id}/reopen")   .changes(),
+    Entry::of::<TaskSkip>(    "task_skip",      "task skip <id>",        POST, "/api/tasks/{id}/skip")     .removes(),
+    Entry::of::<TaskCancel>(  "task_cancel",    "task cancel <id>",      POST, "/api/tasks/{id}/cancel")   .removes(),
+];
 
 /// Plans an act on one task of the project that the caller is in.
 fn act(

@@ -1,6 +1,5 @@
 //! Begins the work on a task.
 
-use clap::Args;
 use comity_core::limits;
 use comity_core::tasks::Act;
 use schemars::JsonSchema;
@@ -8,27 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{TaskChange, act};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Begins to work on a task: takes it, if nobody has it, and locks its files, all or none.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskStart {
     /// Which
-    #[arg(value_name = "ID")]
     pub id: String,
     /// The number of your claim: refused if it is not the current one
-    #[arg(long, value_name = "NUMBER")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
 }
 
 impl Operation for TaskStart {
-    const NAME: &'static str = "task_start";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tasks/{id}/start" };
-    const COMMAND: &'static [&'static str] = &["task", "start"];
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {

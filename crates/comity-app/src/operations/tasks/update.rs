@@ -1,6 +1,5 @@
 //! Changes a task: one tool for all that agents do with one.
 
-use clap::Args;
 use comity_core::redact::redact;
 use comity_core::tasks::{Act, State, Task, TaskAsk, TaskRef};
 use comity_core::{Ask, Refusal};
@@ -11,45 +10,33 @@ use super::list::owner;
 use super::start::start;
 use super::{TaskChange, act};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Changes a task: its status, its owner, or what comes first.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
     /// Which
-    #[arg(value_name = "ID")]
     #[serde(alias = "taskId")]
     pub id: String,
     /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
-    #[arg(long, value_name = "STATUS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// This agent gets it; me
-    #[arg(long, value_name = "AGENT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// What shows it
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// Why failed or sent-back
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// More that come first
-    #[arg(long, value_name = "ID", num_args = 1..)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
 }
 
 impl Operation for TaskUpdate {
-    const NAME: &'static str = "task_update";
-    const TOOL: &'static str = "TaskUpdate";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/tasks/{id}/update" };
-    const COMMAND: &'static [&'static str] = &["task", "update"];
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {

@@ -2,24 +2,21 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets an agent into a team, such as the one that it wished for: for the team's leader, and for you.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Admit {
     /// The agent
-    #[arg(value_name = "AGENT")]
     pub agent: String,
     /// The team; the one that it wished for, if left out
-    #[arg(value_name = "TEAM")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
@@ -34,11 +31,6 @@ pub struct Admitted {
 }
 
 impl Operation for Admit {
-    const NAME: &'static str = "team_admit";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/teams/admit" };
-    const COMMAND: &'static [&'static str] = &["team", "admit"];
     type Output = Admitted;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Admitted>, Failure> {

@@ -1,6 +1,5 @@
 //! Makes a team.
 
-use clap::Args;
 use comity_core::redact::redact;
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Event, World};
@@ -9,29 +8,21 @@ use serde::{Deserialize, Serialize};
 
 use super::TeamView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Makes a team that you lead.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTeam {
     /// Its name
-    #[arg(value_name = "NAME")]
     #[serde(alias = "team_name")]
     pub name: String,
     /// What it is for
-    #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "description")]
     pub purpose: Option<String>,
 }
 
 impl Operation for CreateTeam {
-    const NAME: &'static str = "team_create";
-    const TOOL: &'static str = "TeamCreate";
-    const EFFECT: Effect = Effect::Changes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/teams" };
-    const COMMAND: &'static [&'static str] = &["team", "create"];
     type Output = TeamView;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<TeamView>, Failure> {

@@ -2,21 +2,19 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::Ask;
 use comity_core::teams::TeamAsk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Ends a team that you lead, once nobody else is in it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteTeam {
     /// Its name
-    #[arg(value_name = "NAME")]
     #[serde(alias = "team_name")]
     pub name: String,
 }
@@ -29,12 +27,6 @@ pub struct DeletedTeam {
 }
 
 impl Operation for DeleteTeam {
-    const NAME: &'static str = "team_delete";
-    const TOOL: &'static str = "TeamDelete";
-    const EFFECT: Effect = Effect::Removes;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/teams/{name}" };
-    const COMMAND: &'static [&'static str] = &["team", "delete"];
     type Output = DeletedTeam;
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<DeletedTeam>, Failure> {

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use clap::Args;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TeamView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows the teams, who leads them and who is in them.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTeams {}
 
@@ -24,11 +23,6 @@ pub struct TeamList {
 }
 
 impl Operation for ListTeams {
-    const NAME: &'static str = "teams";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/teams" };
-    const COMMAND: &'static [&'static str] = &["team", "list"];
     type Output = TeamList;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TeamList>, Failure> {

@@ -1,6 +1,5 @@
 //! Shows one team.
 
-use clap::Args;
 use comity_core::Refusal;
 use comity_core::teams::members;
 use schemars::JsonSchema;
@@ -8,23 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::TeamView;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows one team: who leads it, who is in it, and what waits for them.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowTeam {
     /// Its name
-    #[arg(value_name = "NAME")]
     pub name: String,
 }
 
 impl Operation for ShowTeam {
-    const NAME: &'static str = "team";
-    const EFFECT: Effect = Effect::Reads;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/teams/{name}" };
-    const COMMAND: &'static [&'static str] = &["team", "show"];
     type Output = TeamView;
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<TeamView>, Failure> {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use clap::Args;
 use comity_core::worktrees::Tree;
 use comity_core::{Ask, Event, Principal, Refusal, World};
 use comity_git::worktree::{
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ask, failure};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::guard::confiner;
 use crate::projects::Place;
 use crate::removal::settle;
@@ -25,19 +24,16 @@ const ELSEWHERE: &str =
     "paths that you know are of another checkout: translate them, and read the files again";
 
 /// Gives you a worktree and a branch of your own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeAdd {
     /// Its name; yours if left out
-    #[arg(value_name = "SLUG")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
     /// Where it begins; where the main checkout is if left out
-    #[arg(long, value_name = "REF")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Its branch; comity/SLUG, if none is given
-    #[arg(long, value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
 }
@@ -80,13 +76,6 @@ impl WorktreeMade {
 }
 
 impl Operation for WorktreeAdd {
-    const NAME: &'static str = "worktree_add";
-    const EFFECT: Effect = Effect::Changes;
-    const WRITES_FILES: bool = true;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "POST", path: "/api/worktrees" };
-    const COMMAND: &'static [&'static str] = &["worktree", "add"];
     type Output = WorktreeMade;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeMade>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::{Principal, ProjectId};
 use comity_git::worktree::{Driver, Slug};
 use schemars::JsonSchema;
@@ -10,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::failure;
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lists the worktrees of this project, what is in the trash, and what crashes have left.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWorktrees {}
 
@@ -63,12 +62,6 @@ pub struct TrashView {
 }
 
 impl Operation for ListWorktrees {
-    const NAME: &'static str = "worktree_list";
-    const EFFECT: Effect = Effect::Reads;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "GET", path: "/api/worktrees" };
-    const COMMAND: &'static [&'static str] = &["worktree", "list"];
     type Output = WorktreeList;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeList>, Failure> {

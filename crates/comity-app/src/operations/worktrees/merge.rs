@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use clap::Args;
 use comity_core::moves::{Act, Move};
 use comity_core::worktrees::{Worktree, may_change};
 use comity_core::{Ask, Event, Refusal};
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{ask, failure, meant, scope};
 use crate::application::Application;
 use crate::moves::{self, Moving};
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::commits::files as count;
 use crate::projects::Place;
 
@@ -24,27 +23,22 @@ const PLANS_MAX: usize = 5;
 const SHOWN_MAX: usize = 20;
 
 /// Merges a worktree's branch into another one, in line with other merges. Nobody's checkout is touched.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeMerge {
     /// Its name; the one that you are in, or your only one, if none is given
-    #[arg(value_name = "SLUG")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
     /// The branch to merge into; that of the main checkout, if none is given
-    #[arg(long, value_name = "BRANCH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
     /// The message of the merge
-    #[arg(short, long, value_name = "MESSAGE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Only say what would be merged
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// Merge changes, too, that were made without a lock
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub out_of_scope: bool,
 }
@@ -69,13 +63,6 @@ pub struct MergeMade {
 }
 
 impl Operation for WorktreeMerge {
-    const NAME: &'static str = "worktree_merge";
-    const EFFECT: Effect = Effect::Changes;
-    const WRITES_FILES: bool = true;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/worktrees/merge" };
-    const COMMAND: &'static [&'static str] = &["worktree", "merge"];
     type Output = MergeMade;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<MergeMade>, Failure> {

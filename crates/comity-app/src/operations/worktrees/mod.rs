@@ -16,11 +16,22 @@ use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
 use crate::projects::Place;
 
+use crate::catalog::{DELETE, Entry, GET, POST};
 pub use add::WorktreeAdd;
 pub use list::ListWorktrees;
 pub use merge::WorktreeMerge;
 pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;
+
+/// The operations, in the order in which people read them.
+#[rustfmt::skip] // A table: a line for each.
+pub(crate) const OPERATIONS: &[Entry] = &[
+    Entry::of::<WorktreeAdd>(    "worktree_add",     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().for_agents().long().writes_files().unlisted(&["branch"]),
+    Entry::of::<ListWorktrees>(  "worktree_list",    "worktree list",           GET,    "/api/worktrees")        .long(),
+    Entry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files(),
+    Entry::of::<WorktreeRemove>( "worktree_remove",  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().for_agents().long().writes_files().unlisted(&["wait"]),
+    Entry::of::<WorktreeRestore>("worktree_restore", "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
+];
 
 /// The worktree that is meant: the named one, else the one that the caller is in, else the caller's only one.
 fn meant(app: &Application, caller: &Caller, place: &Place, slug: Option<&str>) -> Result<Worktree, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::worktrees::may_change;
 use comity_core::{Ask, Event, Principal, Refusal};
 use comity_git::worktree::TRASH_KEPT_FOR;
@@ -11,20 +10,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{failure, meant};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::Place;
 use crate::removal::{Verdict, in_words, purge, settle};
 
 /// Releases a worktree: it goes into the trash once it is proven that no work is in it, else you are told why it stays.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRemove {
     /// Its name; the one that you are in if left out
-    #[arg(value_name = "SLUG")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
     /// Wait until it is known whether it can go; people always do
-    #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wait: bool,
 }
@@ -43,13 +40,6 @@ pub struct WorktreeGoes {
 }
 
 impl Operation for WorktreeRemove {
-    const NAME: &'static str = "worktree_remove";
-    const EFFECT: Effect = Effect::Removes;
-    const WRITES_FILES: bool = true;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::Agents;
-    const ROUTE: Route = Route { method: "DELETE", path: "/api/worktrees/{slug}" };
-    const COMMAND: &'static [&'static str] = &["worktree", "remove"];
     type Output = WorktreeGoes;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeGoes>, Failure> {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use clap::Args;
 use comity_core::worktrees::Tree;
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
@@ -11,14 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::add::made_before;
 use super::{ask_with_key, failure};
 use crate::application::Application;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Route};
+use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Brings a worktree back from the trash, complete.
-#[derive(Debug, Serialize, Deserialize, JsonSchema, Args)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRestore {
     /// Its name, or its name in the trash; the last one that went there, if none is given
-    #[arg(value_name = "SLUG")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
 }
@@ -35,13 +33,6 @@ pub struct WorktreeBack {
 }
 
 impl Operation for WorktreeRestore {
-    const NAME: &'static str = "worktree_restore";
-    const EFFECT: Effect = Effect::Changes;
-    const WRITES_FILES: bool = true;
-    const PACE: Pace = Pace::Long;
-    const AUDIENCE: Audience = Audience::People;
-    const ROUTE: Route = Route { method: "POST", path: "/api/worktrees/restore" };
-    const COMMAND: &'static [&'static str] = &["worktree", "restore"];
     type Output = WorktreeBack;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeBack>, Failure> {

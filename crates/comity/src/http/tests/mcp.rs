@@ -69,7 +69,7 @@ fn tools_are_listed_and_called_in_every_version() {
             "{text}"
         );
         let (text, is_error) = call(&server, &bob, version, "lock", json!({ "path": "a.rs" }));
-        assert!(text.contains("cannot read its input") && is_error, "{text}");
+        assert!(text.contains("can't read its input") && is_error, "{text}");
 
         server.op(HUMAN, "release", &json!({ "paths": "a.rs" }));
         let (text, _) = call(&server, &ann, version, "status", json!({}));

@@ -1,0 +1,25 @@
+//! Accepts work that is in review.
+
+use comity_core::tasks::Act;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Caller, Failure, Operation, Plan};
+
+/// Accepts the work of somebody else that is in review.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskAccept {
+    /// Which task
+    pub id: String,
+}
+
+impl Operation for TaskAccept {
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        act(app, caller, &self.id, None, Act::Accept)
+    }
+}

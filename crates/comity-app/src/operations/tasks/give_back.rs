@@ -1,0 +1,25 @@
+//! Gives a task back.
+
+use comity_core::tasks::Act;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Caller, Failure, Operation, Plan};
+
+/// Gives your task back, for somebody else to take.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskGiveBack {
+    /// Which task
+    pub id: String,
+}
+
+impl Operation for TaskGiveBack {
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        act(app, caller, &self.id, None, Act::GiveBack)
+    }
+}

@@ -1,0 +1,25 @@
+//! Pauses a task.
+
+use comity_core::tasks::Act;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Caller, Failure, Operation, Plan};
+
+/// Lets nobody work on a task for now; its owner keeps it, and its files are unlocked.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPause {
+    /// Which task
+    pub id: String,
+}
+
+impl Operation for TaskPause {
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        act(app, caller, &self.id, None, Act::Pause)
+    }
+}

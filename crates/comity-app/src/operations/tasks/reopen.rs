@@ -1,0 +1,25 @@
+//! Reopens a task that had ended.
+
+use comity_core::tasks::Act;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Caller, Failure, Operation, Plan};
+
+/// Takes back a task that is done, failed, skipped or cancelled. What was begun after it goes on.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskReopen {
+    /// Which task
+    pub id: String,
+}
+
+impl Operation for TaskReopen {
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        act(app, caller, &self.id, None, Act::Reopen)
+    }
+}

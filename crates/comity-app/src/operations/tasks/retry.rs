@@ -1,0 +1,25 @@
+//! Tries a failed task again.
+
+use comity_core::tasks::Act;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Caller, Failure, Operation, Plan};
+
+/// Tries a failed task again.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRetry {
+    /// Which task
+    pub id: String,
+}
+
+impl Operation for TaskRetry {
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        act(app, caller, &self.id, None, Act::Retry)
+    }
+}

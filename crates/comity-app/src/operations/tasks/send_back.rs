@@ -1,0 +1,28 @@
+//! Sends work back that is in review.
+
+use comity_core::redact::redact;
+use comity_core::tasks::Act;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{TaskChange, act};
+use crate::application::Application;
+use crate::operation::{Caller, Failure, Operation, Plan};
+
+/// Sends the work of somebody else that is in review back, with what must change.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSendBack {
+    /// Which
+    pub id: String,
+    /// What must change
+    pub reason: String,
+}
+
+impl Operation for TaskSendBack {
+    type Output = TaskChange;
+
+    fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
+        act(app, caller, &self.id, None, Act::SendBack { reason: redact(&self.reason).into() })
+    }
+}

@@ -1,0 +1,313 @@
+//! The arguments of an operation, from the schema of its input: operands where the catalog says so, flags for the rest.
+
+use std::io::Read;
+
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use comity_app::catalog::Entry;
+use comity_app::span::Span;
+use serde_json::{Map, Value};
+
+/// Bytes of a document that is named on the command line.
+const DOCUMENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// What a field takes.
+#[derive(Clone, PartialEq, Debug)]
+enum Shape {
+    Flag,
+    Number {
+        is_signed: bool,
+    },
+    Text,
+    Span,
+    OneOf(Vec<PossibleValue>),
+    Texts,
+    /// Anything else: JSON, or a file with JSON or TOML.
+    Document,
+}
+
+/// One field of an input, as the schema tells it.
+struct Field<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    shape: Shape,
+    is_required: bool,
+}
+
+/// Adds the arguments of an operation to its command.
+pub(super) fn add(command: Command, entry: &Entry) -> Command {
+    let schema = (entry.input)();
+    let operands: Vec<&str> = entry.operands().collect();
+    let about = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+    let mut command = command.about(about.trim_end_matches('.').to_owned());
+    // In the order in which they are typed.
+    for (index, name) in operands.iter().enumerate() {
+        if let Some(field) = fields(&schema).find(|field| field.name == *name) {
+            command = command.arg(argument(&field).index(index + 1));
+        }
+    }
+    let flags = fields(&schema).filter(|field| !operands.contains(&field.name) && !field.is_secret());
+    flags.fold(command, |command, field| {
+        let flag = argument(&field).long(field.name.kebab());
+        // Everybody expects it of whatever takes a message.
+        command.arg(if field.name == "message" { flag.short('m') } else { flag })
+    })
+}
+
+/// The input that was typed.
+pub(super) fn input(entry: &Entry, matches: &ArgMatches) -> Result<Value, String> {
+    let schema = (entry.input)();
+    let mut input = Map::new();
+    for field in fields(&schema).filter(|field| !field.is_secret()) {
+        if let Some(value) = field.given(matches)? {
+            input.insert(field.name.to_owned(), value);
+        }
+    }
+    Ok(Value::Object(input))
+}
+
+fn fields(schema: &Value) -> impl Iterator<Item = Field<'_>> {
+    let required = schema["required"].as_array();
+    schema["properties"].as_object().into_iter().flatten().map(move |(name, schema)| {
+        let is_required = required.is_some_and(|names| names.iter().any(|one| one == name));
+        Field { name, schema, shape: Shape::of(schema), is_required }
+    })
+}
+
+fn argument(field: &Field<'_>) -> Arg {
+    let help = field.schema["description"].as_str().unwrap_or_default().to_owned();
+    let argument = Arg::new(field.name.to_owned()).help(help);
+    if field.shape == Shape::Flag {
+        return argument.action(ArgAction::SetTrue);
+    }
+    let argument = argument.required(field.is_required).value_name(value_name(field));
+    match &field.shape {
+        Shape::Number { is_signed: true } => {
+            argument.value_parser(value_parser!(i64)).allow_negative_numbers(true)
+        }
+        Shape::Number { is_signed: false } => argument.value_parser(value_parser!(u64)),
+        Shape::Span => argument.value_parser(span),
+        Shape::OneOf(values) => argument.value_parser(values.clone()),
+        Shape::Texts => argument.num_args(1..).action(ArgAction::Append),
+        Shape::Flag | Shape::Text | Shape::Document => argument,
+    }
+}
+
+/// A length of time, as it was typed, if it is one.
+fn span(text: &str) -> Result<String, String> {
+    text.parse::<Span>().map(|_| text.to_owned())
+}
+
+/// What stands for the value in help: the word that people use for such a thing.
+fn value_name(field: &Field<'_>) -> String {
+    let word = match field.name {
+        _ if field.shape == Shape::Span => "SPAN",
+        _ if field.shape == Shape::Document => "JSON|FILE",
+        "timeout" => "MS",
+        "path" | "paths" | "files" => "PATH",
+        "reason" | "message" | "description" | "evidence" | "feedback" | "purpose" | "rationale"
+        | "subject" | "text" | "content" => "TEXT",
+        "owner" | "with" | "agent" => "AGENT",
+        "depends_on" | "client_id" | "task" => "ID",
+        "tabId" => "TAB",
+        "selector" | "scope" => "ELEMENT",
+        "since" | "at" => "WHEN",
+        "base" => "REF",
+        "into" => "BRANCH",
+        _ if matches!(field.shape, Shape::Number { .. }) && field.name != "id" => "N",
+        name => return name.kebab().replace('-', "_").to_uppercase(),
+    };
+    word.to_owned()
+}
+
+impl Field<'_> {
+    /// Whether it must not be typed where others can see it.
+    fn is_secret(&self) -> bool {
+        self.schema["writeOnly"] == true
+    }
+
+    fn given(&self, matches: &ArgMatches) -> Result<Option<Value>, String> {
+        let one = |value: &String| Value::from(value.as_str());
+        Ok(match &self.shape {
+            Shape::Flag => matches.get_flag(self.name).then_some(true.into()),
+            Shape::Number { is_signed: true } => matches.get_one::<i64>(self.name).map(|n| (*n).into()),
+            Shape::Number { is_signed: false } => matches.get_one::<u64>(self.name).map(|n| (*n).into()),
+            Shape::Text | Shape::Span | Shape::OneOf(_) => matches.get_one::<String>(self.name).map(one),
+            Shape::Texts => matches.get_many::<String>(self.name).map(|all| all.map(one).collect()),
+            Shape::Document => match matches.get_one::<String>(self.name) {
+                Some(text) => Some(document(self.name, text)?),
+                None => None,
+            },
+        })
+    }
+}
+
+impl Shape {
+    fn of(schema: &Value) -> Shape {
+        let takes = |schema: &Value, kind: &str| match &schema["type"] {
+            Value::Array(kinds) => kinds.iter().any(|one| one == kind),
+            one => one == kind,
+        };
+        if let Some(values) = choices(schema) {
+            return Shape::OneOf(values);
+        }
+        match () {
+            () if schema["format"] == "span" => Shape::Span,
+            () if takes(schema, "string") => Shape::Text,
+            () if takes(schema, "boolean") => Shape::Flag,
+            () if takes(schema, "integer") || takes(schema, "number") => {
+                Shape::Number { is_signed: schema.get("minimum").is_none() }
+            }
+            () if takes(schema, "array") && takes(&schema["items"], "string") => Shape::Texts,
+            () => Shape::Document,
+        }
+    }
+}
+
+/// The words that a field takes, if it takes only some.
+fn choices(schema: &Value) -> Option<Vec<PossibleValue>> {
+    let word = |value: &Value| value.as_str().map(|word| PossibleValue::new(word.to_owned()));
+    if let Some(values) = schema["enum"].as_array() {
+        return Some(values.iter().filter_map(word).collect());
+    }
+    let parts = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array())?;
+    let mut all = Vec::new();
+    for part in parts.iter().filter(|part| part["type"] != "null") {
+        match part.get("const").and_then(word) {
+            Some(value) => all.push(match part["description"].as_str() {
+                Some(help) => value.help(help.to_owned()),
+                None => value,
+            }),
+            None => all.extend(choices(part)?),
+        }
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+/// A document: JSON as it was typed, `-` for standard input, or a file; with the field's name around it or without.
+fn document(name: &str, given: &str) -> Result<Value, String> {
+    let text = match given {
+        "-" => read(std::io::stdin()).map_err(|error| format!("standard input: {error}"))?,
+        typed if typed.trim_start().starts_with(['{', '[', '"']) => typed.to_owned(),
+        file => std::fs::File::open(file).and_then(read).map_err(|error| format!("{file}: {error}"))?,
+    };
+    parse(name, &text)
+}
+
+fn read(source: impl Read) -> std::io::Result<String> {
+    let mut text = String::new();
+    source.take(DOCUMENT_BYTES_MAX + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > DOCUMENT_BYTES_MAX {
+        true => Err(std::io::Error::other(format!("more than {DOCUMENT_BYTES_MAX} bytes"))),
+        false => Ok(text),
+    }
+}
+
+/// JSON if it looks like it, else TOML.
+fn parse(name: &str, text: &str) -> Result<Value, String> {
+    let begin = text.trim_start();
+    let is_json = begin.starts_with(['{', '"']) || begin.starts_with('[') && !begin.starts_with("[[");
+    let value = match is_json {
+        true => serde_json::from_str(text).map_err(|error| format!("{name} is not JSON: {error}"))?,
+        false => toml::from_str::<Value>(text).map_err(|error| format!("{name} is not TOML: {error}"))?,
+    };
+    Ok(match value {
+        Value::Object(mut whole) if whole.len() == 1 && whole.contains_key(name) => {
+            whole.remove(name).unwrap_or_default()
+        }
+        value => value,
+    })
+}
+
+trait Kebab {
+    /// The name as a flag: `tabId` and `depends_on` become `tab-id` and `depends-on`.
+    fn kebab(&self) -> String;
+}
+
+impl Kebab for str {
+    fn kebab(&self) -> String {
+        let mut kebab = String::new();
+        for c in self.chars() {
+            match c {
+                '_' => kebab.push('-'),
+                c if c.is_uppercase() => kebab.extend(['-'].into_iter().chain(c.to_lowercase())),
+                c => kebab.push(c),
+            }
+        }
+        kebab
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use comity_app::catalog::{CATALOG, find};
+
+    use super::*;
+
+    fn typed(op: &str, line: &[&str]) -> Result<String, String> {
+        let entry = find(op).expect("an operation");
+        let command = add(Command::new("it").no_binary_name(true), entry);
+        let matches = command.try_get_matches_from(line).map_err(|error| error.kind().to_string())?;
+        input(entry, &matches).map(|input| input.to_string())
+    }
+
+    #[test]
+    fn what_is_typed_becomes_the_input() {
+        let check = |op, line: &[&str], expected: &str| assert_eq!(typed(op, line).as_deref(), Ok(expected));
+        check("lock", &["a", "b", "--ttl", "5m"], r#"{"paths":["a","b"],"ttl":"5m"}"#);
+        check("lock", &["a", "--shared"], r#"{"paths":["a"],"shared":true}"#);
+        check("commit", &["-m", "x"], r#"{"message":"x"}"#);
+        check("log", &["--limit", "5", "--type", "mail"], r#"{"limit":5,"type":"mail"}"#);
+        check("tab_scroll", &["7", "--by", "-300"], r#"{"by":-300,"tabId":7}"#);
+        check(
+            "tab_click",
+            &["7", "e1", "--button", "right"],
+            r#"{"button":"right","selector":"e1","tabId":7}"#,
+        );
+        check("task_add", &["T", "--depends-on", "a", "b"], r#"{"depends_on":["a","b"],"title":"T"}"#);
+        check(
+            "ask_permission",
+            &["Bash", r#"{"command":"ls"}"#],
+            r#"{"input":{"command":"ls"},"tool":"Bash"}"#,
+        );
+        check("unlock", &["--all"], r#"{"all":true}"#);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        let check = |op, line: &[&str]| assert!(typed(op, line).is_err(), "{op} {line:?}");
+        check("lock", &[]);
+        check("lock", &["a", "--ttl", "soon"]);
+        check("log", &["--limit", "many"]);
+        check("log", &["--limit", "-1"]);
+        check("tab_click", &["7", "e1", "--button", "left-most"]);
+        check("passphrase_set", &["--passphrase", "secret"]);
+        check("task_declare", &["/nowhere/tasks.toml"]);
+        check("ask_permission", &["Bash", "{"]);
+    }
+
+    #[test]
+    fn documents_of_every_form_say_the_same() {
+        let expected = serde_json::json!([{ "title": "One" }, { "title": "Two", "depends_on": ["a"] }]);
+        let forms = [
+            r#"[{ "title": "One" }, { "title": "Two", "depends_on": ["a"] }]"#,
+            r#" { "tasks": [{ "title": "One" }, { "title": "Two", "depends_on": ["a"] }] }"#,
+            "[[tasks]]\ntitle = \"One\"\n\n[[tasks]]\ntitle = \"Two\"\ndepends_on = [\"a\"]\n",
+        ];
+        for form in forms {
+            assert_eq!(parse("tasks", form).as_ref(), Ok(&expected), "{form}");
+        }
+        assert!(parse("tasks", "{").is_err());
+        assert!(parse("tasks", "title =").is_err());
+    }
+
+    #[test]
+    fn every_operand_is_a_field() {
+        for entry in CATALOG {
+            let schema = (entry.input)();
+            for operand in entry.operands() {
+                assert!(schema["properties"].get(operand).is_some(), "{}: {operand}", entry.name);
+            }
+        }
+    }
+}
