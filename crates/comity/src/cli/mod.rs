@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use comity_app::catalog::{self, CATALOG, Entry};
+use comity_app::operation::Audience;
 use comity_app::operations::ledger::ReadLog;
 use comity_app::operations::mail::SendMail;
 use comity_guard::Dialect;
@@ -254,7 +255,7 @@ fn add(parent: Command, entry: &'static Entry, words: &[&'static str]) -> Comman
 }
 
 fn leaf(command: Command, entry: &'static Entry) -> Command {
-    let command = arguments::add(command, entry);
+    let command = arguments::add(command, entry).hide(entry.audience == Audience::Internal);
     match entry.is::<ReadLog>() {
         true => command.arg(flag("follow", "Go on showing what happens").short('f')),
         false => command,

@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Entry] = &[
     Entry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
     Entry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes"),
     Entry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),
-    Entry::of::<TakeOverMail>(   "mail_take_over", "",                    POST, "/api/mail/take-over").changes().internal().long(),
+    Entry::of::<TakeOverMail>(   "mail_take_over", "mail take-over",      POST, "/api/mail/take-over").changes().internal().long(),
 ];
 
 /// Bytes of letters in one answer.
