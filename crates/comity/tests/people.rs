@@ -1,5 +1,7 @@
 //! A person is proven, never what is left over: whoever slips away from an agent is nobody.
 
+#[path = "people/attached.rs"]
+mod attached;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 

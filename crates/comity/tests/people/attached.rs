@@ -1,0 +1,48 @@
+//! Who is attached to a terminal multiplexer, and what that proves.
+
+use std::process::Command;
+
+use super::Terminal;
+use crate::support::program::Program;
+use crate::support::{BINARY, Place, eventually, has_program, skip};
+
+impl Terminal {
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let ran = Command::new("tmux").args(["-S", &self.socket]).args(arguments).output().expect("tmux");
+        assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8_lossy(&ran.stdout).into_owned()
+    }
+
+    /// Attaches a pane of this one to a session of another, or of its own.
+    fn attaches_to(&self, other: &Terminal, session: &str) {
+        let line = format!("exec env -u TMUX TERM=screen tmux -S {} attach -t {session}", other.socket);
+        self.tmux(&["new-window", "-d", &line]);
+        eventually("it is attached", || {
+            !other.tmux(&["list-clients", "-t", session, "-F", "#{client_pid}"]).is_empty()
+        });
+    }
+}
+
+#[test]
+fn a_multiplexer_that_is_attached_to_itself_proves_nothing() {
+    if !has_program("tmux") {
+        return skip("a_multiplexer_that_is_attached_to_itself_proves_nothing", "there is no tmux");
+    }
+    let place = Place::new();
+    let _ann = Program::start(&place, "ann");
+    let server = place.server();
+    let (one, other) = (Terminal::open(&place), Terminal::open(&place));
+    one.tmux(&["new-session", "-d", "-s", "again"]);
+    one.attaches_to(&one, "again");
+    let said = one.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("nobody"), "in its own pane: {said}");
+    for (from, to) in [(&one, &other), (&other, &one)] {
+        to.tmux(&["new-session", "-d", "-s", "crossed"]);
+        from.attaches_to(to, "crossed");
+    }
+    for terminal in [&one, &other] {
+        let said = terminal.types(&place, &format!("{BINARY} whoami"));
+        assert!(said.starts_with("nobody"), "each in the other's pane: {said}");
+    }
+    assert_eq!(place.server(), server, "the server is the same one");
+}
