@@ -1,7 +1,7 @@
 //! Says what a command of the caller is to be confined to: what others hold is read-only for it.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use comity_core::locks::{Lock, LockMode, conflicts};
@@ -91,8 +91,7 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
         projects.map(|(id, project)| (project.clone(), held(id))).collect()
     };
     confines.network = !confines.sealed || guard.plan_network;
-    let worked_in = projects.iter().map(|(project, _)| PathBuf::from(&*project.common_dir));
-    confines.own = own::paths(app, &worked_in.collect::<Vec<PathBuf>>());
+    confines.own = own::paths(app).iter().map(|path| path.to_string_lossy().into_owned()).collect();
     for (project, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
         let roots = comity_git::worktrees(Path::new(&*project.common_dir)).map_err(Failure::fault)?;
         let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
