@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use comity_core::paths::covers;
 use comity_core::{CaseRule, PathPattern, Refusal};
 use comity_guard::{Effects, Target};
+use serde::Deserialize;
 
 use super::spelling::{parts, readings};
 use crate::application::Application;
@@ -13,23 +14,45 @@ use crate::application::Application;
 /// Links that are followed one after the other.
 const LINKS_MAX: usize = 16;
 
-/// The state directory, the socket and the directory of the person's settings.
+/// Comity's programs, which are installed beside each other.
+const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
+
+/// What `comity init` keeps in the state directory, as far as it is of use here.
+#[derive(Default, Deserialize)]
+struct Connected {
+    /// The settings by which agent programs ask us.
+    #[serde(default)]
+    guarding: Vec<PathBuf>,
+}
+
+/// The state directory, the socket and the directory of the person's settings; Comity's programs, and the settings by
+/// which agent programs ask them, as far as they are there.
 ///
-/// If somebody works below one of them, all that is in it instead, except for that.
+/// If somebody works below a directory of these, all that is in it instead, except for that. Programs that are built in a
+/// repository are what agents work on there.
 pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let server = app.server();
+    let real = |dir: PathBuf| dir.canonicalize().unwrap_or(dir);
     let projects: Vec<PathBuf> = {
         let world = app.engine().world();
         world.projects.values().map(|project| PathBuf::from(&*project.common_dir)).collect()
     };
-    let worked_in: Vec<PathBuf> = projects
-        .into_iter()
-        .chain(app.config().worktree.dir.clone())
-        .map(|dir| dir.canonicalize().unwrap_or(dir))
-        .collect();
+    let projects: Vec<PathBuf> = projects.into_iter().map(real).collect();
+    let is_built_there = |file: &PathBuf| {
+        projects.iter().filter_map(|project| project.parent()).any(|dir| file.starts_with(dir))
+    };
+    let worked_in: Vec<PathBuf> =
+        projects.iter().cloned().chain(app.config().worktree.dir.clone().map(real)).collect();
     let settings = server.settings.as_deref().and_then(Path::parent);
-    let all = [Some(&*server.home), Some(&*server.socket), settings].into_iter().flatten();
-    all.filter_map(|path| path.canonicalize().ok()).flat_map(|path| without(path, &worked_in)).collect()
+    let dirs = [Some(&*server.home), Some(&*server.socket), settings].into_iter().flatten();
+    let dirs = dirs.filter_map(|path| path.canonicalize().ok()).flat_map(|path| without(path, &worked_in));
+    let own = std::env::current_exe().ok();
+    let programs = own.iter().flat_map(|own| PROGRAMS.map(|name| own.with_file_name(name)));
+    let files = programs.filter_map(|file| file.canonicalize().ok()).filter(|file| !is_built_there(file));
+    let connected = std::fs::read(server.home.join("init.json")).unwrap_or_default();
+    let connected: Connected = serde_json::from_slice(&connected).unwrap_or_default();
+    let connected = connected.guarding.into_iter().filter_map(|file| file.canonicalize().ok());
+    dirs.chain(files).chain(connected).collect()
 }
 
 fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {
