@@ -62,6 +62,28 @@ fn an_agent_that_has_left_runs_nothing() {
 }
 
 #[test]
+fn a_command_does_not_run_while_nobody_can_be_asked() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    place.kill_server();
+    let run = |setting: &str| {
+        // No server starts with this.
+        place.set(&format!("[lock]\nttl = \"never\"\n\n[guard]\n{setting}\n"));
+        Ran::of(confined(&place, &ann, "touch ran; echo x >src/a.rs").output().expect("it runs"))
+    };
+    for setting in
+        ["", "confine = \"auto\"", "confine = \"required\"", "confine = \"required\"\npolicy = \"open\""]
+    {
+        let ran = run(setting);
+        assert_eq!(ran.code, 126, "{setting}: {ran:?}");
+        assert!(ran.err.starts_with("Comity: this did not run: "), "{setting}: {ran:?}");
+        assert!(ran.err.contains("comity doctor"), "{setting}: {ran:?}");
+        assert!(ways::is_untouched(&place.repo) && !place.repo.join("ran").exists(), "{setting}: {ran:?}");
+    }
+    assert_eq!(run("policy = \"open\"").code, 0, "as its person wants it");
+}
+
+#[test]
 fn what_keeps_the_mounts_of_a_command_is_in_no_worktree() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
