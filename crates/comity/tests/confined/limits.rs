@@ -1,9 +1,11 @@
 //! What an agent cannot free its commands by: using something up, leaving, or a lock on everything.
 
-use super::{confined, place, ways};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-use crate::support::{BINARY, Ran, Running};
+use super::{confined, place, ways};
+use crate::support::{BINARY, Place, Ran, Running};
 
 #[test]
 fn a_file_is_held_where_nothing_can_be_watched() {
@@ -116,4 +118,47 @@ fn a_lock_on_everything_leaves_git_alone() {
         "git commit --quiet --allow-empty -m x && cd ../other && git commit --quiet --allow-empty -m y && git branch z",
     );
     assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn a_glob_holds_every_file_that_it_means() {
+    let place = Place::new();
+    let (bob, ann) = (place.join(&["bob"]), place.join(&["ann"]));
+    let odd = place.repo.join(OsStr::from_bytes(b"src/deep/\xff\xfe.rs"));
+    std::fs::create_dir(place.repo.join("src/deep")).expect("made");
+    for file in [odd.as_path(), &place.repo.join("src/deep/d.rs"), &place.repo.join("src/deep/d.md")] {
+        std::fs::write(file, "as it was").expect("written");
+    }
+    std::os::unix::fs::symlink(place.repo.join("src/deep/d.md"), place.repo.join("src/link.rs"))
+        .expect("linked");
+    place.json_as(&bob, &["lock", "src/**/*.rs"]);
+    let run = |line: &str| Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    for line in [
+        "echo x >src/a.rs",
+        "rm -f src/deep/d.rs",
+        "mv src/deep src/other",
+        "echo x >$'src/deep/\\xff\\xfe.rs'",
+        "mv src/b.rs $'src/deep/\\xff\\xfe.rs'",
+        "echo x >src/link.rs",
+    ] {
+        let ran = run(line);
+        assert_ne!(ran.code, 0, "{line}: {ran:?}");
+    }
+    assert_eq!(std::fs::read_to_string(odd).expect("there"), "as it was");
+    assert_eq!(run("echo x >src/deep/other.md && echo y >new.rs").code, 0, "the rest is free");
+}
+
+#[test]
+fn a_worktree_whose_name_nothing_can_spell_stops_commands() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    let odd = place.dir().join(OsStr::from_bytes(b"odd\xff"));
+    let mut git = place.program("git");
+    git.args(["worktree", "add", "--quiet", "-b", "odd"]).arg(&odd);
+    assert!(git.status().expect("git").success());
+    let ran =
+        Ran::of(confined(&place, &ann, "touch ran; echo x >../odd*/src/a.rs").output().expect("it runs"));
+    assert_eq!(ran.code, 126, "{ran:?}");
+    assert!(ran.err.contains("not UTF-8") && ran.err.contains("move"), "{ran:?}");
+    assert!(!place.repo.join("ran").exists());
 }

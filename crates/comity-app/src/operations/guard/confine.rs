@@ -1,14 +1,14 @@
 //! Says what a command of the caller is to be confined to: what others hold is read-only for it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comity_core::locks::{Lock, LockMode, conflicts};
 use comity_core::permissions::mode_of;
 use comity_core::projects::Project;
 use comity_core::roles::Mode;
-use comity_core::{CaseRule, PathPattern, Principal, ProjectId, World};
+use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,13 +91,32 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
         projects.map(|(id, project)| (project.clone(), held(id))).collect()
     };
     confines.network = !confines.sealed || guard.plan_network;
-    confines.own = own::paths(app).iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    confines.own = own::paths(app).into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
     for (project, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
-        let roots = comity_git::worktrees(Path::new(&*project.common_dir)).map_err(Failure::fault)?;
-        let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+        let common_dir = Path::new(&*project.common_dir);
+        if project.common_dir.contains(char::REPLACEMENT_CHARACTER) && !common_dir.exists() {
+            return Err(unspelled(common_dir).into());
+        }
+        let roots = comity_git::worktrees(common_dir).map_err(Failure::fault)?;
+        let roots = roots.into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
         confines.held.push(HeldPaths { roots, patterns, folded: project.case == CaseRule::Folded });
     }
     Ok(confines)
+}
+
+/// A path as text. One that is none cannot be told, so nothing there would be held.
+fn spelled(path: PathBuf) -> Result<String, Refusal> {
+    path.into_os_string().into_string().map_err(|path| unspelled(Path::new(&path)))
+}
+
+fn unspelled(path: &Path) -> Refusal {
+    Refusal::bad_input(
+        format!(
+            "the path {} is not UTF-8, so what others hold there cannot be kept from commands",
+            path.display()
+        ),
+        "move it, or remove the worktree",
+    )
 }
 
 /// The locks in a project that keep somebody from writing.
