@@ -162,3 +162,34 @@ fn a_worktree_whose_name_nothing_can_spell_stops_commands() {
     assert!(ran.err.contains("not UTF-8") && ran.err.contains("move"), "{ran:?}");
     assert!(!place.repo.join("ran").exists());
 }
+
+#[test]
+fn more_locks_than_are_held_one_by_one_hold_directories() {
+    let place = Place::new();
+    let (bob, ann) = (place.join(&["bob"]), place.join(&["ann"]));
+    let mut paths = vec!["src/a.rs".to_owned()];
+    for dir in ["many/one", "many/two", "few"] {
+        std::fs::create_dir_all(place.repo.join(dir)).expect("made");
+        let count = if dir == "few" { 3 } else { 600 };
+        paths.extend((0..count).map(|at| format!("{dir}/file-{at}")));
+    }
+    for path in &paths {
+        std::fs::write(place.repo.join(path), "").expect("written");
+    }
+    for some in paths.chunks(250) {
+        let words: Vec<&str> = ["lock"].into_iter().chain(some.iter().map(String::as_str)).collect();
+        place.json_as(&bob, &words);
+    }
+    let line =
+        "for f in src/a.rs many/*/* few/*; do echo x 2>/dev/null >$f && echo $f; done; echo x >src/b.rs";
+    let ran = Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    assert_eq!((ran.code, &*ran.out), (0, ""), "what is locked is held, and src/b.rs is not: {}", ran.err);
+    let ran = Ran::of(confined(&place, &ann, "echo x >many/one/new").output().expect("it runs"));
+    assert_ne!(ran.code, 0, "the directory is held: {ran:?}");
+    let payload = serde_json::json!({
+        "session_id": "s1", "cwd": place.repo, "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "echo x >many/one/new" }, "tool_response": { "stderr": ran.err },
+    });
+    let told = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
+    assert!(told.out.contains("more than 1000 locks") && told.out.contains("bob"), "{told:?}");
+}
