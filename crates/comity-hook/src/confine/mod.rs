@@ -99,6 +99,9 @@ fn confine_to(answer: &Answer) -> Result<(), String> {
             ProblemKind::Exhausted => Err(format!(
                 "Comity: this did not run, for it could not be confined: {problem}\n  end what runs in the background, and try again"
             )),
+            ProblemKind::Failed => Err(format!(
+                "Comity: this did not run, for it could not be confined: {problem}\n  try again; see what is wrong with: comity doctor"
+            )),
             ProblemKind::HalfDone => Err(format!("Comity: this did not run: {problem}")),
         },
     }
