@@ -46,3 +46,29 @@ fn a_multiplexer_that_is_attached_to_itself_proves_nothing() {
     }
     assert_eq!(place.server(), server, "the server is the same one");
 }
+
+#[test]
+fn a_multiplexer_becomes_no_agents_program() {
+    if !has_program("tmux") {
+        return skip("a_multiplexer_becomes_no_agents_program", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let server = terminal.tmux(&["display-message", "-p", "#{pid}"]);
+    let payload =
+        r#"{"session_id":"s1","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}"#;
+    for (line, said) in [
+        (format!("{BINARY} agent join eve --pid {}", server.trim()), "your own terminal's"),
+        (format!("echo '{payload}' | {BINARY} hook claude"), "no agent program runs this hook"),
+    ] {
+        let file = place.dir().join("said");
+        terminal.tmux(&["run-shell", &format!("({line}) >{} 2>&1; true", file.display())]);
+        let ran = std::fs::read_to_string(file).expect("an answer");
+        assert!(ran.contains(said), "{line}: {ran}");
+    }
+    // It asks for an agent of its own, which is not the multiplexer.
+    terminal.tmux(&["run-shell", &format!("{BINARY} mcp </dev/null >/dev/null 2>&1; true")]);
+    let said = terminal.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("you, present"), "{said}");
+}
