@@ -22,35 +22,28 @@ const WINDOWS: [&str; 14] = [
     "xfce4-terminal",
     "xterm",
 ];
-/// Programs that keep terminals, let people in, or start what was asked for earlier.
-const SESSIONS: [&str; 19] = [
-    "tmux",
-    "screen",
-    "SCREEN",
-    "zellij",
-    "dtach",
-    "abduco",
-    "mosh-server",
-    "wezterm-mux-ser",
-    "sshd",
-    "dropbear",
-    "login",
-    "su",
-    "sudo",
-    "doas",
-    "systemd",
-    "init",
-    "cron",
-    "crond",
-    "atd",
-];
+/// Programs that keep terminals, and open more for whoever asks.
+const MULTIPLEXERS: [&str; 8] =
+    ["tmux", "screen", "SCREEN", "zellij", "dtach", "abduco", "mosh-server", "wezterm-mux-ser"];
+/// Programs that let people in, or start what was asked for earlier.
+const SESSIONS: [&str; 11] =
+    ["sshd", "dropbear", "login", "su", "sudo", "doas", "systemd", "init", "cron", "crond", "atd"];
 
 /// Whether a process hosts terminals or sessions, as the system installed it: never an agent's program.
 pub(crate) fn is_host(link: &Link) -> bool {
+    let is_named = is_one_of(&SESSIONS, link) || is_multiplexer(link) || has_windows(&link.name);
+    is_named && is_the_systems(link)
+}
+
+/// Whether it is a terminal multiplexer, by its name.
+pub(crate) fn is_multiplexer(link: &Link) -> bool {
+    is_one_of(&MULTIPLEXERS, link)
+}
+
+fn is_one_of(names: &[&str], link: &Link) -> bool {
     // `tmux: server`, `sshd-session`
     let name = link.name.split([':', '-']).next().unwrap_or_default();
-    let is_session = SESSIONS.contains(&name) || SESSIONS.contains(&&*link.name);
-    (is_session || has_windows(&link.name)) && is_the_systems(link)
+    names.contains(&name) || names.contains(&&*link.name)
 }
 
 /// Whether it is a terminal's window, by a program that only the system can replace.

@@ -57,13 +57,14 @@ impl Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
 
-    fn human(proof: Proof, lineage: &Lineage) -> Identity {
+    /// The human at a place: the programs above it, and what else tells it from others.
+    fn human(proof: Proof, lineage: &Lineage, place: &str) -> Identity {
         let caller = lineage.links.first();
         let origin = Origin {
             proof,
             process: caller.map(|link| link.process),
             terminal: caller.and_then(Link::terminal_name).map(Into::into),
-            lineage: comity_core::display::visible(&lineage.names()).into(),
+            lineage: comity_core::display::visible(place).into(),
         };
         Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
     }
@@ -104,7 +105,7 @@ impl Application {
             let is_agents = |link: &&Link| processes::mark_of(link.process.pid) == Some(Mark::Agent);
             return Ok(match lineage.links.iter().filter(|_| !is_looked_at).find(is_agents) {
                 Some(link) => Identity::started_by_an_agent(link),
-                None => Identity::human(Proof::Token(name.into()), lineage),
+                None => Identity::human(Proof::Token(name.into()), lineage, &lineage.names()),
             });
         }
         let agent = world.agents.by_token(&hash)?;
@@ -168,7 +169,7 @@ impl Application {
             Ok(()) => Proof::Terminal,
             Err(lacks) => Proof::Lineage { lacks: lacks.into() },
         };
-        Identity::human(proof, lineage)
+        Identity::human(proof, lineage, &self.place(lineage))
     }
 
     /// Who this is without its terminal being looked at; nothing, if it is a person. `asked` are the multiplexers whose
@@ -194,7 +195,7 @@ impl Application {
         }
         // Who gave the passphrase at this terminal has proven more than any lineage does.
         if self.has_given_passphrase(lineage) {
-            return Some(Identity::human(Proof::Terminal, lineage));
+            return Some(Identity::human(Proof::Terminal, lineage, &self.place(lineage)));
         }
         if let Some(ended) = self.ended_in(lineage) {
             return Some(Identity::unregistered(&ended));

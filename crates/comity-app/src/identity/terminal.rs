@@ -7,6 +7,7 @@ use comity_core::agents::Process;
 
 use super::{Identities, lock};
 use crate::application::Application;
+use crate::hosts::is_multiplexer;
 use crate::lineage::{End, Lineage, Link, link};
 
 /// Terminals that are remembered.
@@ -65,6 +66,21 @@ impl Application {
         self.marked(lineage, &[]).is_none()
             && self.ended_in(lineage).is_none()
             && self.astray(lineage, &[]).is_none()
+    }
+
+    /// Where a person acts from, in words. A window of a multiplexer that is younger than an agent is another place than
+    /// the older ones: any program of the user can have opened it.
+    pub(super) fn place(&self, lineage: &Lineage) -> String {
+        let names = lineage.names();
+        let leader = lineage.links.iter().position(|link| link.leads_terminal());
+        let Some((leader, above)) = leader.and_then(|at| lineage.links[at..].split_first()) else {
+            return names;
+        };
+        let is_later = self.engine().world().people.may_be_an_agents(leader.process.start, |_| true);
+        match is_later && above.iter().any(is_multiplexer) {
+            true => format!("{names}, in a window opened since agents came"),
+            false => names,
+        }
     }
 
     /// Whether it is a terminal multiplexer that a person is attached to, from a terminal that no agent is above.

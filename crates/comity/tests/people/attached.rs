@@ -72,3 +72,31 @@ fn a_multiplexer_becomes_no_agents_program() {
     let said = terminal.types(&place, &format!("{BINARY} whoami"));
     assert!(said.starts_with("you, present"), "{said}");
 }
+
+#[test]
+fn a_window_that_an_agent_opens_in_a_persons_multiplexer_is_asked_about() {
+    if !has_program("tmux") {
+        return skip(
+            "a_window_that_an_agent_opens_in_a_persons_multiplexer_is_asked_about",
+            "there is no tmux",
+        );
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    terminal.types(&place, &format!("{BINARY} agent limit 9"));
+    terminal.types(&place, &format!("{BINARY} status"));
+    let asked = |words: &str| {
+        let said = terminal.types(&place, &format!("{BINARY} {words}"));
+        said.lines().filter(|line| line.contains("was it you?")).map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(asked("locks"), [""; 0]);
+    let mut ann = Program::start(&place, "ann");
+    asked("agent list");
+    let tmux = format!("tmux -S {}", terminal.socket);
+    ann.run(&format!("{tmux} new-window -d -n hers sh"));
+    ann.run(&format!("{tmux} send-keys -t hers '{BINARY} agent limit 12' Enter"));
+    eventually("it was done", || place.log_of("agents_limited").len() == 2);
+    let asked = asked("whoami");
+    assert!(asked.len() == 1 && asked[0].contains("since agents came"), "{asked:?}");
+}
