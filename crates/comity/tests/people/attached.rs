@@ -1,18 +1,10 @@
 //! Who is attached to a terminal multiplexer, and what that proves.
 
-use std::process::Command;
-
-use super::Terminal;
 use crate::support::program::Program;
 use crate::support::{BINARY, Place, eventually, has_program, skip};
+use crate::terminal::Terminal;
 
 impl Terminal {
-    fn tmux(&self, arguments: &[&str]) -> String {
-        let ran = Command::new("tmux").args(["-S", &self.socket]).args(arguments).output().expect("tmux");
-        assert!(ran.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8_lossy(&ran.stdout).into_owned()
-    }
-
     /// Attaches a pane of this one to a session of another, or of its own.
     fn attaches_to(&self, other: &Terminal, session: &str) {
         let line = format!("exec env -u TMUX TERM=screen tmux -S {} attach -t {session}", other.socket);

@@ -1,0 +1,18 @@
+//! What takes a person at a terminal, and what a terminal alone does not make.
+
+use crate::support::{BINARY, Place, has_program, skip};
+use crate::terminal::Terminal;
+
+#[test]
+fn tokens_are_listed_for_a_present_person_only() {
+    if !has_program("tmux") {
+        return skip("tokens_are_listed_for_a_present_person_only", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let said = terminal.types(&place, &format!("setsid -w {BINARY} token list"));
+    assert!(said.contains("only a person at a terminal may list tokens"), "{said}");
+    let said = terminal.types(&place, &format!("{BINARY} token list"));
+    assert!(said.contains("made "), "{said}");
+}
