@@ -238,6 +238,20 @@ fn people_are_stopped_at_the_commit() {
     fs::write(place.repo.join("src/b.rs"), "changed\n").expect("written");
     let made = commit();
     assert_eq!(made.code, 0, "{made:?}");
+    // Nobody can lock these by themselves; a directory has them all the same.
+    let cat = place.join(&["cat"]);
+    place.json_as(&cat, &["lock", "docs/"]);
+    for name in ["a\nb.md", "\u{7}/c.md", &format!("{0}/{0}/{0}/{0}/{0}/d.md", "d".repeat(250))] {
+        let file = place.repo.join("docs").join(name);
+        fs::create_dir_all(file.parent().expect("a directory")).expect("made");
+        fs::write(&file, "new").expect("written");
+        place.git(&["add", "--all"]);
+        let stopped = commit();
+        assert_ne!(stopped.code, 0, "{name:?}");
+        assert!(stopped.err.contains("is locked by cat"), "{stopped:?}");
+        assert!(!stopped.err.contains('\u{7}'), "{stopped:?}");
+        place.git(&["rm", "--quiet", "-r", "--force", "docs"]);
+    }
 }
 
 #[test]
