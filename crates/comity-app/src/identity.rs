@@ -79,7 +79,13 @@ impl Identity {
     }
 
     fn started_by_an_agent(link: &Link) -> Identity {
-        Identity::nobody(&format!("{} (process {}) was started by an agent", link.name, link.process.pid))
+        let whose = format!("{} (process {})", link.name, link.process.pid);
+        Identity::nobody(&match processes::limit_like_a_mark(link.process.pid) {
+            Some(limit) => format!(
+                "{whose} can't be told from an agent's: its limit on file locks is {limit}, and should be unlimited (ulimit -Hx)"
+            ),
+            None => format!("{whose} was started by an agent"),
+        })
     }
 
     fn unregistered(why: &str) -> Identity {

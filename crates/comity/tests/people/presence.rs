@@ -16,3 +16,17 @@ fn tokens_are_listed_for_a_present_person_only() {
     let said = terminal.types(&place, &format!("{BINARY} token list"));
     assert!(said.contains("made "), "{said}");
 }
+
+#[test]
+fn a_limit_that_looks_like_a_mark_is_named() {
+    if !has_program("tmux") || !has_program("prlimit") {
+        return skip("a_limit_that_looks_like_a_mark_is_named", "no tmux or prlimit");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let said = terminal.types(&place, &format!("prlimit --locks=1000:1000 {BINARY} whoami"));
+    assert!(said.starts_with("nobody"), "{said}");
+    assert!(said.contains("its limit on file locks is 1000") && said.contains("unlimited"), "{said}");
+    assert!(!said.contains("was started by an agent"), "{said}");
+}
