@@ -3,6 +3,7 @@
 //! A person is proven and never what is left over. A lineage that ends nowhere, or whose top may have been started by an
 //! agent and lost its parent, proves nothing.
 
+mod astray;
 mod desktop;
 mod earlier;
 mod marks;
@@ -21,6 +22,7 @@ use crate::processes::{self, Mark};
 use crate::tokens;
 
 pub use memory::Identities;
+
 /// Who calls, and how that is known.
 #[derive(Clone, Debug)]
 pub struct Identity {
@@ -55,13 +57,14 @@ impl Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
 
-    fn human(proof: Proof, lineage: &Lineage) -> Identity {
+    /// The human at a place: the programs above it, and what else tells it from others.
+    fn human(proof: Proof, lineage: &Lineage, place: &str) -> Identity {
         let caller = lineage.links.first();
         let origin = Origin {
             proof,
             process: caller.map(|link| link.process),
             terminal: caller.and_then(Link::terminal_name).map(Into::into),
-            lineage: comity_core::display::visible(&lineage.names()).into(),
+            lineage: comity_core::display::visible(place).into(),
         };
         Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
     }
@@ -76,7 +79,13 @@ impl Identity {
     }
 
     fn started_by_an_agent(link: &Link) -> Identity {
-        Identity::nobody(&format!("{} (process {}) was started by an agent", link.name, link.process.pid))
+        let whose = format!("{} (process {})", link.name, link.process.pid);
+        Identity::nobody(&match processes::limit_like_a_mark(link.process.pid) {
+            Some(limit) => format!(
+                "{whose} can't be told from an agent's: its limit on file locks is {limit}, and should be unlimited (ulimit -Hx)"
+            ),
+            None => format!("{whose} was started by an agent"),
+        })
     }
 
     fn unregistered(why: &str) -> Identity {
@@ -102,7 +111,7 @@ impl Application {
             let is_agents = |link: &&Link| processes::mark_of(link.process.pid) == Some(Mark::Agent);
             return Ok(match lineage.links.iter().filter(|_| !is_looked_at).find(is_agents) {
                 Some(link) => Identity::started_by_an_agent(link),
-                None => Identity::human(Proof::Token(name.into()), lineage),
+                None => Identity::human(Proof::Token(name.into()), lineage, &lineage.names()),
             });
         }
         let agent = world.agents.by_token(&hash)?;
@@ -159,49 +168,57 @@ impl Application {
 
     /// Who calls without a token: the agent in whose process tree it is, else a person if that is proven.
     pub fn recognise(&self, lineage: &Lineage) -> Identity {
-        // What is read of it below is worth nothing once it is gone.
-        if !lineage.links.first().is_some_and(|link| processes::is_alive(link.process)) {
-            return Identity::nobody("the process that connected has ended");
-        }
-        if let Some(agent) = registered(&self.engine().world(), lineage) {
-            return Identity::agent(agent);
-        }
-        match lineage.end {
-            End::Gone => return Identity::nobody("the process that connected has ended"),
-            End::TooDeep => {
-                return Identity::nobody(&format!("more than {DEPTH_MAX} programs are nested above you"));
-            }
-            End::Top => {}
-        }
-        if let Some(of_an_agent) = self.marked(lineage) {
-            return of_an_agent;
-        }
-        // Who gave the passphrase at this terminal has proven more than any lineage does.
-        if self.has_given_passphrase(lineage) {
-            return Identity::human(Proof::Terminal, lineage);
-        }
-        if let Some(ended) = self.ended_in(lineage) {
-            return Identity::unregistered(&ended);
-        }
-        if let Some(lost) = self.astray(lineage) {
-            let mut nobody = Identity::nobody(&format!(
-                "{} (process {}) lost its parent, and an agent may have started it",
-                lost.name, lost.process.pid
-            ));
-            if let Some(doubt) = nobody.doubt.as_mut().filter(|_| self.takes_passphrase()) {
-                doubt.way_in = Some(WayIn::LogIn);
-            }
-            return nobody;
+        if let Some(known) = self.known(lineage, &[]) {
+            return known;
         }
         let proof = match self.presence(lineage) {
             Ok(()) => Proof::Terminal,
             Err(lacks) => Proof::Lineage { lacks: lacks.into() },
         };
-        Identity::human(proof, lineage)
+        Identity::human(proof, lineage, &self.place(lineage))
+    }
+
+    /// Who this is without its terminal being looked at; nothing, if it is a person. `asked` are the multiplexers whose
+    /// being attended depends on the answer.
+    fn known(&self, lineage: &Lineage, asked: &[Process]) -> Option<Identity> {
+        // What is read of it below is worth nothing once it is gone.
+        if !lineage.links.first().is_some_and(|link| processes::is_alive(link.process)) {
+            return Some(Identity::nobody("the process that connected has ended"));
+        }
+        if let Some(agent) = registered(&self.engine().world(), lineage) {
+            return Some(Identity::agent(agent));
+        }
+        match lineage.end {
+            End::Gone => return Some(Identity::nobody("the process that connected has ended")),
+            End::TooDeep => {
+                let why = format!("more than {DEPTH_MAX} programs are nested above you");
+                return Some(Identity::nobody(&why));
+            }
+            End::Top => {}
+        }
+        if let Some(of_an_agent) = self.marked(lineage, asked) {
+            return Some(of_an_agent);
+        }
+        // Who gave the passphrase at this terminal has proven more than any lineage does.
+        if self.has_given_passphrase(lineage) {
+            return Some(Identity::human(Proof::Terminal, lineage, &self.place(lineage)));
+        }
+        if let Some(ended) = self.ended_in(lineage) {
+            return Some(Identity::unregistered(&ended));
+        }
+        let lost = self.astray(lineage, asked)?;
+        let mut nobody = Identity::nobody(&format!(
+            "{} (process {}) lost its parent, and an agent may have started it",
+            lost.name, lost.process.pid
+        ));
+        if let Some(doubt) = nobody.doubt.as_mut().filter(|_| self.takes_passphrase()) {
+            doubt.way_in = Some(WayIn::LogIn);
+        }
+        Some(nobody)
     }
 
     /// A caller that carries the marks of an agent, whoever its registered ancestors are.
-    fn marked(&self, lineage: &Lineage) -> Option<Identity> {
+    fn marked(&self, lineage: &Lineage, asked: &[Process]) -> Option<Identity> {
         for link in &lineage.links {
             if let Some(used) = self.identities().user(link.process) {
                 return Some(match used {
@@ -251,7 +268,7 @@ impl Application {
             if let Some(client) = marks.client {
                 let whose = format!("{} (process {})", link.name, link.process.pid);
                 let doubt = format!("{whose} belongs to {client}, an agent program that has not joined");
-                return Some(match self.astray(lineage) {
+                return Some(match self.astray(lineage, asked) {
                     // Perhaps it has joined, and this is what left it.
                     Some(_) => Identity::nobody(&doubt),
                     None => Identity::unregistered(&doubt),
@@ -265,31 +282,6 @@ impl Application {
     fn is_strange(&self, link: &Link) -> bool {
         processes::mark_of(link.process.pid) == Some(Mark::TokenUser)
             && self.engine().world().agents.live().all(|agent| agent.profile.process.is_some())
-    }
-
-    /// The process of the lineage that may have lost an agent for a parent, if there is one.
-    fn astray<'a>(&self, lineage: &'a Lineage) -> Option<&'a Link> {
-        let caller = lineage.links.first()?;
-        lineage.adopted().find(|link| {
-            let world = self.engine().world();
-            let may_be_an_agents = |is_group: &dyn Fn(Option<&str>) -> bool| {
-                world.people.may_be_an_agents(link.process.start, is_group)
-            };
-            // Nothing is older than what started it, and what starts in one control group stays there.
-            if !may_be_an_agents(&|_| true) {
-                return false;
-            }
-            let own = processes::group(link).filter(|_| desktop::is_kept_apart(link));
-            let is_own_group = |of: Option<&str>| of.zip(own.as_deref()).is_none_or(|(of, own)| of == own);
-            let is_in_first_session =
-                |of: Option<&str>| of.is_none_or(|of| of.starts_with(processes::FIRST_SESSION));
-            let is_suspect = may_be_an_agents(&is_own_group);
-            let is_typed =
-                is_child_of_a_shell_that_is_first(link, lineage) && !may_be_an_agents(&is_in_first_session);
-            drop(world);
-            // Only the system makes a process of another user.
-            is_suspect && !is_typed && marks::same_user(link, caller) && !self.is_attended(link)
-        })
     }
 
     /// Whether it is a person at a terminal, else what is missing.
@@ -376,12 +368,6 @@ fn mark_users(lineage: &Lineage, token: &str) {
 /// The live agent whose process is nearest in the lineage.
 fn registered(world: &World, lineage: &Lineage) -> Option<AgentId> {
     lineage.links.iter().find_map(|link| world.agents.by_process(link.process))
-}
-
-/// In a container the shell that a person types into may be the first process, which takes in everybody.
-fn is_child_of_a_shell_that_is_first(link: &Link, lineage: &Lineage) -> bool {
-    let leads_its_group = lineage.links.iter().any(|other| other.process.pid == link.group);
-    link.parent == 1 && link.session == 1 && leads_its_group && link.foreground == link.group as i32
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

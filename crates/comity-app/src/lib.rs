@@ -12,6 +12,7 @@ pub mod config;
 pub mod contents;
 mod crew;
 pub mod engine;
+mod hosts;
 pub mod identity;
 pub mod inspector;
 pub mod ledger;

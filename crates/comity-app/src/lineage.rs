@@ -2,6 +2,8 @@
 
 use comity_core::agents::Process;
 
+use crate::hosts::is_host;
+
 /// How far up the process tree is looked.
 pub const DEPTH_MAX: usize = 64;
 
@@ -85,28 +87,25 @@ impl Lineage {
     }
 
     /// The program that the caller belongs to: the nearest above it that is no mere wrapper, unless that is beyond the
-    /// shell of a terminal. What a person types there belongs to no program.
+    /// shell of a terminal. What a person types there belongs to no program, nor does what a terminal's host starts.
     pub fn program(&self) -> Option<&Link> {
         for (at, link) in self.links.iter().enumerate() {
-            let is_wrapper = WRAPPERS.contains(&link.name.trim_start_matches('-'));
-            if at > 0 && !is_wrapper {
-                return Some(link);
+            if at > 0 && !link.is_wrapper() {
+                return (!is_host(link)).then_some(link);
             }
-            if link.leads_terminal() && is_wrapper {
+            if link.leads_terminal() && link.is_wrapper() {
                 return None;
             }
         }
         None
     }
 
-    /// Whether the process is the shell of the caller's terminal, or beyond it: the person's own.
+    /// Whether the process is the shell of the caller's terminal, what hosts terminals, or beyond: the person's own.
     pub fn is_persons_own(&self, pid: u32) -> bool {
-        let shell = self
-            .links
-            .iter()
-            .position(|link| link.leads_terminal() && WRAPPERS.contains(&link.name.trim_start_matches('-')));
+        let is_shell = |link: &Link| link.leads_terminal() && link.is_wrapper();
+        let first = self.links.iter().position(|link| is_shell(link) || is_host(link));
         let at = self.links.iter().position(|link| link.process.pid == pid);
-        at.zip(shell).is_some_and(|(at, shell)| at >= shell)
+        at.zip(first).is_some_and(|(at, first)| at >= first)
     }
 
     /// Those that were perhaps taken in by their parent after they had lost another.
@@ -129,6 +128,10 @@ impl Lineage {
 }
 
 impl Link {
+    fn is_wrapper(&self) -> bool {
+        WRAPPERS.contains(&self.name.trim_start_matches('-'))
+    }
+
     /// Whether it leads the session of a terminal: usually the shell that a person types into.
     pub fn leads_terminal(&self) -> bool {
         self.terminal != 0 && self.session == self.process.pid

@@ -138,14 +138,26 @@ pub fn mark_one(pid: u32, mark: Mark) {
     let _ = Pid::from_raw(pid as i32).map(|pid| prlimit(Some(pid), Resource::Locks, limit));
 }
 
-/// The mark that a process carries.
+/// The hard limit on file locks of a process, if it has one.
 #[cfg(target_os = "linux")]
-pub fn mark_of(pid: u32) -> Option<Mark> {
+fn limit_of(pid: u32) -> Option<u64> {
     let limits = about(pid, "limits", u64::MAX).unwrap_or_default();
     let limits = String::from_utf8_lossy(&limits);
     let hard = limits.lines().find_map(|line| line.strip_prefix("Max file locks")?.split_whitespace().nth(1));
-    let hard: u64 = hard?.parse().ok()?;
+    hard?.parse().ok()
+}
+
+/// The mark that a process carries.
+#[cfg(target_os = "linux")]
+pub fn mark_of(pid: u32) -> Option<Mark> {
+    let hard = limit_of(pid)?;
     [Mark::Agent, Mark::TokenUser].into_iter().find(|mark| hard <= *mark as u64)
+}
+
+/// The limit that counts as a mark though nobody here has set it: a mark below could not be told from it.
+#[cfg(target_os = "linux")]
+pub fn limit_like_a_mark(pid: u32) -> Option<u64> {
+    limit_of(pid).filter(|hard| *hard < Mark::Agent as u64)
 }
 
 #[cfg(target_os = "linux")]
@@ -165,6 +177,12 @@ pub fn mark_one(_: u32, _: Mark) {}
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
 pub fn mark_of(_: u32) -> Option<Mark> {
+    None
+}
+
+/// Elsewhere there are no marks.
+#[cfg(not(target_os = "linux"))]
+pub fn limit_like_a_mark(_: u32) -> Option<u64> {
     None
 }
 

@@ -14,14 +14,15 @@ use crate::ids::Ids;
 use crate::keeper::Keeper;
 use crate::spaces::Spaces;
 use crate::sys::{self, Fork};
-use crate::{Confinement, Extent, Network, Problem, ProblemKind, binds, sealed};
+use crate::{Confinement, Extent, Network, Problem, ProblemKind, Step, binds, sealed};
 
-/// Between the two processes: how far they are. After the last two comes why.
+/// Between the two processes: how far they are. After the last three comes why.
 const MADE: u8 = 1;
 const MAPPED: u8 = 2;
 const MOUNTED: u8 = 3;
 const FORBIDDEN: u8 = 4;
 const EXHAUSTED: u8 = 5;
+const FAILED: u8 = 6;
 
 /// The other process, which stays at least until this value is dropped.
 pub(crate) struct Builder {
@@ -37,7 +38,7 @@ impl Builder {
 
     /// Starts it, and returns when everything is in place.
     pub(crate) fn start(confinement: &Confinement) -> Result<Builder, Problem> {
-        let cannot = |error: io::Error| Problem::before("namespaces cannot be made", &error);
+        let cannot = |error: io::Error| Problem::before(Step::Other, "namespaces cannot be made", &error);
         let ids = Ids::of_process().map_err(cannot)?;
         let confined = rustix::process::getpid();
         let (mut line, theirs) = UnixStream::pair().map_err(cannot)?;
@@ -60,7 +61,7 @@ impl Builder {
         let pid = u32::from_ne_bytes(pid);
         // Now, for it closes itself to everybody when it goes on.
         let spaces = Spaces::of(pid, confinement.network).map_err(cannot)?;
-        let who_is_who = |error: io::Error| Problem::before("who is who cannot be set", &error);
+        let who_is_who = |error: io::Error| Problem::before(Step::Other, "who is who cannot be set", &error);
         ids.write_from_outside(pid).map_err(who_is_who)?;
         line.write_all(&[MAPPED]).map_err(|_| ended())?;
         expect(&mut line, MOUNTED)?;
@@ -82,7 +83,11 @@ fn expect(line: &mut UnixStream, wanted: u8) -> Result<(), Problem> {
     }
     let mut what = String::new();
     line.read_to_string(&mut what).map_err(|_| ended())?;
-    let kind = if step[0] == FORBIDDEN { ProblemKind::Forbidden } else { ProblemKind::Exhausted };
+    let kind = match step[0] {
+        FORBIDDEN => ProblemKind::Forbidden,
+        EXHAUSTED => ProblemKind::Exhausted,
+        _ => ProblemKind::Failed,
+    };
     Err(Problem { what, kind })
 }
 
@@ -92,7 +97,11 @@ fn run(confinement: &Confinement, ids: &Ids, confined: Pid, mut line: UnixStream
     let keeper = match built {
         Ok(keeper) => keeper,
         Err(Problem { what, kind }) => {
-            let step = if kind == ProblemKind::Forbidden { FORBIDDEN } else { EXHAUSTED };
+            let step = match kind {
+                ProblemKind::Forbidden => FORBIDDEN,
+                ProblemKind::Exhausted => EXHAUSTED,
+                ProblemKind::Failed | ProblemKind::HalfDone => FAILED,
+            };
             let _ = line.write_all(&[step]).and_then(|()| line.write_all(what.as_bytes()));
             sys::exit(1);
         }
@@ -117,8 +126,9 @@ fn build(
     if confinement.network == Network::None {
         spaces |= UnshareFlags::NEWNET;
     }
-    let cannot = |what: &'static str| move |error: io::Error| Problem::before(what, &error);
-    unshare(spaces).map_err(cannot("user namespaces are not allowed here"))?;
+    let cannot = |what: &'static str| move |error: io::Error| Problem::before(Step::Other, what, &error);
+    unshare(spaces)
+        .map_err(|error| Problem::before(Step::Unshare, "user namespaces are not allowed here", &error))?;
     ids.write_from_inside().map_err(cannot("user namespaces are restricted here"))?;
     line.write_all(&[MADE]).map_err(|_| ended())?;
     line.write_all(&std::process::id().to_ne_bytes()).map_err(|_| ended())?;
@@ -144,9 +154,10 @@ fn hold(paths: &[PathBuf], confined: Pid) -> Result<Keeper, Problem> {
     // on it later.
     let Above { movable, fixed } = Above::of(&held);
     let keeper = Keeper::watch(&held, fixed, confined);
-    let keeper = keeper.map_err(|error| Problem::before("the command cannot be watched", &error))?;
+    let keeper =
+        keeper.map_err(|error| Problem::before(Step::Other, "the command cannot be watched", &error))?;
     let cannot = |path: &Path, error: io::Error| {
-        Problem::before(&format!("{} cannot be held", path.display()), &error)
+        Problem::before(Step::Other, &format!("{} cannot be held", path.display()), &error)
     };
     for dir in movable {
         gone_or(binds::pin(&dir)).map_err(|error| cannot(&dir, error))?;

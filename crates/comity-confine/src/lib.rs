@@ -81,21 +81,48 @@ pub enum ProblemKind {
     Forbidden,
     /// Something has run out that may be there again: processes, memory, namespaces. The process is as it was.
     Exhausted,
+    /// Something went wrong, by whoever's doing. The process is as it was.
+    Failed,
     /// The process is no longer as it was.
     HalfDone,
 }
 
+/// What could not be done.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Making namespaces.
+    Unshare,
+    /// Anything else.
+    Other,
+}
+
 impl Problem {
     /// One in which the process is as it was.
+    ///
+    /// Only what nobody but the system can bring about is forbidden: else who brings it about would run free.
     #[cfg(target_os = "linux")]
-    pub(crate) fn before(what: &str, error: &std::io::Error) -> Problem {
-        let kind = match error.raw_os_error() {
-            // That no namespaces are left means both, depending on how many there may be.
-            Some(libc::ENOSPC | libc::EUSERS) if may_have_namespaces() => ProblemKind::Exhausted,
-            Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE | libc::ENOBUFS) => {
-                ProblemKind::Exhausted
+    pub(crate) fn before(step: Step, what: &str, error: &std::io::Error) -> Problem {
+        let kind = match (error.raw_os_error(), step) {
+            (Some(libc::EPERM | libc::EACCES | libc::ENOSYS), _) => ProblemKind::Forbidden,
+            // So says a kernel that was built without them.
+            (Some(libc::EINVAL), Step::Unshare) => ProblemKind::Forbidden,
+            (Some(libc::ENOSPC | libc::EUSERS), Step::Unshare) if !may_have_namespaces() => {
+                ProblemKind::Forbidden
             }
-            _ => ProblemKind::Forbidden,
+            (
+                Some(
+                    libc::EAGAIN
+                    | libc::ENOMEM
+                    | libc::EMFILE
+                    | libc::ENFILE
+                    | libc::ENOBUFS
+                    | libc::ENOSPC
+                    | libc::EUSERS,
+                ),
+                _,
+            ) => ProblemKind::Exhausted,
+            _ => ProblemKind::Failed,
         };
         Problem { what: format!("{what} ({error})"), kind }
     }
@@ -144,4 +171,34 @@ pub fn is_read_only(path: &std::path::Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub fn is_read_only(_: &std::path::Path) -> bool {
     false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_system_forbids_is_forbidden() {
+        use ProblemKind::{Exhausted, Failed, Forbidden};
+        let kind = |step, code| Problem::before(step, "it", &std::io::Error::from_raw_os_error(code)).kind;
+        for (code, unsharing, later) in [
+            (libc::EPERM, Forbidden, Forbidden),
+            (libc::EACCES, Forbidden, Forbidden),
+            (libc::ENOSYS, Forbidden, Forbidden),
+            // What the kernel was built without; later it is a path that is at fault.
+            (libc::EINVAL, Forbidden, Failed),
+            (libc::EMFILE, Exhausted, Exhausted),
+            (libc::ENOMEM, Exhausted, Exhausted),
+            (libc::EAGAIN, Exhausted, Exhausted),
+            (libc::ENOENT, Failed, Failed),
+            (libc::ENOTDIR, Failed, Failed),
+            (libc::ELOOP, Failed, Failed),
+            (libc::EBUSY, Failed, Failed),
+            (libc::EIO, Failed, Failed),
+            (libc::EFBIG, Failed, Failed),
+            (libc::ESRCH, Failed, Failed),
+        ] {
+            assert_eq!((kind(Step::Unshare, code), kind(Step::Other, code)), (unsharing, later), "{code}");
+        }
+    }
 }

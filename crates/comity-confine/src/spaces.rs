@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::{Network, Problem, ProblemKind};
+use crate::{Network, Problem, ProblemKind, Step};
 
 /// Namespaces of another process, in the order in which they are joined: who is in the first may join the others.
 pub(crate) struct Spaces(Vec<(File, LinkNameSpaceType)>);
@@ -26,7 +26,7 @@ impl Spaces {
     pub(crate) fn join(&self) -> Result<(), Problem> {
         for (at, (space, kind)) in self.0.iter().enumerate() {
             move_into_link_name_space(space.as_fd(), Some(*kind)).map_err(|error| {
-                let problem = Problem::before("the namespaces cannot be entered", &error.into());
+                let problem = Problem::before(Step::Other, "the namespaces cannot be entered", &error.into());
                 match at {
                     0 => problem,
                     _ => Problem { kind: ProblemKind::HalfDone, ..problem },

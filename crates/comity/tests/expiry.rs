@@ -41,6 +41,26 @@ fn a_lock_over_clean_files_expires() {
 }
 
 #[test]
+fn the_log_of_an_agent_shows_that_its_lock_ran_out() {
+    let place = Place::new();
+    let (ann, _bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let_it_run_out(&place, &ann, "lock_expired");
+    let of = |agent: &str| {
+        let page = place.json(&["log", "--agent", agent, "--limit", "1000"]);
+        let entries = page["entries"].as_array().expect("entries").iter();
+        let locks =
+            entries.filter(|entry| entry["action"].as_str().is_some_and(|it| it.starts_with("lock_")));
+        locks.map(|entry| entry["action"].as_str().expect("a word").to_owned()).collect::<Vec<String>>()
+    };
+    assert_eq!(of("ann"), ["lock_acquired", "lock_lapsed", "lock_expired"]);
+    assert_eq!(of("bob"), [""; 0], "it was none of bob's");
+    // Over uncommitted work it is kept, which concerns her, too.
+    leave_work(&place);
+    let_it_run_out(&place, &ann, "lock_orphaned");
+    assert_eq!(of("ann")[3..], ["lock_acquired", "lock_lapsed", "lock_orphaned"]);
+}
+
+#[test]
 fn a_waiter_gets_what_expires() {
     let place = Place::new();
     let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));

@@ -56,6 +56,47 @@ fn with_bob() -> Place {
 }
 
 #[test]
+fn a_tool_does_not_write_to_what_is_comitys_own() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let (state, settings) = (place.home.join("comity.toml"), place.dir().join(".config/comity/comity.toml"));
+    let link = place.repo.join("link");
+    std::os::unix::fs::symlink(&settings, &link).expect("a link to what is not there yet");
+    std::os::unix::fs::symlink(&place.home, place.repo.join("state")).expect("a link");
+    let text = |path: &std::path::Path| path.display().to_string();
+    let patch = format!("*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch", text(&state));
+    for (tool, input) in [
+        ("Write", json!({ "file_path": state, "content": "x" })),
+        ("Write", json!({ "file_path": settings, "content": "x" })),
+        ("Write", json!({ "file_path": "../.config/comity/comity.toml", "content": "x" })),
+        ("Write", json!({ "file_path": "../gone/../.config/comity/comity.toml", "content": "x" })),
+        ("Write", json!({ "file_path": link, "content": "x" })),
+        ("Write", json!({ "file_path": "state/secret", "content": "x" })),
+        ("Write", json!({ "file_path": place.home.join("new/deep"), "content": "x" })),
+        ("Edit", json!({ "file_path": place.home.join("init.json"), "old_string": "a", "new_string": "b" })),
+        ("apply_patch", json!({ "command": patch })),
+        ("Bash", json!({ "command": format!("echo x >{}", text(&settings)) })),
+        ("Bash", json!({ "command": format!("rm {}/*", text(&place.home)) })),
+        ("Bash", json!({ "command": format!("rm -rf {}/.config/com*", text(place.dir())) })),
+        ("Bash", json!({ "command": format!("mv {} x", text(&place.home)) })),
+        ("Bash", json!({ "command": format!("cp x {}", text(&place.home)) })),
+        ("mcp__files__put", json!({ "path": settings, "text": "x" })),
+    ] {
+        let reason = denied(&judge(&place, "PreToolUse", tool, input.clone()));
+        assert!(reason.contains("is Comity's own"), "{tool} {input}: {reason}");
+        assert!(reason.contains("ask your human"), "it says what to do: {reason}");
+    }
+    for (tool, input) in [
+        ("Write", json!({ "file_path": place.dir().join(".config/other"), "content": "x" })),
+        ("Write", json!({ "file_path": place.dir().join("state2"), "content": "x" })),
+        ("Read", json!({ "file_path": state })),
+        ("Bash", json!({ "command": format!("cat {}", text(&settings)) })),
+    ] {
+        allowed(&judge(&place, "PreToolUse", tool, input));
+    }
+}
+
+#[test]
 fn a_write_to_what_somebody_else_has_locked_is_denied() {
     let place = with_bob();
     let a = place.repo.join("src/a.rs");
@@ -197,6 +238,20 @@ fn people_are_stopped_at_the_commit() {
     fs::write(place.repo.join("src/b.rs"), "changed\n").expect("written");
     let made = commit();
     assert_eq!(made.code, 0, "{made:?}");
+    // Nobody can lock these by themselves; a directory has them all the same.
+    let cat = place.join(&["cat"]);
+    place.json_as(&cat, &["lock", "docs/"]);
+    for name in ["a\nb.md", "\u{7}/c.md", &format!("{0}/{0}/{0}/{0}/{0}/d.md", "d".repeat(250))] {
+        let file = place.repo.join("docs").join(name);
+        fs::create_dir_all(file.parent().expect("a directory")).expect("made");
+        fs::write(&file, "new").expect("written");
+        place.git(&["add", "--all"]);
+        let stopped = commit();
+        assert_ne!(stopped.code, 0, "{name:?}");
+        assert!(stopped.err.contains("is locked by cat"), "{stopped:?}");
+        assert!(!stopped.err.contains('\u{7}'), "{stopped:?}");
+        place.git(&["rm", "--quiet", "-r", "--force", "docs"]);
+    }
 }
 
 #[test]

@@ -1,13 +1,20 @@
 //! A person is proven, never what is left over: whoever slips away from an agent is nobody.
 
+#[path = "people/attached.rs"]
+mod attached;
+#[path = "people/presence.rs"]
+mod presence;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
+#[path = "people/terminal.rs"]
+mod terminal;
 
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use support::program::Program;
 use support::{BINARY, HUMAN, Place, Ran, eventually, has_program, http, skip};
+use terminal::Terminal;
 
 /// What an agent would like to do as the human: widen its mode, add a rule, take another's lock, stop the server.
 const WISHES: [&str; 6] = [
@@ -217,44 +224,6 @@ fn a_human_token_below_an_agent_is_the_agents() {
     let said = ann.run(&format!("COMITY_TOKEN={HUMAN} {BINARY} release src/b.rs"));
     assert!(said.contains("may not decide about it"), "{said}");
     nothing_was_decided(&place);
-}
-
-/// A person's shell in a terminal of its own, outside of every agent.
-struct Terminal {
-    socket: String,
-    _dir: tempfile::TempDir,
-}
-
-impl Terminal {
-    fn open(place: &Place) -> Terminal {
-        let dir = tempfile::tempdir().expect("a directory");
-        let socket = dir.path().join("t").display().to_string();
-        let mut tmux = place.program("tmux");
-        tmux.args(["-S", &socket, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", "sh"]);
-        assert!(tmux.status().expect("tmux").success());
-        Terminal { socket, _dir: dir }
-    }
-
-    /// Types a line and gives what the command printed.
-    fn types(&self, place: &Place, line: &str) -> String {
-        let said = place.dir().join(format!("typed-{}", line.len()));
-        let _ = std::fs::remove_file(&said);
-        let text = format!("{line} >{0}.part 2>&1; mv {0}.part {0}", said.display());
-        for keys in [&["-l", &*text][..], &["Enter"]] {
-            let mut tmux = Command::new("tmux");
-            assert!(
-                tmux.args(["-S", &self.socket, "send-keys"]).args(keys).status().expect("tmux").success()
-            );
-        }
-        eventually("it answered", || said.exists());
-        std::fs::read_to_string(said).expect("an answer")
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = Command::new("tmux").args(["-S", &self.socket, "kill-server"]).output();
-    }
 }
 
 #[test]

@@ -1,45 +1,19 @@
 //! Control groups, and what of them proves that an agent did not start a process.
 
-use std::os::unix::fs::MetadataExt;
-
+use crate::hosts::is_window;
 use crate::lineage::Link;
 use crate::processes::control_group;
-
-/// Programs with windows that people type into, as the system installs them.
-const TERMINALS: [&str; 14] = [
-    "alacritty",
-    "foot",
-    "ghostty",
-    "gnome-terminal-",
-    "kgx",
-    "kitty",
-    "konsole",
-    "mate-terminal",
-    "ptyxis-agent",
-    "terminator",
-    "tilix",
-    "wezterm-gui",
-    "xfce4-terminal",
-    "xterm",
-];
 
 /// Whether a process can have come into its control group by the system alone. A user's own service manager starts
 /// whatever any program of the user asks it to; of what it started, only the windows of terminals count.
 pub(super) fn is_kept_apart(link: &Link) -> bool {
     let groups = control_group(link.process.pid).unwrap_or_default();
-    !is_the_users_to_give(&groups) || is_terminal(link)
+    !is_the_users_to_give(&groups) || is_window(link)
 }
 
 /// Whether one of these groups is below the service manager of a user.
 fn is_the_users_to_give(groups: &str) -> bool {
     groups.split(['/', '\n']).any(|part| part.starts_with("user@") && part.ends_with(".service"))
-}
-
-/// Whether it is a terminal's program that only the system can replace.
-fn is_terminal(link: &Link) -> bool {
-    let program = std::fs::metadata(format!("/proc/{}/exe", link.process.pid));
-    let is_the_systems = |file: std::fs::Metadata| file.uid() == 0 && file.mode() & 0o022 == 0;
-    TERMINALS.iter().any(|name| link.name.starts_with(name)) && program.is_ok_and(is_the_systems)
 }
 
 #[cfg(test)]

@@ -3,13 +3,18 @@
 use std::os::unix::ffi::OsStrExt;
 
 use comity_core::Principal;
+use comity_core::agents::Process;
 
 use super::{Identities, lock};
 use crate::application::Application;
+use crate::hosts::is_multiplexer;
 use crate::lineage::{End, Lineage, Link, link};
 
 /// Terminals that are remembered.
 const TERMINALS_MAX: usize = 256;
+
+/// Multiplexers that are attached one inside the other.
+const NESTED_MAX: usize = 4;
 
 /// Who holds the other end of a terminal.
 #[derive(Clone, Debug)]
@@ -58,14 +63,35 @@ impl Application {
         if super::registered(&self.engine().world(), lineage).is_some() || lineage.end != End::Top {
             return false;
         }
-        self.marked(lineage).is_none() && self.ended_in(lineage).is_none() && self.astray(lineage).is_none()
+        self.marked(lineage, &[]).is_none()
+            && self.ended_in(lineage).is_none()
+            && self.astray(lineage, &[]).is_none()
+    }
+
+    /// Where a person acts from, in words. A window of a multiplexer that is younger than an agent is another place than
+    /// the older ones: any program of the user can have opened it.
+    pub(super) fn place(&self, lineage: &Lineage) -> String {
+        let names = lineage.names();
+        let leader = lineage.links.iter().position(|link| link.leads_terminal());
+        let Some((leader, above)) = leader.and_then(|at| lineage.links[at..].split_first()) else {
+            return names;
+        };
+        let is_later = self.engine().world().people.may_be_an_agents(leader.process.start, |_| true);
+        match is_later && above.iter().any(is_multiplexer) {
+            true => format!("{names}, in a window opened since agents came"),
+            false => names,
+        }
     }
 
     /// Whether it is a terminal multiplexer that a person is attached to, from a terminal that no agent is above.
-    pub(super) fn is_attended(&self, server: &Link) -> bool {
-        if server.name != "tmux: server" {
+    ///
+    /// `asked` are those of which the same is being found out: who is attached only from one of them proves nothing.
+    pub(super) fn is_attended(&self, server: &Link, asked: &[Process]) -> bool {
+        let is_asked = asked.contains(&server.process) || asked.len() >= NESTED_MAX;
+        if server.name != "tmux: server" || is_asked {
             return false;
         }
+        let asked = [asked, &[server.process]].concat();
         let seen = open_files(server.process.pid);
         let terminals: Vec<u32> =
             seen.filter_map(|file| file.strip_prefix("/dev/pts/")?.parse().ok()).collect();
@@ -73,7 +99,9 @@ impl Application {
             client.name == "tmux: client"
                 && client.pty().is_some_and(|pty| terminals.contains(&pty))
                 && client.foreground == client.group as i32
-                && self.recognise(&Lineage::of(client.process.pid)).who == Principal::Human
+                && self
+                    .known(&Lineage::of(client.process.pid), &asked)
+                    .is_none_or(|known| known.who == Principal::Human)
         })
     }
 }

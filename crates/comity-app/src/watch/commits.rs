@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comity_core::commits::UnguardedCommit;
+use comity_core::display::visible;
 use comity_core::paths::overlaps;
 use comity_core::{AgentId, Ask, PathPattern, Principal, ProjectId};
 use comity_git::{Checkout, NewCommit, Tips};
@@ -106,13 +107,10 @@ impl Move {
     fn reports(&self, ground: Ground, commit: &NewCommit) -> Vec<UnguardedCommit> {
         let mut by_holder: BTreeMap<Principal, Vec<Box<str>>> = BTreeMap::new();
         for path in &commit.paths {
-            // What no pattern can spell is in no lock.
-            let Some(file) = path.to_str().and_then(|path| PathPattern::file(path, ground.case).ok()) else {
-                continue;
-            };
+            let Ok(file) = PathPattern::existing(&path.to_string_lossy(), ground.case) else { continue };
             let holders = self.locks.iter().filter(|(_, pattern)| overlaps(pattern, &file));
             for holder in holders.map(|(holder, _)| *holder).collect::<BTreeSet<Principal>>() {
-                by_holder.entry(holder).or_default().push(file.readable().into());
+                by_holder.entry(holder).or_default().push(visible(&file.readable()).into());
             }
         }
         let who = if self.proven.is_empty() { &self.candidates } else { &self.proven };

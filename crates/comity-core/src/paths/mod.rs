@@ -4,6 +4,7 @@
 //! and what follows it: nothing (that path), any depth (that directory), or glob components.
 
 mod braces;
+mod existing;
 mod index;
 mod overlap;
 mod pattern;

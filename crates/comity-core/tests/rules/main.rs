@@ -19,6 +19,7 @@ mod permission_rules;
 mod permissions;
 mod permissions_of_workers;
 mod pools;
+mod presence;
 mod queue;
 mod reads;
 mod repeats;

@@ -29,7 +29,7 @@ pub(super) struct Answer {
 /// What others hold of a project.
 struct Held {
     roots: Vec<PathBuf>,
-    patterns: Vec<String>,
+    patterns: Vec<PathPattern>,
     case: CaseRule,
 }
 
@@ -83,16 +83,22 @@ impl Answer {
             all.filter_map(|text| Some(text.as_str()?.to_owned())).collect()
         };
         let paths = |value: &Value| texts(value).into_iter().map(PathBuf::from).collect();
-        let held = |project: &Value| Held {
-            roots: paths(&project["roots"]),
-            patterns: texts(&project["patterns"]),
-            case: if project["folded"] == true { CaseRule::Folded } else { CaseRule::Exact },
+        let held = |project: &Value| {
+            // The text is canonical: it was folded when the lock was taken.
+            let pattern = |text: &String| PathPattern::parse(text, CaseRule::Exact);
+            let patterns: Result<Vec<PathPattern>, _> =
+                texts(&project["patterns"]).iter().map(pattern).collect();
+            Ok(Held {
+                roots: paths(&project["roots"]),
+                patterns: patterns.map_err(|no| no.to_string())?,
+                case: if project["folded"] == true { CaseRule::Folded } else { CaseRule::Exact },
+            })
         };
         Ok(Answer {
             policy: said["policy"].as_str().unwrap_or_default().to_owned(),
             sealed: said["sealed"].as_bool().ok_or("an answer that is not understood")?,
             network: said["network"].as_bool().ok_or("an answer that is not understood")?,
-            held: said["held"].as_array().into_iter().flatten().map(held).collect(),
+            held: said["held"].as_array().into_iter().flatten().map(held).collect::<Result<_, String>>()?,
             own: paths(&said["own"]),
         })
     }
@@ -106,9 +112,6 @@ impl Answer {
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let (mut paths, mut dirs) = (Vec::new(), Dirs::default());
         for Held { roots, patterns, case } in &self.held {
-            // The text is canonical: it was folded when the lock was taken.
-            let patterns: Vec<PathPattern> =
-                patterns.iter().filter_map(|text| PathPattern::parse(text, CaseRule::Exact).ok()).collect();
             for root in roots {
                 let worktree = Worktree { root, case: *case };
                 patterns.iter().for_each(|pattern| held_below(worktree, pattern, &mut dirs, &mut paths));

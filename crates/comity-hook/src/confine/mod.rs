@@ -70,13 +70,15 @@ fn confine_this() -> Result<(), String> {
         Err(NoAnswer::Refused(Fault { message, hint, .. })) => {
             return Err(format!("Comity: this did not run: {message}\n  {hint}"));
         }
-        // Where nobody can be asked the hook has said no already, unless the user wants it so.
-        Err(NoAnswer::Unreachable(problem)) if failing::confine_is("required") => {
+        Err(NoAnswer::Unreachable(_)) if failing::is_open() && !failing::confine_is("required") => {
+            return Ok(());
+        }
+        // Else who ends the server would be freed by it, in plan mode, too.
+        Err(NoAnswer::Unreachable(problem)) => {
             return Err(format!(
-                "Comity: this did not run: guard.confine is \"required\", and the server could not be asked: {problem}\n  see what is wrong with: comity doctor"
+                "Comity: this did not run: the server could not be asked what others hold: {problem}\n  see what is wrong with: comity doctor"
             ));
         }
-        Err(NoAnswer::Unreachable(_)) => return Ok(()),
     };
     confine_to(&answer)
 }
@@ -96,6 +98,9 @@ fn confine_to(answer: &Answer) -> Result<(), String> {
             // Else who uses something up would be freed by it.
             ProblemKind::Exhausted => Err(format!(
                 "Comity: this did not run, for it could not be confined: {problem}\n  end what runs in the background, and try again"
+            )),
+            ProblemKind::Failed => Err(format!(
+                "Comity: this did not run, for it could not be confined: {problem}\n  try again; see what is wrong with: comity doctor"
             )),
             ProblemKind::HalfDone => Err(format!("Comity: this did not run: {problem}")),
         },

@@ -46,6 +46,9 @@ pub(super) struct Record {
     /// The hooks of git that have our lines in them, whatever the repository.
     #[serde(default)]
     pub(super) commit_hooks: Vec<PathBuf>,
+    /// The settings by which agent programs ask us: the server keeps agents from writing to them.
+    #[serde(default)]
+    guarding: Vec<PathBuf>,
 }
 
 impl Change {
@@ -218,18 +221,27 @@ impl Record {
 
     /// Remembers in which repositories commits are guarded.
     pub(super) fn note_commit_hooks(&mut self, hooks: &[Change], is_undo: bool) {
-        for hook in hooks.iter().filter(|hook| !matches!(hook.outcome, Outcome::Failed(_) | Outcome::Left(_)))
-        {
-            self.commit_hooks.retain(|known| *known != hook.file);
-            if !is_undo {
-                self.commit_hooks.push(hook.file.clone());
-            }
-        }
+        hooks.iter().for_each(|hook| note(&mut self.commit_hooks, hook, is_undo));
+    }
+
+    /// Remembers settings by which an agent program asks us.
+    pub(super) fn note_guarding(&mut self, settings: &Change, is_undo: bool) {
+        note(&mut self.guarding, settings, is_undo);
     }
 
     pub(super) fn save(&self, home: &Home) -> Result<(), String> {
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         fs::write(file(home), text).map_err(|error| format!("{}: {error}", file(home).display()))
+    }
+}
+
+fn note(files: &mut Vec<PathBuf>, change: &Change, is_undo: bool) {
+    if matches!(change.outcome, Outcome::Failed(_) | Outcome::Left(_)) {
+        return;
+    }
+    files.retain(|known| *known != change.file);
+    if !is_undo {
+        files.push(change.file.clone());
     }
 }
 

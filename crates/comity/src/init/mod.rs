@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use comity_app::config::ConfinePolicy;
 use comity_guard::Dialect;
-use comity_guard::connect::{BASH_ENV_FILE, Connection, connect, disconnect, places};
+use comity_guard::connect::{BASH_ENV_FILE, Connection, Place, connect, disconnect, places, shell_start};
 use comity_wire::Home;
 
 use crate::cli::output::{self, Form};
@@ -101,6 +101,13 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
         };
         all.into_iter().for_each(|change| change.write(&mut record));
         record.note_commit_hooks(&repositories, what.is_undo());
+        for client in &clients {
+            for (place, change) in places(client.dialect).iter().zip(&client.changes) {
+                if guards(client.dialect, place) {
+                    record.note_guarding(change, what.is_undo());
+                }
+            }
+        }
         record.save(home)?;
     }
     let confined = (what == What::Do).then(|| confined(home, &connection));
@@ -158,6 +165,11 @@ fn client(
         false => shells::by_hand(dialect, &changes, connection),
     };
     ClientReport { dialect, is_found, changes, proof: None, by_hand }
+}
+
+/// Whether a program asks before tool calls, or starts its shell through us, by what is in this file.
+fn guards(dialect: Dialect, place: &Place) -> bool {
+    place.kind.calls_hooks() || shell_start(dialect, place.kind, "").is_some()
 }
 
 /// Whether commands can be confined here, as the user wants it.

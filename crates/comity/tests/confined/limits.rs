@@ -1,9 +1,11 @@
 //! What an agent cannot free its commands by: using something up, leaving, or a lock on everything.
 
-use super::{confined, place, ways};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
-use crate::support::{BINARY, Ran, Running};
+use super::{confined, place, ways};
+use crate::support::{BINARY, Place, Ran, Running};
 
 #[test]
 fn a_file_is_held_where_nothing_can_be_watched() {
@@ -62,6 +64,28 @@ fn an_agent_that_has_left_runs_nothing() {
 }
 
 #[test]
+fn a_command_does_not_run_while_nobody_can_be_asked() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    place.kill_server();
+    let run = |setting: &str| {
+        // No server starts with this.
+        place.set(&format!("[lock]\nttl = \"never\"\n\n[guard]\n{setting}\n"));
+        Ran::of(confined(&place, &ann, "touch ran; echo x >src/a.rs").output().expect("it runs"))
+    };
+    for setting in
+        ["", "confine = \"auto\"", "confine = \"required\"", "confine = \"required\"\npolicy = \"open\""]
+    {
+        let ran = run(setting);
+        assert_eq!(ran.code, 126, "{setting}: {ran:?}");
+        assert!(ran.err.starts_with("Comity: this did not run: "), "{setting}: {ran:?}");
+        assert!(ran.err.contains("comity doctor"), "{setting}: {ran:?}");
+        assert!(ways::is_untouched(&place.repo) && !place.repo.join("ran").exists(), "{setting}: {ran:?}");
+    }
+    assert_eq!(run("policy = \"open\"").code, 0, "as its person wants it");
+}
+
+#[test]
 fn what_keeps_the_mounts_of_a_command_is_in_no_worktree() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
@@ -94,4 +118,78 @@ fn a_lock_on_everything_leaves_git_alone() {
         "git commit --quiet --allow-empty -m x && cd ../other && git commit --quiet --allow-empty -m y && git branch z",
     );
     assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
+fn a_glob_holds_every_file_that_it_means() {
+    let place = Place::new();
+    let (bob, ann) = (place.join(&["bob"]), place.join(&["ann"]));
+    let odd = place.repo.join(OsStr::from_bytes(b"src/deep/\xff\xfe.rs"));
+    std::fs::create_dir(place.repo.join("src/deep")).expect("made");
+    for file in [odd.as_path(), &place.repo.join("src/deep/d.rs"), &place.repo.join("src/deep/d.md")] {
+        std::fs::write(file, "as it was").expect("written");
+    }
+    std::os::unix::fs::symlink(place.repo.join("src/deep/d.md"), place.repo.join("src/link.rs"))
+        .expect("linked");
+    place.json_as(&bob, &["lock", "src/**/*.rs"]);
+    let run = |line: &str| Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    for line in [
+        "echo x >src/a.rs",
+        "rm -f src/deep/d.rs",
+        "mv src/deep src/other",
+        "echo x >$'src/deep/\\xff\\xfe.rs'",
+        "mv src/b.rs $'src/deep/\\xff\\xfe.rs'",
+        "echo x >src/link.rs",
+    ] {
+        let ran = run(line);
+        assert_ne!(ran.code, 0, "{line}: {ran:?}");
+    }
+    assert_eq!(std::fs::read_to_string(odd).expect("there"), "as it was");
+    assert_eq!(run("echo x >src/deep/other.md && echo y >new.rs").code, 0, "the rest is free");
+}
+
+#[test]
+fn a_worktree_whose_name_nothing_can_spell_stops_commands() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    let odd = place.dir().join(OsStr::from_bytes(b"odd\xff"));
+    let mut git = place.program("git");
+    git.args(["worktree", "add", "--quiet", "-b", "odd"]).arg(&odd);
+    assert!(git.status().expect("git").success());
+    let ran =
+        Ran::of(confined(&place, &ann, "touch ran; echo x >../odd*/src/a.rs").output().expect("it runs"));
+    assert_eq!(ran.code, 126, "{ran:?}");
+    assert!(ran.err.contains("not UTF-8") && ran.err.contains("move"), "{ran:?}");
+    assert!(!place.repo.join("ran").exists());
+}
+
+#[test]
+fn more_locks_than_are_held_one_by_one_hold_directories() {
+    let place = Place::new();
+    let (bob, ann) = (place.join(&["bob"]), place.join(&["ann"]));
+    let mut paths = vec!["src/a.rs".to_owned()];
+    for dir in ["many/one", "many/two", "few"] {
+        std::fs::create_dir_all(place.repo.join(dir)).expect("made");
+        let count = if dir == "few" { 3 } else { 600 };
+        paths.extend((0..count).map(|at| format!("{dir}/file-{at}")));
+    }
+    for path in &paths {
+        std::fs::write(place.repo.join(path), "").expect("written");
+    }
+    for some in paths.chunks(250) {
+        let words: Vec<&str> = ["lock"].into_iter().chain(some.iter().map(String::as_str)).collect();
+        place.json_as(&bob, &words);
+    }
+    let line =
+        "for f in src/a.rs many/*/* few/*; do echo x 2>/dev/null >$f && echo $f; done; echo x >src/b.rs";
+    let ran = Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    assert_eq!((ran.code, &*ran.out), (0, ""), "what is locked is held, and src/b.rs is not: {}", ran.err);
+    let ran = Ran::of(confined(&place, &ann, "echo x >many/one/new").output().expect("it runs"));
+    assert_ne!(ran.code, 0, "the directory is held: {ran:?}");
+    let payload = serde_json::json!({
+        "session_id": "s1", "cwd": place.repo, "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "echo x >many/one/new" }, "tool_response": { "stderr": ran.err },
+    });
+    let told = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
+    assert!(told.out.contains("more than 1000 locks") && told.out.contains("bob"), "{told:?}");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{confined, place};
-use crate::support::{Agent, BINARY, Place, Ran};
+use crate::support::{Agent, BINARY, HUMAN, Place, Ran};
 
 fn run(place: &Place, agent: &Agent, line: &str) -> Ran {
     Ran::of(confined(place, agent, line).env("C", BINARY).output().expect("it runs"))
@@ -39,6 +39,72 @@ fn a_command_changes_neither_the_state_nor_the_settings() {
     // A person's are not confined.
     let mut human = place.comity(&["confine", "-c", "echo '[guard]' >>$COMITY_HOME/comity.toml"]);
     assert_eq!(Ran::of(human.output().expect("it runs")).code, 0);
+}
+
+/// Comity's programs beside each other, as they are installed, and two agent programs that are connected.
+fn installed(place: &Place) -> std::path::PathBuf {
+    let bin = place.dir().join("bin");
+    fs::create_dir(&bin).expect("made");
+    for name in ["comity", "comity-hook", "comity-confine"] {
+        let from = std::path::Path::new(BINARY).with_file_name(name);
+        place.copy_program(&from.display().to_string(), &bin.join(name));
+    }
+    for (dir, file, text) in [(".claude", "settings.json", "{}\n"), (".codex", "config.toml", "a = 1\n")] {
+        fs::create_dir(place.dir().join(dir)).expect("made");
+        fs::write(place.dir().join(dir).join(file), text).expect("written");
+    }
+    let comity = bin.join("comity");
+    let mut init = place.program(&comity);
+    let ran = Ran::of(
+        init.args(["init", "--client", "claude"]).env("COMITY_TOKEN", HUMAN).output().expect("it runs"),
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
+    comity
+}
+
+#[test]
+fn a_command_changes_neither_the_programs_nor_the_settings_that_ask_them() {
+    let place = Place::new();
+    let comity = installed(&place);
+    let ann = place.join(&["ann"]);
+    let run = |line: &str| {
+        let mut confined = place.program(&comity);
+        confined.args(["confine", "-c", line]).env("COMITY_TOKEN", &ann.token);
+        Ran::of(confined.output().expect("it runs"))
+    };
+    fs::write(place.repo.join("other"), "#!/bin/sh\n").expect("written");
+    for line in [
+        "cp other $HOME/bin/comity-hook",
+        "mv other $HOME/bin/comity",
+        "rm -f $HOME/bin/comity-confine",
+        "mv $HOME/bin $HOME/old",
+        "echo '{}' >$HOME/.claude/settings.json",
+        "sed -i s/comity/other/ $HOME/.claude/settings.json",
+        "mv $HOME/.claude $HOME/.old",
+    ] {
+        let ran = run(line);
+        assert_ne!(ran.code, 0, "{line}: {ran:?}");
+    }
+    for line in [
+        "echo x >$HOME/bin/another",
+        "echo x >$HOME/.claude/another",
+        "cp $HOME/.claude.json x && cat x >$HOME/.claude.json # its own notes",
+        "echo x >>$HOME/.codex/config.toml # not connected",
+    ] {
+        assert_eq!(run(line).code, 0, "{line}");
+    }
+    for path in ["bin/comity", "bin/comity-hook", ".claude/settings.json"] {
+        let payload = serde_json::json!({
+            "session_id": "s1", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": "Write",
+            "tool_input": { "file_path": place.dir().join(path), "content": "x" },
+        });
+        let ran = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
+        assert!(ran.out.contains("is Comity's own"), "{path}: {ran:?}");
+    }
+    let mut undo = place.program(&comity);
+    undo.args(["init", "--undo", "--client", "claude"]).env("COMITY_TOKEN", HUMAN);
+    assert_eq!(Ran::of(undo.output().expect("it runs")).code, 0);
+    assert_eq!(run("echo x >$HOME/.claude/settings.json").code, 0, "it is the agent program's again");
 }
 
 #[test]

@@ -90,3 +90,19 @@ fn a_command_in_plan_mode_writes_nothing() {
         assert!(ran.code == 3 && ran.err.contains("you are in plan mode"), "{words}: {ran:?}");
     }
 }
+
+#[test]
+fn a_command_in_plan_mode_has_the_network_if_the_settings_say_so() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    for (settings, is_reached) in [("", false), ("[guard]\nplan_network = true\n", true)] {
+        let place = Place::new();
+        place.set(settings);
+        let ann = place.join(&["ann"]);
+        place.json(&["mode", "ann", "plan"]);
+        let run = |line: &str| Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+        let ran = run(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"));
+        assert_eq!(ran.code == 0, is_reached, "{settings}: {ran:?}");
+        assert_ne!(run("echo x >src/b.rs").code, 0, "{settings}: and nothing is written");
+    }
+}

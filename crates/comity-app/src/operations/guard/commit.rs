@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use comity_core::display::visible;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
 use comity_core::locks::{LockMode, conflicts};
 use comity_core::{PathPattern, Refusal};
@@ -37,12 +38,14 @@ impl Operation for GuardCommit {
         let world = app.engine().world();
         let mut in_the_way = Vec::new();
         for path in &self.paths {
-            // Names come from git's index, from the top: nothing is to be walked. What no pattern can spell is in no lock.
-            let Ok(pattern) = PathPattern::file(path, case) else { continue };
+            // Names come from git's index, from the top: nothing is to be walked.
+            let pattern = PathPattern::existing(path, case)?;
             let locks =
                 conflicts(&world, caller.who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
             let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
-            in_the_way.extend(locks.map(|lock| (pattern.readable(), lock.view(&world, now))));
+            in_the_way.extend(
+                locks.map(|lock| (visible(&pattern.readable()).into_owned(), lock.view(&world, now))),
+            );
             if in_the_way.len() >= HOLDERS_SHOWN_MAX {
                 break;
             }

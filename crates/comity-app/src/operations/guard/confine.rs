@@ -1,13 +1,15 @@
 //! Says what a command of the caller is to be confined to: what others hold is read-only for it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use comity_core::locks::{Lock, LockMode, conflicts};
+use comity_core::locks::Lock;
+use comity_core::paths::Alternative;
 use comity_core::permissions::mode_of;
 use comity_core::projects::Project;
 use comity_core::roles::Mode;
-use comity_core::{CaseRule, PathPattern, Principal, ProjectId, World};
+use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +19,9 @@ use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 
-/// Locks of others that a command is confined by.
-const LOCKS_MAX: usize = 1_000;
+/// Locks of others in a project that a command is confined by one by one.
+pub(super) const LOCKS_MAX: usize = 1_000;
+const EVERYTHING: &str = "**";
 
 /// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -72,33 +75,74 @@ pub(crate) fn confines(app: &Application, who: Principal) -> Result<Confines, Fa
     if is_free {
         return Ok(confines);
     }
-    let projects: Vec<(Project, Vec<String>)> = {
+    let projects: Vec<(Project, Vec<PathPattern>)> = {
         let world = app.engine().world();
         confines.sealed = who.agent().is_some_and(|agent| mode_of(&world, agent) == Mode::Plan);
-        let now = app.engine().now();
-        let held = |project: &ProjectId| {
-            let locks = locks_of_others(&world, who, *project);
-            let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
-            locks.map(|lock| lock.wanted.pattern.as_str().to_owned()).collect::<Vec<String>>()
-        };
-        let projects = world.projects.iter();
-        projects.map(|(id, project)| (project.clone(), held(id))).collect()
+        let mut held: BTreeMap<ProjectId, Vec<PathPattern>> = BTreeMap::new();
+        for lock in locks_of_others(&world, who, app.engine().now()) {
+            held.entry(lock.wanted.project).or_default().push(lock.wanted.pattern.clone());
+        }
+        held.into_iter()
+            .filter_map(|(id, patterns)| Some((world.projects.get(&id)?.clone(), patterns)))
+            .collect()
     };
     confines.network = !confines.sealed || guard.plan_network;
-    let worked_in = projects.iter().map(|(project, _)| PathBuf::from(&*project.common_dir));
-    confines.own = own::paths(app, &worked_in.collect::<Vec<PathBuf>>());
-    for (project, patterns) in projects.into_iter().filter(|(_, patterns)| !patterns.is_empty()) {
-        let roots = comity_git::worktrees(Path::new(&*project.common_dir)).map_err(Failure::fault)?;
-        let roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+    confines.own = own::paths(app).into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
+    for (project, patterns) in projects {
+        let common_dir = Path::new(&*project.common_dir);
+        if project.common_dir.contains(char::REPLACEMENT_CHARACTER) && !common_dir.exists() {
+            return Err(unspelled(common_dir).into());
+        }
+        let roots = comity_git::worktrees(common_dir).map_err(Failure::fault)?;
+        let roots = roots.into_iter().map(spelled).collect::<Result<_, Refusal>>()?;
+        let patterns = at_most(LOCKS_MAX, &patterns);
         confines.held.push(HeldPaths { roots, patterns, folded: project.case == CaseRule::Folded });
     }
     Ok(confines)
 }
 
-/// The locks in a project that keep somebody from writing.
-pub(super) fn locks_of_others(world: &World, who: Principal, project: ProjectId) -> Vec<&Lock> {
-    let Ok(everything) = PathPattern::parse("**", CaseRule::Exact) else { return Vec::new() };
-    conflicts(world, who, project, &everything, LockMode::Exclusive, LOCKS_MAX)
+/// A path as text. One that is none cannot be told, so nothing there would be held.
+fn spelled(path: PathBuf) -> Result<String, Refusal> {
+    path.into_os_string().into_string().map_err(|path| unspelled(Path::new(&path)))
+}
+
+fn unspelled(path: &Path) -> Refusal {
+    Refusal::bad_input(
+        format!(
+            "the path {} is not UTF-8, so what others hold there cannot be kept from commands",
+            path.display()
+        ),
+        "move it, or remove the worktree",
+    )
+}
+
+/// The locks that keep somebody from writing.
+pub(super) fn locks_of_others(world: &World, who: Principal, now: Timestamp) -> impl Iterator<Item = &Lock> {
+    world.locks.iter().filter(move |lock| lock.holder != who && keeps_out(lock, world, now))
+}
+
+/// The texts of patterns. If there are too many, directories stand for what is locked below them, the deepest first.
+fn at_most(most: usize, patterns: &[PathPattern]) -> Vec<String> {
+    let depth = |pattern: &PathPattern| pattern.alternatives().iter().map(|one| one.prefix().count()).max();
+    let deepest = patterns.iter().filter_map(depth).max().unwrap_or(0);
+    let mut texts: BTreeSet<String> = patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect();
+    for depth in (1..deepest).rev() {
+        if texts.len() <= most {
+            break;
+        }
+        texts = patterns.iter().map(|pattern| cut_off(pattern, depth).as_str().to_owned()).collect();
+    }
+    if texts.len() <= most { texts.into_iter().collect() } else { vec![EVERYTHING.into()] }
+}
+
+/// The pattern, with the directory for all that is deeper.
+fn cut_off(pattern: &PathPattern, depth: usize) -> PathPattern {
+    let cut = |one: &Alternative| {
+        let names: Vec<String> = one.prefix().map(str::to_owned).collect();
+        let above = names.get(..depth).filter(|above| above.len() < names.len());
+        above.and_then(|above| Alternative::new(above, &[], true).ok()).unwrap_or_else(|| one.clone())
+    };
+    PathPattern::of(pattern.alternatives().iter().map(cut).collect())
 }
 
 impl Confines {
@@ -117,5 +161,24 @@ impl fmt::Display for Confines {
             (_, false) if held == 0 => f.write_str("nobody else holds anything"),
             (_, false) => write!(f, "{held} held by others and read-only for your commands"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(most: usize, patterns: &str, expected: &str) {
+        let parsed = patterns.split(' ').map(|text| PathPattern::parse(text, CaseRule::Exact).expect(text));
+        assert_eq!(at_most(most, &parsed.collect::<Vec<_>>()).join(" "), expected, "{most}: {patterns}");
+    }
+
+    #[test]
+    fn directories_stand_for_too_many_locks() {
+        check(3, "a/b/1 a/b/2 c/3", "a/b/1 a/b/2 c/3");
+        check(2, "a/b/1 a/b/2 c/3", "a/b/ c/3");
+        check(2, "a/b/1 a/c/2 a/3 d/4", "a/ d/");
+        check(1, "a/b/*.rs a/b/x/{1,2}", "a/");
+        check(1, "a b", "**");
     }
 }

@@ -1,12 +1,13 @@
 //! What the kernel's "Read-only file system" means: after a confined command, its agent is told who holds the file.
 
+use std::collections::BTreeMap;
+
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{Principal, Refusal, limits};
+use comity_core::{Principal, ProjectId, Refusal, limits};
 
-use super::confine::locks_of_others;
+use super::confine::{LOCKS_MAX, locks_of_others};
 use super::tool::{Judged, words_of};
-use crate::operations::locks::keeps_out;
 
 /// What programs say when a held path stopped them, in small letters.
 const EVIDENCE: [&str; 4] =
@@ -24,17 +25,29 @@ pub(super) fn explanation(judged: &Judged<'_>, payload: &str) -> Option<String> 
         return Some("Comity: you are in plan mode, so everything is read-only for your commands, and /tmp is private. Submit your plan first.".into());
     }
     let mut explained = Vec::new();
-    for project in world.projects.keys() {
-        for lock in locks_of_others(&world, judged.who, *project) {
-            let path = lock.wanted.pattern.readable();
-            if keeps_out(lock, &world, now) && is_named(&told, &path) {
-                let holders = vec![lock.view(&world, now)];
-                let waiting = world.locks.waits_overlapping(*project, &lock.wanted.pattern).len();
-                explained.push(words_of(&Refusal::Locked { path, holders, waiting }));
-            }
+    let mut of_projects: BTreeMap<ProjectId, usize> = BTreeMap::new();
+    for lock in locks_of_others(&world, judged.who, now) {
+        let (project, path) = (lock.wanted.project, lock.wanted.pattern.readable());
+        *of_projects.entry(project).or_default() += 1;
+        if explained.len() < limits::HOLDERS_SHOWN_MAX && is_named(&told, &path) {
+            let holders = vec![lock.view(&world, now)];
+            let waiting = world.locks.waits_overlapping(project, &lock.wanted.pattern).len();
+            explained.push(words_of(&Refusal::Locked { path, holders, waiting }));
         }
     }
-    explained.truncate(limits::HOLDERS_SHOWN_MAX);
+    let is_crowded = |project: &ProjectId| of_projects.get(project).is_some_and(|locks| *locks > LOCKS_MAX);
+    let mut crowd: Vec<String> = locks_of_others(&world, judged.who, now)
+        .filter(|lock| is_crowded(&lock.wanted.project))
+        .map(|lock| world.name_of(lock.holder).to_string())
+        .collect();
+    crowd.sort();
+    crowd.dedup();
+    if !crowd.is_empty() {
+        explained.push(format!(
+            "there are more than {LOCKS_MAX} locks, so whole directories are held for {}; ask for fewer locks, on directories",
+            crowd.join(", ")
+        ));
+    }
     (!explained.is_empty()).then(|| {
         format!(
             "Comity: this is not a fault of the disk. Files that others hold are read-only for your commands:\n{}",

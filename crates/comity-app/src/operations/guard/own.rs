@@ -1,21 +1,58 @@
-//! What is Comity's own, and nothing that an agent's command writes to.
+//! What is Comity's own, and nothing that an agent writes to, by a command or by a tool.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 
+use comity_core::paths::covers;
+use comity_core::{CaseRule, PathPattern, Refusal};
+use comity_guard::{Effects, Target};
+use serde::Deserialize;
+
+use super::spelling::{parts, readings};
 use crate::application::Application;
 
-/// The state directory, the socket and the directory of the person's settings.
+/// Links that are followed one after the other.
+const LINKS_MAX: usize = 16;
+
+/// Comity's programs, which are installed beside each other.
+const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
+
+/// What `comity init` keeps in the state directory, as far as it is of use here.
+#[derive(Default, Deserialize)]
+struct Connected {
+    /// The settings by which agent programs ask us.
+    #[serde(default)]
+    guarding: Vec<PathBuf>,
+}
+
+/// The state directory, the socket and the directory of the person's settings; Comity's programs, and the settings by
+/// which agent programs ask them, as far as they are there.
 ///
-/// If somebody works below one of them, all that is in it instead, except for that.
-pub(super) fn paths(app: &Application, worked_in: &[PathBuf]) -> Vec<String> {
+/// If somebody works below a directory of these, all that is in it instead, except for that. Programs that are built in a
+/// repository are what agents work on there.
+pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let server = app.server();
-    let worktrees = app.config().worktree.dir.clone();
+    let real = |dir: PathBuf| dir.canonicalize().unwrap_or(dir);
+    let projects: Vec<PathBuf> = {
+        let world = app.engine().world();
+        world.projects.values().map(|project| PathBuf::from(&*project.common_dir)).collect()
+    };
+    let projects: Vec<PathBuf> = projects.into_iter().map(real).collect();
+    let is_built_there = |file: &PathBuf| {
+        projects.iter().filter_map(|project| project.parent()).any(|dir| file.starts_with(dir))
+    };
     let worked_in: Vec<PathBuf> =
-        worked_in.iter().cloned().chain(worktrees).map(|dir| dir.canonicalize().unwrap_or(dir)).collect();
+        projects.iter().cloned().chain(app.config().worktree.dir.clone().map(real)).collect();
     let settings = server.settings.as_deref().and_then(Path::parent);
-    let all = [Some(&*server.home), Some(&*server.socket), settings].into_iter().flatten();
-    let all = all.filter_map(|path| path.canonicalize().ok()).flat_map(|path| without(path, &worked_in));
-    all.map(|path| path.to_string_lossy().into_owned()).collect()
+    let dirs = [Some(&*server.home), Some(&*server.socket), settings].into_iter().flatten();
+    let dirs = dirs.filter_map(|path| path.canonicalize().ok()).flat_map(|path| without(path, &worked_in));
+    let own = std::env::current_exe().ok();
+    let programs = own.iter().flat_map(|own| PROGRAMS.map(|name| own.with_file_name(name)));
+    let files = programs.filter_map(|file| file.canonicalize().ok()).filter(|file| !is_built_there(file));
+    let connected = std::fs::read(server.home.join("init.json")).unwrap_or_default();
+    let connected: Connected = serde_json::from_slice(&connected).unwrap_or_default();
+    let connected = connected.guarding.into_iter().filter_map(|file| file.canonicalize().ok());
+    dirs.chain(files).chain(connected).collect()
 }
 
 fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {
@@ -24,4 +61,90 @@ fn without(path: PathBuf, worked_in: &[PathBuf]) -> Vec<PathBuf> {
     }
     let inside = std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
     inside.filter(|path| !worked_in.iter().any(|dir| dir.starts_with(path))).collect()
+}
+
+/// Refuses a call that would write to any of it, in whichever way its paths are read.
+pub(super) fn check(app: &Application, cwd: &Path, effects: &Effects) -> Result<(), Refusal> {
+    if effects.writes.is_empty() && effects.guesses.is_empty() {
+        return Ok(());
+    }
+    let own = paths(app);
+    let is_own = |text: &str| {
+        let is_inside = |path: &Path| own.iter().any(|own| path.starts_with(own));
+        let at = cwd.join(text);
+        // Some programs take `..` off before they look, others after.
+        is_inside(&followed(&at)) || is_inside(&followed(&plain(&at)))
+    };
+    let is_own_glob = |glob: &str| {
+        let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
+        let above = literal.rsplit_once('/').map_or("", |(above, _)| above);
+        is_own(above) || own.iter().any(|own| is_matched(&cwd.join(glob), own))
+    };
+    let is_own_in_any_reading = |text: &str| readings(text).iter().any(|reading| is_own(reading));
+    let refused = |text: &str| {
+        Err(Refusal::NotAllowed {
+            problem: format!("{text} is Comity's own, and no agent writes to it"),
+            hint: "ask your human to change it, if it has to be".into(),
+        })
+    };
+    for write in &effects.writes {
+        let (text, is_own) = match &write.target {
+            Target::Path(path) | Target::Into { path, .. } | Target::Below(path) => {
+                (path, is_own_in_any_reading(path))
+            }
+            Target::Glob(glob) => (glob, is_own_glob(glob)),
+            // What is in a repository is looked at as such.
+            Target::WorkTree(_) | Target::FromTop { .. } | Target::Unclear(_) => continue,
+        };
+        if is_own {
+            return refused(text);
+        }
+    }
+    let guessed = effects.guesses.iter().flat_map(|guess| parts(&guess.text).chain([&*guess.text]));
+    match guessed.into_iter().find(|text| is_own_in_any_reading(text)) {
+        Some(text) => refused(text),
+        None => Ok(()),
+    }
+}
+
+fn is_matched(glob: &Path, own: &Path) -> bool {
+    let parsed =
+        |path: &Path| PathPattern::parse(path.to_str()?.trim_start_matches('/'), CaseRule::Exact).ok();
+    let file =
+        own.to_str().and_then(|own| PathPattern::file(own.trim_start_matches('/'), CaseRule::Exact).ok());
+    parsed(&plain(glob)).zip(file).is_some_and(|(glob, own)| covers(&glob, &own))
+}
+
+/// Where a path leads, also if the last of it is not there yet.
+fn followed(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Some((above, real)) = at.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))
+        else {
+            return at;
+        };
+        let rest = at.strip_prefix(above).unwrap_or(Path::new("")).to_owned();
+        let mut names = rest.iter();
+        let first: PathBuf = real.join(names.next().unwrap_or(OsStr::new("")));
+        // A link to what is not there: writing makes it there.
+        match std::fs::read_link(&first) {
+            Ok(to) => at = real.join(to).join(names.as_path()),
+            Err(_) if rest.as_os_str().is_empty() => return real,
+            Err(_) => return plain(&real.join(rest)),
+        }
+    }
+    at
+}
+
+/// The path with every `..` taken off together with the name before it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
 }

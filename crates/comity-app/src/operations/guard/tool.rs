@@ -16,7 +16,7 @@ use super::doubts::doubts;
 use super::payload::Payload;
 use super::permission::Permission;
 use super::targets::{By, Touch, touches};
-use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, planning};
+use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, own, planning};
 use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -160,9 +160,13 @@ impl<'a> Judged<'a> {
             let problem = format!("it is not clear which files {tool} would write: {why}");
             return Err(Refusal::bad_input(problem, "say which file, or send a well-formed patch").into());
         }
-        let mut touches = touches(self.app, &self.cwd, &self.call.effects, self.by())?;
         // Comity's own tools name what others have locked, and have rules of their own.
-        if !is_own_tool(self.call.tool.as_deref().unwrap_or_default()) {
+        let is_own_tool = is_own_tool(self.call.tool.as_deref().unwrap_or_default());
+        if !is_own_tool {
+            own::check(self.app, &self.cwd, &self.call.effects)?;
+        }
+        let mut touches = touches(self.app, &self.cwd, &self.call.effects, self.by())?;
+        if !is_own_tool {
             touches.extend(doubts(self.app, self.who, &self.cwd, &self.call.effects, self.by())?);
         }
         let (mut asks, mut wants) = (Vec::new(), Vec::new());

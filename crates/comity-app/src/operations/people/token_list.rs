@@ -42,6 +42,7 @@ impl Operation for ListTokens {
             }
             .into());
         }
+        caller.check_presence("list tokens")?;
         let world = app.engine().world();
         let tokens = world.people.tokens();
         let tokens =

@@ -1,0 +1,94 @@
+//! Who is attached to a terminal multiplexer, and what that proves.
+
+use crate::support::program::Program;
+use crate::support::{BINARY, Place, eventually, has_program, skip};
+use crate::terminal::Terminal;
+
+impl Terminal {
+    /// Attaches a pane of this one to a session of another, or of its own.
+    fn attaches_to(&self, other: &Terminal, session: &str) {
+        let line = format!("exec env -u TMUX TERM=screen tmux -S {} attach -t {session}", other.socket);
+        self.tmux(&["new-window", "-d", &line]);
+        eventually("it is attached", || {
+            !other.tmux(&["list-clients", "-t", session, "-F", "#{client_pid}"]).is_empty()
+        });
+    }
+}
+
+#[test]
+fn a_multiplexer_that_is_attached_to_itself_proves_nothing() {
+    if !has_program("tmux") {
+        return skip("a_multiplexer_that_is_attached_to_itself_proves_nothing", "there is no tmux");
+    }
+    let place = Place::new();
+    let _ann = Program::start(&place, "ann");
+    let server = place.server();
+    let (one, other) = (Terminal::open(&place), Terminal::open(&place));
+    one.tmux(&["new-session", "-d", "-s", "again"]);
+    one.attaches_to(&one, "again");
+    let said = one.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("nobody"), "in its own pane: {said}");
+    for (from, to) in [(&one, &other), (&other, &one)] {
+        to.tmux(&["new-session", "-d", "-s", "crossed"]);
+        from.attaches_to(to, "crossed");
+    }
+    for terminal in [&one, &other] {
+        let said = terminal.types(&place, &format!("{BINARY} whoami"));
+        assert!(said.starts_with("nobody"), "each in the other's pane: {said}");
+    }
+    assert_eq!(place.server(), server, "the server is the same one");
+}
+
+#[test]
+fn a_multiplexer_becomes_no_agents_program() {
+    if !has_program("tmux") {
+        return skip("a_multiplexer_becomes_no_agents_program", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let server = terminal.tmux(&["display-message", "-p", "#{pid}"]);
+    let payload =
+        r#"{"session_id":"s1","cwd":"/","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{}}"#;
+    for (line, said) in [
+        (format!("{BINARY} agent join eve --pid {}", server.trim()), "your own terminal's"),
+        (format!("echo '{payload}' | {BINARY} hook claude"), "no agent program runs this hook"),
+    ] {
+        let file = place.dir().join("said");
+        terminal.tmux(&["run-shell", &format!("({line}) >{} 2>&1; true", file.display())]);
+        let ran = std::fs::read_to_string(file).expect("an answer");
+        assert!(ran.contains(said), "{line}: {ran}");
+    }
+    // It asks for an agent of its own, which is not the multiplexer.
+    terminal.tmux(&["run-shell", &format!("{BINARY} mcp </dev/null >/dev/null 2>&1; true")]);
+    let said = terminal.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("you, present"), "{said}");
+}
+
+#[test]
+fn a_window_that_an_agent_opens_in_a_persons_multiplexer_is_asked_about() {
+    if !has_program("tmux") {
+        return skip(
+            "a_window_that_an_agent_opens_in_a_persons_multiplexer_is_asked_about",
+            "there is no tmux",
+        );
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    terminal.types(&place, &format!("{BINARY} agent limit 9"));
+    terminal.types(&place, &format!("{BINARY} status"));
+    let asked = |words: &str| {
+        let said = terminal.types(&place, &format!("{BINARY} {words}"));
+        said.lines().filter(|line| line.contains("was it you?")).map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(asked("locks"), [""; 0]);
+    let mut ann = Program::start(&place, "ann");
+    asked("agent list");
+    let tmux = format!("tmux -S {}", terminal.socket);
+    ann.run(&format!("{tmux} new-window -d -n hers sh"));
+    ann.run(&format!("{tmux} send-keys -t hers '{BINARY} agent limit 12' Enter"));
+    eventually("it was done", || place.log_of("agents_limited").len() == 2);
+    let asked = asked("whoami");
+    assert!(asked.len() == 1 && asked[0].contains("since agents came"), "{asked:?}");
+}
