@@ -89,8 +89,15 @@ pub(crate) struct Answer {
 /// Why nothing came back.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// The server said no: the whole error, and the part that is shown.
-    Refused(Box<RawValue>, Fault),
+    /// The server said no.
+    Refused {
+        /// The whole error.
+        error: Box<RawValue>,
+        /// The part of it that is shown.
+        fault: Fault,
+        /// What an agent has to be told besides.
+        notices: Vec<String>,
+    },
     /// It could not be asked.
     Fault(String),
 }
@@ -156,7 +163,8 @@ impl Session {
         let reply = client.answer(id).map_err(said)?;
         if let Some(error) = reply.error {
             let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
-            return Ok(Err(Trouble::Refused(error.to_owned(), fault)));
+            let (error, notices) = (error.to_owned(), reply.notices);
+            return Ok(Err(Trouble::Refused { error, fault, notices }));
         }
         let json = reply.ok.ok_or("an answer without output")?.to_owned();
         let text = reply.text.map(Cow::into_owned).unwrap_or_default();

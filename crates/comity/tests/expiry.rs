@@ -35,6 +35,7 @@ fn a_lock_over_clean_files_expires() {
     let notes: Vec<&str> = told.err.lines().filter(|line| line.starts_with("note: ")).collect();
     assert_eq!(notes.len(), 1, "{told:?}");
     assert!(notes[0].contains("src/a.rs") && notes[0].contains("expired"), "{notes:?}");
+    eventually("it is written down", || !place.log_of("notices_taken").is_empty());
     assert_eq!(place.run_as(&ann, &["locks"]).err, "", "it is told once");
     let refused = place.run_as(&ann, &["unlock", "src/a.rs", "--json"]).refusal();
     assert_eq!((&refused["code"], &refused["holders"][0]["holder"]), (&json!("not_held"), &json!("bob")));
@@ -237,4 +238,15 @@ fn a_living_agent_keeps_a_short_lock() {
     let locks = place.json(&["locks"]);
     assert_eq!(locks["locks"].as_array().map(Vec::len), Some(1), "{locks}");
     assert_eq!(locks["locks"][0]["holder"], "ann");
+}
+
+#[test]
+fn a_refused_command_tells_what_waited_too() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    place.json(&["release", "src/a.rs", "--reason", "needed elsewhere"]);
+    let refused = place.run_as(&ann, &["unlock", "src/a.rs"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.err.contains("note: ") && refused.err.contains("needed elsewhere"), "{refused:?}");
 }

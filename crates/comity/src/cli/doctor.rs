@@ -294,7 +294,7 @@ fn identity(home: &Home) -> Finding {
     }
     match Session::from_env(home.clone()).ask("whoami", &json!({})) {
         Ok(answer) => good("identity", answer.text.lines().next().unwrap_or_default()),
-        Err(Trouble::Refused(_, fault)) => short("identity", fault.message, fault.hint),
+        Err(Trouble::Refused { fault, .. }) => short("identity", fault.message, fault.hint),
         Err(Trouble::Fault(problem)) => bad("identity", problem, "try again"),
     }
 }

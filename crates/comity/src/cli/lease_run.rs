@@ -62,7 +62,7 @@ pub(super) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
     }
     let mut session = Session::from_env(home);
     let mut answer = session.ask("lease", &input);
-    if let (Err(Trouble::Refused(error, fault)), Some(wait)) = (&answer, text("wait"))
+    if let (Err(Trouble::Refused { error, fault, .. }), Some(wait)) = (&answer, text("wait"))
         && fault.code == "pool_full"
     {
         output::complain(&format!("comity: {}", waits_for(&pool, error.get())));
@@ -93,10 +93,10 @@ fn waits_for(pool: &str, error: &str) -> String {
     let holders = error["full"]["holders"].as_array().cloned().unwrap_or_default();
     let holders: Vec<&str> = holders.iter().filter_map(Value::as_str).collect();
     let waiting = error["full"]["waiting"].as_u64().unwrap_or_default();
-    let whom = if holders.is_empty() { "others of yours".to_owned() } else { holders.join(", ") };
+    let whom = if holders.is_empty() { "you".to_owned() } else { holders.join(", ") };
     match waiting {
-        0 => format!("waiting for {pool}, which {whom} has"),
-        more => format!("waiting for {pool}, which {whom} has, behind {more} who came before"),
+        0 => format!("waiting for {pool}, held by {whom}"),
+        more => format!("waiting for {pool}, held by {whom}, behind {more} who came before"),
     }
 }
 

@@ -33,20 +33,26 @@ pub(crate) fn show(form: Form, answer: Result<Answer, Trouble>) -> ExitCode {
                 Form::Json => print(answer.json.get()),
                 Form::Text => print(&visible_lines(&answer.text)),
             }
-            for notice in &answer.notices {
-                complain(&format!("note: {notice}"));
-            }
+            tell(&answer.notices);
             ExitCode::SUCCESS
         }
-        Err(Trouble::Refused(error, fault)) => {
+        Err(Trouble::Refused { error, fault, notices }) => {
             let code = if fault.code == "fault" { FAULT } else { REFUSED };
             match form {
                 Form::Json => print(&format!("{{\"error\":{}}}", error.get())),
                 Form::Text => explain(&fault),
             }
+            tell(&notices);
             ExitCode::from(code)
         }
         Err(Trouble::Fault(problem)) => self::fault(form, &problem),
+    }
+}
+
+/// Shows what was told besides.
+fn tell(notices: &[String]) {
+    for notice in notices {
+        complain(&format!("note: {notice}"));
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn first_token(home: &Home, form: Form) -> ExitCode {
 pub(super) fn login(home: Home, form: Form) -> ExitCode {
     let mut session = Session::from_env(home);
     let answer = match session.ask("login", &json!({})) {
-        Err(Trouble::Refused(_, fault)) if fault.message == "a passphrase is set" => {
+        Err(Trouble::Refused { fault, .. }) if fault.message == "a passphrase is set" => {
             match ask("Passphrase: ") {
                 Ok(passphrase) => session.ask("login", &json!({ "passphrase": passphrase })),
                 Err(problem) => return output::bad_input(form, &problem, TERMINAL_HINT),
@@ -66,7 +66,7 @@ pub(super) fn passphrase(home: Home, remove: bool, form: Form) -> ExitCode {
     }
     // Whoever may not set one need not think of it: asked for nothing, the server says who may not.
     match session.ask("passphrase_set", &json!({})) {
-        Err(Trouble::Refused(_, fault)) if fault.code == "bad_input" => {}
+        Err(Trouble::Refused { fault, .. }) if fault.code == "bad_input" => {}
         other => return output::show(form, other),
     }
     let twice = ask("New passphrase: ").and_then(|one| Ok((one, ask("Again: ")?)));

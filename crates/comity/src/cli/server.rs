@@ -95,7 +95,10 @@ impl GoesOn {
         match self {
             GoesOn::Fault(problem) => output::fault(form, problem),
             GoesOn::Refused(error) => match serde_json::from_str(error) {
-                Ok(fault) => output::show(form, Err(Trouble::Refused(raw(error), fault))),
+                Ok(fault) => {
+                    let (error, notices) = (raw(error), Vec::new());
+                    output::show(form, Err(Trouble::Refused { error, fault, notices }))
+                }
                 Err(problem) => output::fault(form, &problem.to_string()),
             },
         }

@@ -208,7 +208,7 @@ fn write_call(dialect: Dialect, file: &Path) -> Value {
 fn answer(answered: Result<crate::session::Answer, Trouble>) -> Result<Value, String> {
     match answered {
         Ok(answer) => serde_json::from_str(answer.json.get()).map_err(|error| error.to_string()),
-        Err(Trouble::Refused(_, fault)) => Err(fault.message),
+        Err(Trouble::Refused { fault, .. }) => Err(fault.message),
         Err(Trouble::Fault(problem)) => Err(problem),
     }
 }
