@@ -157,8 +157,8 @@ impl Oracle {
                 }
                 let before = shelf.line.range(..ticket).map(|(_, stand)| stand);
                 // Whoever waits for a process gives its slot back with that, whatever else it waits for.
-                let before = before
-                    .filter(|stand| stand.is_blocking && stand.who != who && stand.process.is_none());
+                let before =
+                    before.filter(|stand| stand.is_blocking && stand.who != who && stand.process.is_none());
                 needs.extend(before.map(|stand| vec![stand.who]));
             }
         }
