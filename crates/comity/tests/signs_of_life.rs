@@ -6,8 +6,10 @@ mod support;
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
+use support::wire::Wire;
 use support::{Agent, Place};
 
 /// Lets a lock of another agent run out, which takes two seconds.
@@ -63,4 +65,41 @@ fn hook(place: &Place, agent: &Agent, event: &str) {
     let mut child = piped.spawn().expect("the hook runs");
     child.stdin.take().expect("an input").write_all(payload.to_string().as_bytes()).expect("written");
     assert!(child.wait().expect("it ends").success());
+}
+
+/// Kills the server so often that none lives for as long as a lock of three seconds lasts; `call` is made with each.
+fn crash_loop(place: &Place, mut call: impl FnMut()) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(5) {
+        place.json(&["up"]);
+        std::thread::sleep(Duration::from_millis(500)); // sleeps: clients ask again
+        call();
+        place.kill_server();
+    }
+}
+
+#[test]
+fn who_only_looks_keeps_its_locks_though_the_server_is_killed_again_and_again() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "3s"]);
+    crash_loop(&place, || {
+        Wire::connect(&place).asking_as(&ann).ask("locks", json!({})).expect("a list");
+    });
+    assert_eq!(holders(&place), ["ann held"]);
+    crash_loop(&place, || ());
+    assert_eq!(holders(&place), [""; 0], "nothing was heard of her since");
+}
+
+#[test]
+fn who_waits_keeps_its_locks_though_the_server_is_killed_again_and_again() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json(&["lock", "src/b.rs"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "3s"]);
+    let waiting = place.start(&mut place.comity_as(&ann, &["lock", "src/b.rs", "--wait", "1m"]));
+    crash_loop(&place, || ());
+    assert_eq!(holders(&place), ["the human held", "ann held"]);
+    place.json(&["unlock", "--all"]);
+    assert_eq!(waiting.finish().code, 0);
 }

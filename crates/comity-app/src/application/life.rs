@@ -86,8 +86,13 @@ impl Application {
     /// Every command is a sign of life; it is written down only now and then. Who has ended can do nothing.
     pub(super) fn heartbeat(&self, caller: &Caller) -> Result<Taken, Refusal> {
         let Principal::Agent(agent) = caller.who else { return Ok(Taken::Answered) };
-        let silence = self.engine().now().since(self.engine().world().agents.living(agent)?.seen);
-        if silence < HEARTBEAT_GRAIN && silence < self.shortest_hold(agent) {
+        let (silence, is_heard) = {
+            let (now, world) = (self.engine().now(), self.engine().world());
+            let agent = world.agents.living(agent)?;
+            (now.since(agent.seen), agent.silent_since_uptime.is_none())
+        };
+        // The first one after a start is always written: servers that are killed early would add up to silence.
+        if is_heard && silence < HEARTBEAT_GRAIN && silence < self.shortest_hold(agent) {
             return Ok(Taken::Answered);
         }
         let asks = vec![Ask::Seen { agent }];
