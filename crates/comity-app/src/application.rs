@@ -8,7 +8,7 @@ mod telling;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use comity_core::mail::MailAsk;
 use comity_core::permissions::mode_of;
@@ -50,6 +50,7 @@ struct Parts {
     secret: OnceLock<[u8; 32]>,
     crew: Crew,
     at_work: AtWork,
+    rescuing: Mutex<()>,
     contents: Contents,
     trees: Trees,
     moves: Moves,
@@ -124,6 +125,7 @@ impl Application {
             secret,
             crew,
             at_work: AtWork::default(),
+            rescuing: Mutex::default(),
             contents,
             trees,
             moves: Moves::default(),
@@ -202,6 +204,11 @@ impl Application {
     /// What is remembered of mail.
     pub(crate) fn mail_desk(&self) -> &MailDesk {
         &self.0.mail_desk
+    }
+
+    /// One call at a time puts work aside: it chooses a name, announces it, and makes the ref.
+    pub(crate) fn rescuing(&self) -> MutexGuard<'_, ()> {
+        self.0.rescuing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The worktree drivers.

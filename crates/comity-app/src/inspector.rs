@@ -10,6 +10,7 @@ use comity_core::locks::Lock;
 use comity_core::{Ask, Fence, Principal, World};
 
 use crate::engine::{Engine, Job, Nobody};
+use crate::whereabouts::worktrees_of;
 
 /// How long git may take; the rules wait a little longer.
 const LOOK_MAX: Duration = Duration::from_secs(8);
@@ -69,10 +70,13 @@ fn report(engine: &Engine, fence: Fence, left: Option<Vec<Box<str>>>) {
 
 /// The files with uncommitted work under the lock, if there is any. What nobody can tell counts as work.
 fn work_left(engine: &Engine, lock: &Lock) -> Option<Vec<Box<str>>> {
-    let project = engine.world().projects.get(&lock.wanted.project).cloned();
+    let (project, among) = {
+        let world = engine.world();
+        (world.projects.get(&lock.wanted.project).cloned(), worktrees_of(&world, lock))
+    };
     let Some(project) = project else { return Some(vec![]) };
-    let (common_dir, pattern) = (Path::new(&*project.common_dir), &lock.wanted.pattern);
-    let found = comity_git::uncommitted_work(common_dir, pattern, project.case, LOOK_MAX, FILES_LEFT_MAX);
+    let (common_dir, meant) = (Path::new(&*project.common_dir), (&lock.wanted.pattern, &among));
+    let found = comity_git::uncommitted_work(common_dir, meant, project.case, LOOK_MAX, FILES_LEFT_MAX);
     let files = found.unwrap_or_else(|_| Some(vec![]))?;
     Some(files.into_iter().map(Into::into).collect())
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use comity_core::paths::{Alternative, overlaps};
 use comity_core::{CaseRule, PathPattern};
 
+use crate::among::Among;
 use crate::git::{Git, UnknownState};
 use crate::{hidden, worktrees};
 
@@ -23,14 +24,14 @@ pub fn has_uncommitted_work(
     case: CaseRule,
     deadline: Duration,
 ) -> Result<bool, UnknownState> {
-    Ok(uncommitted_work(common_dir, pattern, case, deadline, 1)?.is_some())
+    Ok(uncommitted_work(common_dir, (pattern, &Among::all()), case, deadline, 1)?.is_some())
 }
 
-/// Whether a worktree of the project has uncommitted work under `pattern`, and in which files, up to so many; hidden work
+/// Whether one of these worktrees of the project has uncommitted work under `pattern`, and in which files, up to so many; hidden work
 /// is not named.
 pub fn uncommitted_work(
     common_dir: &Path,
-    pattern: &PathPattern,
+    (pattern, among): (&PathPattern, &Among),
     case: CaseRule,
     deadline: Duration,
     files_max: usize,
@@ -40,7 +41,7 @@ pub fn uncommitted_work(
     let all = worktrees::list(common_dir).map_err(unreadable)?;
     let meant = Meant { pattern, case };
     let (mut files, mut is_hidden) = (BTreeSet::new(), false);
-    for worktree in &all.worktrees {
+    for worktree in all.worktrees.iter().filter(|tree| among.holds(&tree.root)) {
         let git = Git::on(worktree, deadline)?;
         files.extend(work(&git, &meant)?.iter().take(files_max - files.len()).map(Work::name));
         if files.len() >= files_max {
@@ -51,7 +52,7 @@ pub fn uncommitted_work(
     if is_hidden || !files.is_empty() {
         return Ok(Some(files.into_iter().collect()));
     }
-    if all.main_is_unknown {
+    if all.main_is_unknown && matches!(among, Among::AllBut(_)) {
         return Err(UnknownState::new(format!("{} does not say where its files are", common_dir.display())));
     }
     Ok(None)
