@@ -42,6 +42,6 @@ pub use repository::Repository;
 pub use rescue::{Left, RESCUED, Rescued, free_name, rescued};
 pub use resolve::leads_elsewhere;
 pub use umask::keep_private;
-pub use uncommitted::{has_uncommitted_work, uncommitted_work};
+pub use uncommitted::{has_uncommitted_work, uncommitted_work, uncommitted_works};
 pub use walk::{ProcessLink, through_process};
 pub use worktrees::worktrees;

@@ -269,8 +269,10 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
         }
         Event::LockOrphaned { fence, files, .. } => {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
-            lock.hold = Hold::Orphaned;
-            lock.renewed = now;
+            let is_news = lock.hold != Hold::Orphaned;
+            if is_news {
+                (lock.hold, lock.renewed) = (Hold::Orphaned, now);
+            }
             lock.left.clone_from(files);
             world.locks.lapsed.remove(fence);
             world.locks.orphaned.insert(*fence);
@@ -281,7 +283,9 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 let (leader, by) = (crate::teams::leader_of(world, agent), world.name_of(holder));
                 world.tell(leader, record.seq, Told::WorkOrphaned { path: path.clone(), by, files });
             }
-            world.tell(holder, record.seq, Told::LockOrphaned { path });
+            if is_news {
+                world.tell(holder, record.seq, Told::LockOrphaned { path });
+            }
         }
         Event::LockHandedOver { fence, new_fence, to, reason, into, .. } => {
             hand_over(world, record, *fence, (*new_fence, *to), reason.as_deref(), into.as_deref());
