@@ -2,18 +2,18 @@
 
 mod finishing;
 mod keys;
+mod life;
 mod long;
 mod telling;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use comity_core::limits::HEARTBEAT_GRAIN;
 use comity_core::mail::MailAsk;
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{AgentId, Ask, Key, Millis, Principal, Refusal};
+use comity_core::{AgentId, Ask, Key, Principal, Refusal};
 
 use crate::browser::Desk;
 use crate::catalog::{self, Entry, Erased};
@@ -34,6 +34,7 @@ use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
 use finishing::{Finishing, Following, Judging};
+use life::AtWork;
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
@@ -48,6 +49,8 @@ struct Parts {
     server: ServerFacts,
     secret: OnceLock<[u8; 32]>,
     crew: Crew,
+    at_work: AtWork,
+    rescuing: Mutex<()>,
     contents: Contents,
     trees: Trees,
     moves: Moves,
@@ -112,7 +115,7 @@ impl Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
         let (crew, trees, contents) = (Crew::default(), Trees::default(), Contents::below(&server.home));
         let mail_desk = MailDesk::below(&server.home);
-        Application(Arc::new(Parts {
+        let app = Application(Arc::new(Parts {
             engine,
             reader,
             projects,
@@ -121,6 +124,8 @@ impl Application {
             server,
             secret,
             crew,
+            at_work: AtWork::default(),
+            rescuing: Mutex::default(),
             contents,
             trees,
             moves: Moves::default(),
@@ -129,7 +134,9 @@ impl Application {
             browser: Desk::default(),
             repeats: Repeats::default(),
             identities: Identities::default(),
-        }))
+        }));
+        app.tell_who_is_at_work();
+        app
     }
 
     /// Sets the secret that tokens of repeated asks are made from; without it a repeat after a restart fails.
@@ -197,6 +204,11 @@ impl Application {
     /// What is remembered of mail.
     pub(crate) fn mail_desk(&self) -> &MailDesk {
         &self.0.mail_desk
+    }
+
+    /// One call at a time puts work aside: it chooses a name, announces it, and makes the ref.
+    pub(crate) fn rescuing(&self) -> MutexGuard<'_, ()> {
+        self.0.rescuing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The worktree drivers.
@@ -316,6 +328,7 @@ impl Application {
                 if slow { Taken::Slow } else { Taken::Quick }
             }
             Ok(Erased::ChangeThen { asks, then }) => {
+                let responder = self.keep_alive(caller, responder);
                 let asker = Box::new(Following { app: self.clone(), who: caller.asker(), then, responder });
                 self.submit(Job { who: caller.asker(), asks, key, asker }, None);
                 Taken::Quick
@@ -354,26 +367,6 @@ impl Application {
             self.engine().drive();
         }
         output.recv().unwrap_or_else(|_| (Err(Failure::fault("the server stopped")), vec![]))
-    }
-
-    /// Every command is a sign of life; it is written down only now and then. Who has ended can do nothing.
-    fn heartbeat(&self, caller: &Caller) -> Result<Taken, Refusal> {
-        let Principal::Agent(agent) = caller.who else { return Ok(Taken::Answered) };
-        let silence = self.engine().now().since(self.engine().world().agents.living(agent)?.seen);
-        if silence < HEARTBEAT_GRAIN && silence < self.shortest_hold(agent) {
-            return Ok(Taken::Answered);
-        }
-        let asks = vec![Ask::Seen { agent }];
-        self.engine().submit(Job { who: Principal::System.into(), asks, key: None, asker: Box::new(Nobody) });
-        Ok(Taken::Quick)
-    }
-
-    /// How soon a sign of life must be written down, for locks that last shorter than it takes otherwise.
-    fn shortest_hold(&self, agent: AgentId) -> Millis {
-        let world = self.engine().world();
-        let held =
-            world.locks.live_of(Principal::Agent(agent)).filter(|lock| lock.expires_at(&world).is_some());
-        held.map(|lock| Millis(lock.wanted.ttl.0 / 3)).min().unwrap_or(HEARTBEAT_GRAIN)
     }
 }
 

@@ -1,52 +1,44 @@
 //! Looks at the files of lapsed locks: with uncommitted work a lock is kept, else it is free. What is kept is looked at
-//! again now and then: once its files are clean, it is free by itself.
+//! again, less and less often: once its files are clean, it is free by itself.
+//!
+//! All locks of a project are looked at together, each project on a thread of its own, so that one that hangs delays no
+//! other; and nobody's first look waits for the second look at something else.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use comity_core::limits::FILES_LEFT_MAX;
-use comity_core::locks::Lock;
-use comity_core::{Ask, Fence, Principal, World};
+use comity_core::locks::{Hold, Lock};
+use comity_core::{Ask, Fence, Principal, ProjectId, World};
 
 use crate::engine::{Engine, Job, Nobody};
+use crate::whereabouts::worktrees_of;
 
 /// How long git may take; the rules wait a little longer.
 const LOOK_MAX: Duration = Duration::from_secs(8);
-/// How often orphaned work is looked at again, as long as there is some.
+/// How soon orphaned work is looked at again, and at most how late, as long as there is some.
 const AGAIN: Duration = Duration::from_secs(5);
+const AGAIN_MAX: Duration = Duration::from_secs(60);
+/// Projects that are looked at at a time; the others wait.
+const LOOKS_MAX: usize = 16;
 
 /// Runs until the engine stops. It sleeps until the log grows, and looks at every lock that has lapsed.
 pub fn run(engine: &Engine) -> std::io::Result<std::thread::JoinHandle<()>> {
     let engine = engine.clone();
     std::thread::Builder::new().name("inspector".into()).spawn(move || {
-        let (wake, woken) = mpsc::sync_channel::<()>(1);
-        let watched = engine.clone();
-        let _woken = engine.feed().wake_while(std::sync::Arc::new(move |_| {
+        let (wake, woken) = sync_channel::<()>(1);
+        let (watched, waking) = (engine.clone(), wake.clone());
+        let _woken = engine.feed().wake_while(Arc::new(move |_| {
             // Most of the time nothing has lapsed: that is found out here, without waking a thread.
             if watched.feed().is_stopped() || has_lapsed(&watched.world()) {
-                let _ = wake.try_send(());
+                let _ = waking.try_send(());
             }
         }));
-        // Locks may have lapsed before this server started.
-        let mut again_at = Instant::now();
-        while !engine.feed().is_stopped() {
-            let lapsed: Vec<Lock> = engine.world().locks.lapsed().cloned().collect();
-            look(&engine, lapsed);
-            let has_orphans = engine.world().locks.orphaned().next().is_some();
-            if has_orphans && Instant::now() >= again_at {
-                let orphaned: Vec<Lock> = engine.world().locks.orphaned().cloned().collect();
-                look(&engine, orphaned);
-                again_at = Instant::now() + AGAIN;
-            }
-            let ended = match has_orphans {
-                true => woken.recv_timeout(AGAIN) == Err(mpsc::RecvTimeoutError::Disconnected),
-                false => woken.recv().is_err(),
-            };
-            if ended {
-                return;
-            }
-        }
+        Inspector { engine: engine.clone(), wake, looks: Looks::default(), again: BTreeMap::new() }
+            .run(&woken);
     })
 }
 
@@ -54,25 +46,128 @@ fn has_lapsed(world: &World) -> bool {
     world.locks.lapsed().next().is_some()
 }
 
-fn look(engine: &Engine, locks: Vec<Lock>) {
-    for lock in locks {
-        let left = work_left(engine, &lock);
-        report(engine, lock.fence, left);
+struct Inspector {
+    engine: Engine,
+    wake: SyncSender<()>,
+    looks: Looks,
+    again: BTreeMap<ProjectId, Again>,
+}
+
+/// When the orphaned work of a project is looked at again.
+struct Again {
+    at: Instant,
+    pause: Duration,
+    known: BTreeSet<Fence>,
+}
+
+/// What is looked at just now: the lapsed or the orphaned locks of a project.
+#[derive(Clone, Default)]
+struct Looks(Arc<Mutex<BTreeSet<(ProjectId, bool)>>>);
+
+impl Inspector {
+    fn run(&mut self, woken: &Receiver<()>) {
+        // What earlier servers left is looked at now.
+        let mut soon = Duration::ZERO;
+        while !self.engine.feed().is_stopped() {
+            let locks = |hold| by_project(&self.engine.world(), hold);
+            let (lapsed, orphaned) = (locks(Hold::Lapsed), locks(Hold::Orphaned));
+            for (project, locks) in lapsed {
+                self.look(project, locks, Hold::Lapsed);
+            }
+            self.look_again(orphaned, soon);
+            soon = AGAIN;
+            let next = self.again.values().map(|again| again.at).min();
+            let ended = match next {
+                Some(next) => {
+                    let pause = next.saturating_duration_since(Instant::now());
+                    woken.recv_timeout(pause) == Err(RecvTimeoutError::Disconnected)
+                }
+                None => woken.recv().is_err(),
+            };
+            if ended {
+                return;
+            }
+        }
+    }
+
+    /// Looks at orphaned work whose time has come; `soon` if there is some that was not there before.
+    fn look_again(&mut self, orphaned: BTreeMap<ProjectId, Vec<Lock>>, soon: Duration) {
+        let now = Instant::now();
+        self.again.retain(|project, _| orphaned.contains_key(project));
+        for (project, locks) in orphaned {
+            let known: BTreeSet<Fence> = locks.iter().map(|lock| lock.fence).collect();
+            let new = Again { at: now + soon, pause: AGAIN, known: BTreeSet::new() };
+            let again = self.again.entry(project).or_insert(new);
+            if !known.is_subset(&again.known) {
+                (again.pause, again.at) = (AGAIN, again.at.min(now + soon));
+            }
+            again.known = known;
+            if again.at <= now {
+                again.at = now + again.pause;
+                again.pause = (again.pause * 2).min(AGAIN_MAX);
+                self.look(project, locks, Hold::Orphaned);
+            }
+        }
+    }
+
+    /// Looks at locks of one project on another thread, unless that is being done.
+    fn look(&self, project: ProjectId, locks: Vec<Lock>, hold: Hold) {
+        let what = (project, hold == Hold::Lapsed);
+        {
+            let mut looks = self.looks.all();
+            if looks.len() >= LOOKS_MAX || !looks.insert(what) {
+                return;
+            }
+        }
+        let (engine, looks, wake) = (self.engine.clone(), self.looks.clone(), self.wake.clone());
+        let work = move || {
+            look(&engine, project, &locks);
+            looks.all().remove(&what);
+            // More may have lapsed meanwhile.
+            let _ = wake.try_send(());
+        };
+        if std::thread::Builder::new().name("look".into()).spawn(work).is_err() {
+            // The rules take what nobody looked at in time for work, and it is looked at again.
+            self.looks.all().remove(&what);
+        }
     }
 }
 
-fn report(engine: &Engine, fence: Fence, left: Option<Vec<Box<str>>>) {
-    let asks = vec![Ask::Inspected { fence, left }];
-    engine.submit(Job { who: Principal::System.into(), asks, key: None, asker: Box::new(Nobody) });
-    engine.drive();
+impl Looks {
+    fn all(&self) -> MutexGuard<'_, BTreeSet<(ProjectId, bool)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// The files with uncommitted work under the lock, if there is any. What nobody can tell counts as work.
-fn work_left(engine: &Engine, lock: &Lock) -> Option<Vec<Box<str>>> {
-    let project = engine.world().projects.get(&lock.wanted.project).cloned();
-    let Some(project) = project else { return Some(vec![]) };
-    let (common_dir, pattern) = (Path::new(&*project.common_dir), &lock.wanted.pattern);
-    let found = comity_git::uncommitted_work(common_dir, pattern, project.case, LOOK_MAX, FILES_LEFT_MAX);
-    let files = found.unwrap_or_else(|_| Some(vec![]))?;
-    Some(files.into_iter().map(Into::into).collect())
+fn by_project(world: &World, hold: Hold) -> BTreeMap<ProjectId, Vec<Lock>> {
+    let mut all: BTreeMap<ProjectId, Vec<Lock>> = BTreeMap::new();
+    let mut add = |lock: &Lock| all.entry(lock.wanted.project).or_default().push(lock.clone());
+    match hold {
+        Hold::Lapsed => world.locks.lapsed().for_each(&mut add),
+        Hold::Orphaned => world.locks.orphaned().for_each(&mut add),
+        Hold::Held => {}
+    }
+    all
+}
+
+/// Looks for uncommitted work under locks of one project, and tells the engine. What nobody can tell counts as work.
+fn look(engine: &Engine, project: ProjectId, locks: &[Lock]) {
+    let (project, among) = {
+        let world = engine.world();
+        let among: Vec<_> = locks.iter().map(|lock| worktrees_of(&world, lock)).collect();
+        (world.projects.get(&project).cloned(), among)
+    };
+    let found = project.map(|project| {
+        let meant: Vec<_> = locks.iter().map(|lock| &lock.wanted.pattern).zip(&among).collect();
+        let (at, case) = (Path::new(&*project.common_dir), project.case);
+        comity_git::uncommitted_works(at, &meant, case, LOOK_MAX, FILES_LEFT_MAX)
+    });
+    let mut found = found.into_iter().flatten();
+    for lock in locks {
+        let files = found.next().and_then(Result::ok).unwrap_or_else(|| Some(vec![]));
+        let left = files.map(|files| files.into_iter().map(Into::into).collect());
+        let asks = vec![Ask::Inspected { fence: lock.fence, left }];
+        engine.submit(Job { who: Principal::System.into(), asks, key: None, asker: Box::new(Nobody) });
+    }
+    engine.drive();
 }

@@ -213,6 +213,12 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
             ReleaseCause::GivenBack => format!("{by} unlocked {}", path),
             ReleaseCause::HolderEnded => format!("{} was released: its holder ended", path),
             ReleaseCause::TakenAway { reason } => format!("{by} released {}{}", path, because(reason)),
+            ReleaseCause::PutAside { of, into } => match &into[..] {
+                [] => format!("{by} freed {path}: there was no work of {} in it any more", name(*of)),
+                into => {
+                    format!("{by} put the work of {} on {path} aside into {}", name(*of), into.join(", "))
+                }
+            },
             ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {}", path),
         },
         Event::LockLapsed { path, .. } => format!("{path} was given up; its files are being looked at"),
@@ -224,6 +230,9 @@ fn summary(record: &Record, world: &World, reader: Principal) -> String {
         },
         Event::LockExtended { path, ttl, reason, .. } => {
             format!("{by} extended {} to {ttl}{}", path, because(reason))
+        }
+        Event::LockHandedOver { path, into: Some(into), .. } => {
+            format!("{by} took {path} over, to put its work aside into {into}")
         }
         Event::LockHandedOver { path, to, reason, .. } => {
             format!("{by} handed {} over to {}{}", path, name(*to), because(reason))

@@ -38,6 +38,7 @@ pub mod trees;
 mod turnstile;
 pub mod watch;
 pub mod weight;
+mod whereabouts;
 
 pub use application::{Application, Call, Responder};
 pub use operation::{Caller, Failure, Rendered};

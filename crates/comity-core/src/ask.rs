@@ -181,6 +181,22 @@ pub enum Ask {
         /// Why.
         reason: Option<Box<str>>,
     },
+    /// Takes orphaned locks over, with the work that was left.
+    Adopt {
+        /// In which project.
+        project: ProjectId,
+        /// Every lock that overlaps one of these; all must be orphaned.
+        patterns: Vec<PathPattern>,
+        /// Why.
+        reason: Option<Box<str>>,
+        /// The ref that each is to be put aside into, if that is why.
+        into: Vec<(Fence, Box<str>)>,
+    },
+    /// Tells that work was put aside which was taken over for that; its locks are free.
+    PutAside {
+        /// Each lock, and the refs that keep its work.
+        aside: Vec<(Fence, Vec<Box<str>>)>,
+    },
     /// Leaves the queue.
     CancelWait {
         /// Which place.

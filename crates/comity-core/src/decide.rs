@@ -116,6 +116,10 @@ pub fn decide(world: &World, asker: &Asker, ask: &Ask) -> Result<Verdict, Refusa
         Ask::HandOver { project, patterns, to, reason } => {
             locks::hand_over(world, who, *project, patterns, *to, reason.clone())?
         }
+        Ask::Adopt { project, patterns, reason, into } => {
+            locks::adopt(world, who, *project, patterns, reason.clone(), into)?
+        }
+        Ask::PutAside { aside } => locks::put_aside(world, who, aside)?,
         Ask::CancelWait { ticket } => match world.pools.place(*ticket) {
             Some(_) => pools::cancel_wait(world, who, *ticket)?,
             None => locks::cancel_wait(world, who, *ticket)?,

@@ -234,6 +234,9 @@ pub enum Event {
         /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
+        /// The ref that its work is about to be put aside into, if that is why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        into: Option<Box<str>>,
     },
     /// An ask joined the queue.
     WaitStarted {

@@ -10,6 +10,8 @@ pub const LOCK_TTL_MIN: Millis = Millis::seconds(1);
 pub const LOCK_TTL_MAX: Millis = Millis::hours(24);
 /// The longest wait in a queue.
 pub const WAIT_MAX: Millis = Millis::hours(1);
+/// For how long, at least, work that is put aside is kept from others.
+pub const RESCUE_TTL: Millis = Millis::minutes(5);
 /// How long a lapsed lock is kept from others while its files are looked at.
 pub const INSPECTION_MAX: Millis = Millis::seconds(10);
 /// Files with uncommitted work that an orphaned lock names.

@@ -64,6 +64,19 @@ impl fmt::Display for UnknownState {
 
 impl std::error::Error for UnknownState {}
 
+/// Whether there is a commit of this name. Only a definite answer counts: a git that was killed, or that complains, has not
+/// said that there is none.
+pub(crate) fn is_there(git: &Git<'_>, name: &str) -> Result<bool, UnknownState> {
+    let peeled = format!("{name}^{{commit}}");
+    let mut call = git.call("rev-parse").args(["--quiet", "--verify", "--end-of-options", &peeled]);
+    let said = call.said()?;
+    match said.status.code() {
+        Some(0) => Ok(true),
+        Some(1) if said.stderr.is_empty() => Ok(false),
+        _ => Err(call.failure(&said)),
+    }
+}
+
 /// Git, ready to be asked about one worktree.
 #[derive(Clone)]
 pub(crate) struct Git<'a> {

@@ -3,6 +3,7 @@
 //! Nothing in a repository is believed: no program that it names is started, and none of its settings decides
 //! where a path belongs.
 
+mod among;
 mod call;
 mod case;
 mod checkout;
@@ -30,6 +31,7 @@ mod walk;
 pub mod worktree;
 mod worktrees;
 
+pub use among::Among;
 pub use checkout::{Changed, Checkout};
 pub use confiner::Confiner;
 pub use git::UnknownState;
@@ -37,9 +39,9 @@ pub use open_files::raise_open_files;
 pub use patience::give_up_git_after;
 pub use refs::{NewCommit, Tips};
 pub use repository::Repository;
-pub use rescue::{RESCUED, Rescued, put_aside, rescued};
+pub use rescue::{Left, RESCUED, Rescued, free_name, rescued};
 pub use resolve::leads_elsewhere;
 pub use umask::keep_private;
-pub use uncommitted::{has_uncommitted_work, uncommitted_work};
+pub use uncommitted::{has_uncommitted_work, uncommitted_work, uncommitted_works};
 pub use walk::{ProcessLink, through_process};
 pub use worktrees::worktrees;

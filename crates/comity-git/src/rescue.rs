@@ -1,10 +1,12 @@
 //! Puts uncommitted work aside: into a stash of git's own, with a ref that keeps it, so that the files are as committed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use comity_core::{CaseRule, PathPattern};
 
+use crate::among::Among;
 use crate::git::{Git, UnknownState};
 use crate::uncommitted::{Meant, Work, work};
 use crate::worktrees::Worktree;
@@ -30,12 +32,15 @@ pub struct Rescued {
     pub files: Vec<String>,
 }
 
-/// What a ref of [`put_aside`] keeps, and whose work it was.
-pub fn rescued(common_dir: &Path, name: &str, deadline: Duration) -> Result<(String, Rescued), UnknownState> {
-    let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
-    let all = worktrees::list(common_dir).map_err(unreadable)?.worktrees;
+/// What a ref of [`Left::put_aside`] keeps, and whose work it was.
+pub fn rescued(common_dir: &Path, name: &str, patience: Duration) -> Result<(String, Rescued), UnknownState> {
+    let all = all(common_dir)?;
     let none = || UnknownState::new(format!("{name} is not there"));
-    let git = Git::on(all.first().ok_or_else(none)?, Instant::now() + deadline)?;
+    told(&Git::on(all.first().ok_or_else(none)?, Instant::now() + patience)?, name)
+}
+
+fn told(git: &Git<'_>, name: &str) -> Result<(String, Rescued), UnknownState> {
+    let none = || UnknownState::new(format!("{name} is not there"));
     let said = git.call("log").args(["--max-count=1", "--format=%H %s", name]).done()?;
     let said = String::from_utf8_lossy(&said);
     let (commit, subject) = said.trim_end().split_once(' ').ok_or_else(none)?;
@@ -55,50 +60,121 @@ pub fn rescued(common_dir: &Path, name: &str, deadline: Duration) -> Result<(Str
     Ok((by.to_owned(), kept))
 }
 
-/// Puts all uncommitted work under `pattern` aside, in every worktree of the project. `by` becomes a part of the refs'
-/// names.
-///
-/// What git hides, what is in the middle of a merge, and what a filter would change is left alone: that is an error, and
-/// what was put aside before stays so.
-pub fn put_aside(
-    common_dir: &Path,
-    pattern: &PathPattern,
-    case: CaseRule,
-    deadline: Duration,
-    by: &str,
-) -> Result<Vec<Rescued>, UnknownState> {
-    let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
-    let deadline = Instant::now() + deadline;
-    let meant = Meant { pattern, case };
-    let all = worktrees::list(common_dir).map_err(unreadable)?.worktrees;
-    // All are looked at before the first is touched.
-    let mut found: Vec<(&Worktree, Vec<Work>)> = Vec::new();
-    for worktree in &all {
-        let git = Git::on(worktree, deadline)?;
-        let files = work(&git, &meant)?;
-        check(&git, &meant, &files)?;
-        if !files.is_empty() {
-            found.push((worktree, files));
-        }
-    }
-    let mut rescued = Vec::new();
-    for (worktree, files) in &found {
-        let git = Git::on(worktree, deadline)?;
-        let name = free_name(&git, by)?;
-        let message =
-            format!("{MESSAGE}{by} on {} in {} ({name})", pattern.readable(), worktree.root.display());
-        rescued.push(stash(&git, files, name, &message)?);
-    }
-    Ok(rescued)
+/// The work that is meant: under a pattern, in some worktrees of a project.
+#[derive(Clone, Copy, Debug)]
+pub struct Left<'a> {
+    /// The project's common git directory.
+    pub common_dir: &'a Path,
+    /// Under which paths.
+    pub pattern: &'a PathPattern,
+    /// How names compare there.
+    pub case: CaseRule,
+    /// In which worktrees.
+    pub among: &'a Among,
 }
 
-/// A ref that is not there yet: `ann`, `ann-2` and so on.
-fn free_name(git: &Git<'_>, by: &str) -> Result<String, UnknownState> {
+/// A worktree, and the files in it with work that is meant.
+type Found = Vec<(Worktree, Vec<Work>)>;
+
+impl Left<'_> {
+    /// Whether all of it can be put aside; else says why not.
+    ///
+    /// What git hides, what is in the middle of a merge, and what a filter would change is left alone.
+    pub fn check(&self, patience: Duration) -> Result<(), UnknownState> {
+        self.find(Instant::now() + patience).map(drop)
+    }
+
+    fn find(&self, deadline: Instant) -> Result<Found, UnknownState> {
+        let meant = Meant { pattern: self.pattern, case: self.case };
+        let mut found = Vec::new();
+        for worktree in all(self.common_dir)?.into_iter().filter(|tree| self.among.holds(&tree.root)) {
+            let git = Git::on(&worktree, deadline)?;
+            let files = work(&git, &meant)?;
+            check(&git, &meant, &files)?;
+            if !files.is_empty() {
+                found.push((worktree, files));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Puts all of it aside, as the work of `by`: into `name`, and for further worktrees `name.2` and so on. What was put
+    /// aside there before by somebody who was killed is told of as well.
+    pub fn put_aside(&self, by: &str, name: &str, patience: Duration) -> Result<Vec<Rescued>, UnknownState> {
+        let deadline = Instant::now() + patience;
+        let mut rescued = finish(self.common_dir, name, deadline)?;
+        // All are looked at before the first is touched.
+        for (worktree, files) in &self.find(deadline)? {
+            let git = Git::on(worktree, deadline)?;
+            let name = match rescued.len() {
+                0 => name.to_owned(),
+                others => format!("{name}.{}", others + 1),
+            };
+            let (on, root) = (self.pattern.readable(), worktree.root.display());
+            let message = format!("{MESSAGE}{by} on {on} in {root} ({name})");
+            rescued.push(stash(&git, files, name, &message)?);
+        }
+        Ok(rescued)
+    }
+}
+
+fn all(common_dir: &Path) -> Result<Vec<Worktree>, UnknownState> {
+    let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
+    Ok(worktrees::list(common_dir).map_err(unreadable)?.worktrees)
+}
+
+/// What was put aside under this name; a stash whose maker was killed before it had its ref gets it now.
+fn finish(common_dir: &Path, name: &str, deadline: Instant) -> Result<Vec<Rescued>, UnknownState> {
+    let all = all(common_dir)?;
+    let Some(first) = all.first() else { return Ok(vec![]) };
+    let git = Git::on(first, deadline)?;
+    let is_ours = |other: &str| {
+        let rest = other
+            .strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix('.').or(rest.is_empty().then_some("1")));
+        rest.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let mut names: BTreeSet<String> = refs(&git)?.into_iter().filter(|known| is_ours(known)).collect();
+    for (commit, message) in stashes(&git)? {
+        let of = message.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+        let Some((_, of)) = of.filter(|(text, of)| text.contains(MESSAGE) && is_ours(of)) else { continue };
+        if names.insert(of.to_owned()) {
+            git.call("update-ref").args([of, &*commit, ""]).done()?;
+        }
+    }
+    names.iter().map(|name| Ok(told(&git, name)?.1)).collect()
+}
+
+fn refs(git: &Git<'_>) -> Result<Vec<String>, UnknownState> {
+    let known = git.call("for-each-ref").args(["--format=%(refname)", RESCUED]).done()?;
+    Ok(String::from_utf8_lossy(&known).lines().map(str::to_owned).collect())
+}
+
+/// The newest stashes: commit and message.
+fn stashes(git: &Git<'_>) -> Result<Vec<(String, String)>, UnknownState> {
+    if git.call("for-each-ref").args(["refs/stash"]).done()?.is_empty() {
+        return Ok(vec![]);
+    }
+    let listed = ["--walk-reflogs", "--max-count", STASHES_MAX, "--format=%H %gs", "refs/stash"];
+    let listed = git.call("log").args(listed).done()?;
+    let listed = String::from_utf8_lossy(&listed);
+    let split = |line: &str| line.split_once(' ').map(|(commit, message)| (commit.into(), message.into()));
+    Ok(listed.lines().filter_map(split).collect())
+}
+
+/// A ref for the work of `by` that is not there yet and not promised to anybody: `ann`, `ann-2` and so on.
+pub fn free_name(
+    common_dir: &Path,
+    by: &str,
+    promised: &[Box<str>],
+    patience: Duration,
+) -> Result<String, UnknownState> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
     let name = format!("{RESCUED}{}", by.chars().map(plain).collect::<String>());
-    let known = git.call("for-each-ref").args(["--format=%(refname)", RESCUED]).done()?;
-    let known = String::from_utf8_lossy(&known);
-    let is_free = |name: &String| known.lines().all(|line| line != name);
+    let all = all(common_dir)?;
+    let Some(first) = all.first() else { return Ok(name) };
+    let known = refs(&Git::on(first, Instant::now() + patience)?)?;
+    let is_free = |name: &String| !known.contains(name) && promised.iter().all(|other| **other != **name);
     let further = (2_u32..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.clone()).chain(further);
     names.find(is_free).ok_or_else(|| UnknownState::new("there are too many refs of what was put aside"))
@@ -140,14 +216,11 @@ fn stash(git: &Git<'_>, files: &[Work], name: String, message: &str) -> Result<R
     }
     let push = ["push", "--quiet", "--include-untracked", "--message", message];
     paths(files, "stash").args(push).args(from_input).done()?;
-    let listed = ["--walk-reflogs", "--max-count", STASHES_MAX, "--format=%H %gs", "refs/stash"];
-    let listed = git.call("log").args(listed).done()?;
-    let listed = String::from_utf8_lossy(&listed);
-    let ours = listed.lines().find_map(|line| line.strip_suffix(message)?.split_once(' '));
+    let ours = stashes(git)?.into_iter().find(|(_, said)| said.ends_with(message));
     let Some((commit, _)) = ours else {
         return Err(UnknownState::new(format!("git stash made no entry {message:?}; see: git stash list")));
     };
-    git.call("update-ref").args([&*name, commit, ""]).done()?;
+    git.call("update-ref").args([&*name, &*commit, ""]).done()?;
     let files = files.iter().map(Work::name).collect();
-    Ok(Rescued { worktree: git.worktree().root.clone(), name, commit: commit.to_owned(), files })
+    Ok(Rescued { worktree: git.worktree().root.clone(), name, commit, files })
 }

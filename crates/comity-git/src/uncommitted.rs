@@ -10,8 +10,13 @@ use std::time::{Duration, Instant};
 use comity_core::paths::{Alternative, overlaps};
 use comity_core::{CaseRule, PathPattern};
 
+use crate::among::Among;
 use crate::git::{Git, UnknownState};
+use crate::hidden::Hidden;
 use crate::{hidden, worktrees};
+
+/// Limits that git is given; of more, it looks at everything.
+const SPECS_MAX: usize = 256;
 
 /// Whether any worktree of the project has uncommitted work on paths that overlap `pattern`.
 ///
@@ -23,38 +28,103 @@ pub fn has_uncommitted_work(
     case: CaseRule,
     deadline: Duration,
 ) -> Result<bool, UnknownState> {
-    Ok(uncommitted_work(common_dir, pattern, case, deadline, 1)?.is_some())
+    Ok(uncommitted_work(common_dir, (pattern, &Among::all()), case, deadline, 1)?.is_some())
 }
 
-/// Whether a worktree of the project has uncommitted work under `pattern`, and in which files, up to so many; hidden work
-/// is not named.
+/// Whether one of these worktrees of the project has uncommitted work under `pattern`, and in which files, up to so many;
+/// hidden work is not named.
 pub fn uncommitted_work(
     common_dir: &Path,
-    pattern: &PathPattern,
+    meant: (&PathPattern, &Among),
     case: CaseRule,
     deadline: Duration,
     files_max: usize,
 ) -> Result<Option<Vec<String>>, UnknownState> {
-    let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
+    let mut told = uncommitted_works(common_dir, &[meant], case, deadline, files_max);
+    told.pop().unwrap_or(Ok(None))
+}
+
+/// The same for several patterns, with one look at each worktree.
+pub fn uncommitted_works(
+    common_dir: &Path,
+    meant: &[(&PathPattern, &Among)],
+    case: CaseRule,
+    deadline: Duration,
+    files_max: usize,
+) -> Vec<Result<Option<Vec<String>>, UnknownState>> {
     let deadline = Instant::now() + deadline;
-    let all = worktrees::list(common_dir).map_err(unreadable)?;
-    let meant = Meant { pattern, case };
-    let (mut files, mut is_hidden) = (BTreeSet::new(), false);
-    for worktree in &all.worktrees {
-        let git = Git::on(worktree, deadline)?;
-        files.extend(work(&git, &meant)?.iter().take(files_max - files.len()).map(Work::name));
-        if files.len() >= files_max {
-            break;
+    let all = match worktrees::list(common_dir) {
+        Ok(all) => all,
+        Err(error) => {
+            let unreadable = UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
+            return vec![Err(unreadable); meant.len()];
         }
-        is_hidden = is_hidden || hidden::has_hidden_work(&git, &meant)?;
+    };
+    let mut told: Vec<Told> = vec![Told::default(); meant.len()];
+    for worktree in &all.worktrees {
+        let here = |(at, (pattern, among)): (usize, &(&PathPattern, &Among))| {
+            among.holds(&worktree.root).then(|| (at, (*pattern).clone()))
+        };
+        let here: Vec<(usize, PathPattern)> = meant.iter().enumerate().filter_map(here).collect();
+        let mut look = || -> Result<(), UnknownState> {
+            let asked: Vec<Meant<'_>> = here.iter().map(|(_, pattern)| Meant { pattern, case }).collect();
+            let specs = pathspecs(&asked);
+            let git = Git::on(worktree, deadline)?;
+            let files = status(&git, &specs)?;
+            let hidden =
+                hidden::hidden_work(&git, &specs, |path| asked.iter().any(|meant| meant.holds(path)))?;
+            for (meant, (at, _)) in asked.iter().zip(&here) {
+                told[*at].add(meant, &files, &hidden, files_max);
+            }
+            Ok(())
+        };
+        if here.is_empty() {
+            continue;
+        }
+        if let Err(unknown) = look() {
+            here.iter().for_each(|(at, _)| told[*at].unknown = Some(unknown.clone()));
+        }
     }
-    if is_hidden || !files.is_empty() {
-        return Ok(Some(files.into_iter().collect()));
+    let nowhere = format!("{} does not say where its files are", common_dir.display());
+    let end = |(told, (_, among)): (Told, &(&PathPattern, &Among))| {
+        let may_be_elsewhere = all.main_is_unknown && matches!(among, Among::AllBut(_));
+        match told {
+            Told { files, is_hidden, .. } if is_hidden || !files.is_empty() => {
+                Ok(Some(files.into_iter().collect()))
+            }
+            Told { unknown: Some(unknown), .. } => Err(unknown),
+            _ if may_be_elsewhere => Err(UnknownState::new(nowhere.clone())),
+            _ => Ok(None),
+        }
+    };
+    told.into_iter().zip(meant).map(end).collect()
+}
+
+/// What was found of one pattern.
+#[derive(Clone, Default)]
+struct Told {
+    files: BTreeSet<String>,
+    is_hidden: bool,
+    unknown: Option<UnknownState>,
+}
+
+impl Told {
+    fn add(&mut self, meant: &Meant<'_>, files: &[Work], hidden: &Hidden, files_max: usize) {
+        let files = files.iter().filter(|work| meant.holds(&work.path));
+        self.files.extend(files.take(files_max.saturating_sub(self.files.len())).map(Work::name));
+        self.is_hidden |= match hidden {
+            Hidden::Paths(paths) => paths.iter().any(|path| meant.holds(path)),
+            Hidden::TooMany => true,
+        };
     }
-    if all.main_is_unknown {
-        return Err(UnknownState::new(format!("{} does not say where its files are", common_dir.display())));
-    }
-    Ok(None)
+}
+
+/// Limits for git that hold what any of these means; none means everything.
+fn pathspecs(all: &[Meant<'_>]) -> Vec<OsString> {
+    let each: Vec<Vec<OsString>> = all.iter().map(Meant::pathspecs).collect();
+    let is_everything =
+        each.iter().any(Vec::is_empty) || each.iter().map(Vec::len).sum::<usize>() > SPECS_MAX;
+    if is_everything { vec![] } else { each.concat() }
 }
 
 /// The paths that are asked about.
@@ -120,11 +190,17 @@ impl Work {
 
 /// All that git shows as work under these paths.
 pub(crate) fn work(git: &Git<'_>, meant: &Meant<'_>) -> Result<Vec<Work>, UnknownState> {
+    let mut files = status(git, &meant.pathspecs())?;
+    files.retain(|work| meant.holds(&work.path));
+    Ok(files)
+}
+
+fn status(git: &Git<'_>, specs: &[OsString]) -> Result<Vec<Work>, UnknownState> {
     let mut files = Vec::new();
     // Submodules are projects of their own; git would also start itself in them, under their settings.
     let options =
         ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-    let said = git.ask("status", &options, &meant.pathspecs())?;
+    let said = git.ask("status", &options, specs)?;
     for entry in said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let (index, tree, path) = match entry {
             [x, y, b' ', path @ ..] if is_state(*x) && is_state(*y) && !path.is_empty() => (*x, *y, path),
@@ -135,7 +211,7 @@ pub(crate) fn work(git: &Git<'_>, meant: &Meant<'_>) -> Result<Vec<Work>, Unknow
                 )));
             }
         };
-        if meant.holds(path) && !is_nested_repository(git, path) {
+        if !is_nested_repository(git, path) {
             files.push(Work { index, tree, path: path.to_vec() });
         }
     }

@@ -31,6 +31,34 @@ pub(crate) struct Worktree {
     pub(crate) git_dir: PathBuf,
 }
 
+/// A worktree that the project knows of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Known {
+    /// It is there.
+    There(Worktree),
+    /// Its directory is not there, such as on a disk that is not mounted; its git directory is.
+    Away { git_dir: PathBuf },
+}
+
+/// The worktree with this root, if the project knows of it; an error if that cannot be told.
+pub(crate) fn known(common_dir: &Path, root: &Path) -> io::Result<Option<Known>> {
+    if let Some(root) = found(root.canonicalize())?
+        && let Marker::Leads(dirs) = marker::look(&root)?
+        && dirs.common_dir == common_dir.canonicalize()?
+    {
+        return Ok(Some(Known::There(Worktree { root, git_dir: dirs.git_dir })));
+    }
+    let Some(entries) = found(fs::read_dir(common_dir.join("worktrees")))? else { return Ok(None) };
+    for entry in entries {
+        let git_dir = entry?.path();
+        let Some(target) = pointer(&git_dir.join("gitdir"))? else { continue };
+        if git_dir.join(OsStr::from_bytes(&target)).parent() == Some(root) {
+            return Ok(Some(Known::Away { git_dir }));
+        }
+    }
+    Ok(None)
+}
+
 /// The main worktree of a project, if there is one that can be found.
 pub(crate) fn main(common_dir: &Path) -> io::Result<Option<Worktree>> {
     match main_worktree(common_dir)? {

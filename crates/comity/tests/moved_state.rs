@@ -5,6 +5,7 @@ mod support;
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -14,7 +15,7 @@ use support::{HUMAN, PATIENCE, Place, has_ended, kill};
 /// What happens to the directory.
 type Blow = fn(&Path);
 
-const BLOWS: [(&str, Blow); 4] = [
+const BLOWS: [(&str, Blow); 5] = [
     ("removed", |home| std::fs::remove_dir_all(home).expect("removed")),
     ("moved", |home| std::fs::rename(home, home.with_extension("old")).expect("moved")),
     ("a directory above moved", |home| {
@@ -22,6 +23,7 @@ const BLOWS: [(&str, Blow); 4] = [
         std::fs::rename(above, above.with_extension("old")).expect("moved");
     }),
     ("its log removed", |home| std::fs::remove_file(home.join("log.db")).expect("removed")),
+    ("its write-ahead log removed", |home| std::fs::remove_file(home.join("log.db-wal")).expect("removed")),
 ];
 
 /// A place whose state directory has a directory of its own above it.
@@ -49,10 +51,22 @@ fn a_server_without_its_directory_ends_by_itself() {
         let mut wire = Wire::connect(&place).asking_as(&ann);
         wire.ask("lock", json!({ "paths": ["src/a.rs"] })).expect("granted");
         blow(&place.home);
-        assert!(has_ended(server, PATIENCE), "{what}: the server goes on");
+        assert!(has_ended(server, Duration::from_secs(1)), "{what}: the server goes on");
         let later = wire.ask("locks", json!({}));
         assert!(matches!(later, Err(No::Broken(_))), "{what}: {later:?}");
     }
+}
+
+#[test]
+fn what_was_in_a_write_ahead_log_that_is_removed_is_saved() {
+    let place = place();
+    let ann = place.join(&["ann"]);
+    let server = place.server().expect("a server");
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    std::fs::remove_file(place.home.join("log.db-wal")).expect("removed");
+    assert!(has_ended(server, PATIENCE), "the server goes on");
+    assert_eq!(place.json(&["locks"])["total"], 1);
+    place.json(&["log", "verify"]);
 }
 
 #[test]

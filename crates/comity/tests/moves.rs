@@ -10,6 +10,8 @@ mod stage;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use stage::Stage;
 use support::wire::{No, Wire};
@@ -174,6 +176,40 @@ fn a_commit_with_another_on_top_of_it_is_found() {
     stage.place.json(&["up"]);
     let found = stage.place.follow().until_action("file_commit");
     assert_eq!(found["details"]["commit"]["id"], stage.git(&["rev-parse", "HEAD~1"]).trim());
+}
+
+#[test]
+fn a_git_that_is_killed_says_nothing_about_a_commit() {
+    let stage = Stage::new();
+    stage.lock_and_change(&["src/a.rs"]);
+    stage.plant("moved");
+    stage.commit_in_vain("Change a");
+    stage.git_dies(|| drop(stage.place.json(&["up"])));
+    let ends = ["file_commit", "move_undone"];
+    let found = stage.place.follow().until(|entry| ends.iter().any(|end| entry["action"] == *end));
+    assert_eq!(found["action"], "file_commit", "{found}");
+}
+
+#[test]
+fn a_commit_without_a_branch_is_found_though_its_worktree_is_away() {
+    let stage = Stage::new();
+    let made = stage.place.json_as(&stage.ann, &["worktree", "add"]);
+    let path = PathBuf::from(made["path"].as_str().expect("a path"));
+    stage.git(&["-C", path.to_str().expect("text"), "checkout", "--quiet", "--detach"]);
+    let mut wire = stage.wire().asking_in(&path);
+    wire.ask("lock", json!({"paths": ["src/a.rs"]})).expect("a lock");
+    std::fs::write(path.join("src/a.rs"), "changed\n").expect("written");
+    stage.plant("moved");
+    let server = stage.place.server().expect("a server");
+    let broken = wire.ask("commit", json!({"message": "Change a"}));
+    assert!(matches!(broken, Err(No::Broken(_))), "{broken:?}");
+    assert!(has_ended(server, PATIENCE), "the server goes on");
+    let away = stage.place.dir().join("away");
+    std::fs::rename(&path, &away).expect("moved");
+    stage.place.json(&["up"]);
+    let ends = ["file_commit", "move_undone"];
+    let found = stage.place.follow().until(|entry| ends.iter().any(|end| entry["action"] == *end));
+    assert_eq!(found["action"], "file_commit", "{found}");
 }
 
 #[test]

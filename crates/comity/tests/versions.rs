@@ -6,6 +6,7 @@ mod support;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 
+use comity_app::log::{Chain, Stored};
 use serde_json::Value;
 use support::{PATIENCE, Place, Ran};
 
@@ -71,6 +72,90 @@ fn a_record_with_something_unknown_in_it_is_not_read_without_it() {
         assert_eq!(up.code, 1, "{event} by {writer}: {up:?}");
         assert!(up.err.contains(said), "{event} by {writer}: {up:?}");
     }
+}
+
+/// Adds a record to a log or a backup as somebody would have written it.
+fn add_record(file: &std::path::Path, event: &str) {
+    let log = rusqlite::Connection::open(file).expect("a log");
+    let last = "SELECT seq, now, wall_ms, hash FROM events ORDER BY seq DESC LIMIT 1";
+    let (seq, now, wall_ms, hash): (i64, i64, i64, [u8; 32]) = log
+        .query_row(last, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .expect("a record");
+    let (seq, by) = (seq + 1, "comity");
+    let stored = Stored { seq: seq as u64, now: now as u64, wall_ms, by, key: None, event, concerns: None };
+    let hash = Chain(hash).add(&stored);
+    let insert = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, NULL, ?5, ?6, NULL)";
+    log.execute(insert, rusqlite::params![seq, now, wall_ms, by, event, hash]).expect("added");
+}
+
+const UNKNOWN: &str = r#"{"agent_cloned":{"agent":"agent_000000000001"}}"#;
+
+#[test]
+fn what_another_build_of_the_same_version_wrote_is_not_called_damage() {
+    let place = Place::new();
+    place.json(&["up"]);
+    place.json(&["down"]);
+    add_record(&place.home.join("log.db"), UNKNOWN);
+    let up = place.run(&["up"]);
+    assert_eq!(up.code, 1, "{up:?}");
+    assert!(up.err.contains(&format!("another build of Comity {OWN} wrote this log")), "{up:?}");
+    assert!(up.err.contains("agent_cloned") && !up.err.contains("recover"), "{up:?}");
+}
+
+#[test]
+fn a_backup_that_cannot_be_read_leaves_the_log_where_it_is() {
+    let place = Place::new();
+    run_other(&place, NEWER, &["up", "--json"]).json();
+    place.json(&["down"]);
+    let before = std::fs::read(place.home.join("log.db")).expect("a log");
+    let restore = |file: &str, expected: &str| {
+        let restored = place.run(&["restore", file]);
+        assert_eq!(restored.code, 1, "{restored:?}");
+        assert!(restored.err.contains(expected), "{restored:?}");
+        let after = std::fs::read(place.home.join("log.db")).expect("a log");
+        assert!(after == before, "{expected}: it was changed");
+        assert!(!place.home.join("set-aside").exists(), "{expected}");
+    };
+    for (number, expected) in ["agent_cloned", "this log was written by Comity 99.0.0"].iter().enumerate() {
+        let file = place.dir().join(format!("backup-{number}"));
+        let name = file.to_str().expect("a text");
+        place.json(&["backup", name]);
+        match number {
+            0 => add_record(&file, UNKNOWN),
+            _ => {
+                let backup = rusqlite::Connection::open(&file).expect("a backup");
+                let changed = backup.execute("UPDATE written_by SET form = form + 1", []);
+                assert_eq!(changed, Ok(1), "a backup says who wrote the log");
+            }
+        }
+        restore(name, expected);
+    }
+}
+
+#[test]
+fn a_log_that_was_put_back_or_recovered_says_who_wrote_it() {
+    let writer = |place: &Place| {
+        let log = rusqlite::Connection::open(place.home.join("log.db")).expect("a log");
+        log.query_row("SELECT version FROM written_by", [], |row| row.get::<_, String>(0)).expect("a writer")
+    };
+    let place = Place::new();
+    run_other(&place, NEWER, &["up", "--json"]).json();
+    place.json(&["down"]);
+    let file = place.dir().join("backup");
+    let name = file.to_str().expect("a text");
+    place.json(&["backup", name]);
+    place.json(&["restore", name]);
+    assert_eq!(writer(&place), NEWER);
+    let place = Place::new();
+    place.json(&["up"]);
+    place.json(&["down"]);
+    let last = "WHERE seq = (SELECT max(seq) FROM events)";
+    change_log(
+        &place,
+        &format!("DROP TRIGGER events_are_final; UPDATE events SET wall_ms = wall_ms + 1 {last}"),
+    );
+    place.json(&["log", "recover"]);
+    assert_eq!(writer(&place), OWN);
 }
 
 #[test]

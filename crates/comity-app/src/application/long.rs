@@ -41,6 +41,7 @@ impl Application {
         if call.again && is_act {
             return responder.respond(Err(outcome_unknown().into()), vec![]);
         }
+        let responder = self.keep_alive(caller, responder);
         self.run_beside(entry, caller.clone(), call, key, responder);
     }
 

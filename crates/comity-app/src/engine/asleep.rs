@@ -40,12 +40,12 @@ impl Asleep {
         lock(&self.0).by_id.insert(id, (job, when));
     }
 
-    /// Takes a job out; it is never answered.
     /// Whether a call of this agent is among them.
     pub(super) fn has_call_of(&self, agent: AgentId) -> bool {
         lock(&self.0).by_id.values().any(|(job, _)| job.who.who == Principal::Agent(agent))
     }
 
+    /// Takes a job out; it is never answered.
     pub(super) fn forget(&self, id: u64) {
         let forgotten = lock(&self.0).by_id.remove(&id);
         drop(forgotten);

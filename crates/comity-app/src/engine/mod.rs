@@ -13,9 +13,9 @@ mod unclaimed;
 mod waited;
 mod writer;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
-use comity_core::{Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World};
+use comity_core::{AgentId, Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World};
 
 use crate::clock::Clock;
 use crate::log::{Log, Reader};
@@ -95,7 +95,11 @@ struct Shared {
     timer: Timer,
     feed: Feed,
     on_fence: Box<dyn Fn() + Send + Sync>,
+    is_at_work: OnceLock<Box<IsAtWork>>,
 }
+
+/// Whether a call of an agent runs outside of the engine.
+type IsAtWork = dyn Fn(AgentId) -> bool + Send + Sync;
 
 impl Engine {
     /// Starts an engine over a log that is at `world`. `on_fence` is called when another server took the log over.
@@ -115,7 +119,13 @@ impl Engine {
             timer: Timer::default(),
             feed: Feed::new(head),
             on_fence: Box::new(on_fence),
+            is_at_work: OnceLock::new(),
         }))
+    }
+
+    /// Whoever has a call that runs outside of the engine lives, however long it takes.
+    pub fn ask_who_is_at_work(&self, is_at_work: impl Fn(AgentId) -> bool + Send + Sync + 'static) {
+        let _ = self.0.is_at_work.set(Box::new(is_at_work));
     }
 
     /// Runs the thread that lets time pass and commits what may take long. Gives its handle.

@@ -105,12 +105,13 @@ impl Writer {
         shared.feed.append(records);
     }
 
-    /// Whoever waits for an answer lives, however long it has been silent.
+    /// Whoever waits for an answer, or is at work, lives, however long it has been silent.
     fn signs_of_life(&mut self, shared: &Shared, reading: Reading) -> Vec<Record> {
         let mut records = Vec::new();
         for agent in self.world.falling_silent(reading.now) {
             let waits = |ticket: &Ticket| self.world.waiter(*ticket) == Some(Principal::Agent(agent));
-            if self.parked.keys().any(waits) || shared.asleep.has_call_of(agent) {
+            let is_at_work = || shared.is_at_work.get().is_some_and(|is_at_work| is_at_work(agent));
+            if self.parked.keys().any(waits) || shared.asleep.has_call_of(agent) || is_at_work() {
                 let seen = Ask::Seen { agent };
                 let outcome =
                     run(&mut self.world, Principal::System, &seen, None, reading.now, reading.wall_ms);

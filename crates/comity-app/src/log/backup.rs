@@ -16,6 +16,7 @@ use super::rows::{self, SCHEMA_VERSION};
 use super::segments::{Segments, read_world, visit_lines};
 use super::verify::{Checked, Verified};
 use super::witness::{Head, Testimony};
+use super::written_by::{self, AS_WRITTEN};
 
 /// What tells a backup from other databases.
 const APPLICATION: i32 = 0x636d_7479;
@@ -172,10 +173,23 @@ fn for_each_file(
     Ok(())
 }
 
+/// Whether a server could go on from it: found out before anything is set aside for it.
+fn check_readable(backup: &Connection) -> Result<(), String> {
+    written_by::check(backup)?;
+    let explained = |problem: String| written_by::explain(backup, &problem).unwrap_or(problem);
+    let sealed: i64 = backup
+        .query_row("SELECT up_to FROM sealed", [], |row| row.get(0))
+        .map_err(|error| error.to_string())?;
+    let read =
+        |stored: &super::Stored<'_>, _| stored.record().map(drop).map_err(|problem| problem + AS_WRITTEN);
+    rows::visit(backup, sealed as u64, usize::MAX, read).map_err(explained)
+}
+
 /// Puts a backup into the place of the log of a state directory that no server uses.
 pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
     let (verified, head) = verify(file)?;
     let backup = open(file)?;
+    check_readable(&backup).map_err(|problem| format!("{}: {problem}", file.display()))?;
     let testimony = Testimony::read(home).ok().flatten();
     let aside = Aside::of(home);
     let ledger = home.join("ledger");

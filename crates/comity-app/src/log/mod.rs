@@ -1,6 +1,7 @@
 //! The log: everything that happened, in order, on the disk.
 
 mod backup;
+mod ceiling;
 mod chain;
 mod memory;
 mod proof;

@@ -125,9 +125,13 @@ pub(super) fn fold(
             return Err(format!("record {} is missing", world.head + 1));
         }
         // First: what a newer program wrote is told apart from what somebody changed.
-        let record = stored.record()?;
         let mut next = *chain;
-        next.follow(stored, hash)?;
+        let followed = next.follow(stored, hash);
+        let record = stored.record().map_err(|problem| match followed {
+            Ok(()) => problem + written_by::AS_WRITTEN,
+            Err(_) => problem,
+        })?;
+        followed?;
         if stored.seq == wanted.seq && hash != wanted.hash {
             return Err(format!("record {} is not the one that was written", stored.seq));
         }

@@ -13,6 +13,7 @@ use super::rows::{self, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::sqlite::{migrate, version};
 use super::witness::{self, Head, Testimony, Witness};
+use super::written_by;
 
 /// A log that is complete, and waits to take the place of the old one.
 const FINISHED: &str = "log.db.recovered";
@@ -223,6 +224,7 @@ pub(super) fn copy_rows(from: &Connection, to: &Connection, after: u64, count: u
         insert.execute(row).map(drop).map_err(said)
     })?;
     to.execute_batch("COMMIT").map_err(said)?;
+    written_by::copy(from, to)?;
     Ok(last)
 }
 

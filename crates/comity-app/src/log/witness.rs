@@ -12,8 +12,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Durability;
 use super::chain::Hash;
+use super::{Durability, ceiling};
 
 /// Where a sentence is written: never where the last synced one stands, nor where one is being synced.
 const SLOTS: u64 = 3;
@@ -25,6 +25,9 @@ const SENTENCE_BYTES: usize = 176;
 const FENCES_AHEAD: u64 = 1 << 20;
 /// How far fences leap when nobody knows how many were given: as far as a clock takes them in 397 days.
 const FENCES_LEAP: u64 = 1 << 45;
+
+/// How far where a file cannot be told from its copy for certain: there is room for two million of them.
+const FENCES_HOP: u64 = 1 << 32;
 
 /// A place in the log: the number of a record, and the hash of the chain there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,6 +63,7 @@ pub(super) struct Testimony {
 /// The writing end.
 #[derive(Debug)]
 pub(super) struct Witness {
+    home: PathBuf,
     file: File,
     run: Mark,
     state: Mutex<State>,
@@ -86,7 +90,9 @@ impl Testimony {
         let slots = bytes.chunks(SLOT_BYTES as usize).enumerate();
         let sentences = slots.filter_map(|(slot, bytes)| Testimony::decode(bytes, slot as u64));
         match sentences.max_by_key(|said| said.number) {
-            Some(said) => Ok(Some(said)),
+            Some(said) => {
+                Ok(Some(Testimony { fences_up_to: said.fences_up_to.max(ceiling::highest(home)), ..said }))
+            }
             None => Err(format!("{} is not what was written", path.display())),
         }
     }
@@ -101,11 +107,13 @@ impl Testimony {
     /// Without a witness of its own the log may be an older one that was put back: nobody knows how many fences were given
     /// since, so they leap.
     pub(super) fn of(found: Option<Testimony>, home: &Path, head: Head, fence: u64) -> Testimony {
-        let known = found.map_or(0, |found| found.fences_up_to).max(fence);
+        let known = found.map_or(ceiling::highest(home), |found| found.fences_up_to).max(fence);
         let is_own = found.is_some_and(|found| found.is_own(home));
         let fences_up_to = match is_own || (found.is_none() && head.seq == 0) {
             true => known,
-            false => known.saturating_add(FENCES_LEAP),
+            false if has_birth(home) => known.saturating_add(FENCES_LEAP),
+            // Its number may change with every mount: there is not room for so many leaps.
+            false => known.saturating_add(FENCES_HOP),
         };
         Testimony { live: head, fences_up_to, ..Testimony::default() }
     }
@@ -194,7 +202,13 @@ impl Witness {
 
     fn at(file: File, said: Testimony, home: &Path) -> Witness {
         let state = State { synced: said.slot, is_dirty: false, said };
-        Witness { file, run: run(home), state: Mutex::new(state), syncing: Mutex::default() }
+        Witness {
+            home: home.into(),
+            file,
+            run: run(home),
+            state: Mutex::new(state),
+            syncing: Mutex::default(),
+        }
     }
 
     /// The ceiling of all fences that were given so far.
@@ -224,7 +238,8 @@ impl Witness {
             self.write(&mut state).inspect_err(|_| state.said.fences_up_to = before)?;
             before
         };
-        self.sync().inspect_err(|_| self.state().said.fences_up_to = before)
+        let raised = self.sync().and_then(|()| ceiling::raise(&self.home, self.fences_up_to()));
+        raised.inspect_err(|_| self.state().said.fences_up_to = before)
     }
 
     /// Lets what was said survive a power cut.
@@ -270,9 +285,17 @@ fn mark(of: &str) -> Mark {
     mark
 }
 
-/// A copy has another number or was made at another time.
+/// A copy was made at another time; where that is not known, it has another number.
 fn mark_of_file(file: &fs::Metadata) -> Mark {
-    mark(&format!("{} {:?}", file.ino(), file.created().ok()))
+    match file.created() {
+        Ok(birth) => mark(&format!("{birth:?}")),
+        Err(_) => mark(&file.ino().to_string()),
+    }
+}
+
+/// Whether the file system keeps the birth of files.
+fn has_birth(home: &Path) -> bool {
+    fs::metadata(home).is_ok_and(|found| found.created().is_ok())
 }
 
 /// What is only in memory is lost with the machine's run, or with the mount: a disk can be unplugged.
@@ -342,10 +365,29 @@ mod tests {
         assert_eq!(again.fences_up_to(), 1_000 + FENCES_AHEAD);
         let copied = fs::read(path(home.path())).expect("read");
         fs::remove_file(path(home.path())).expect("removed");
-        assert_eq!(says(None).fences_up_to, 70 + FENCES_LEAP, "nobody knows");
+        let leapt = 1_000 + FENCES_AHEAD + FENCES_LEAP;
+        assert_eq!(says(None).fences_up_to, leapt, "nobody knows");
         fs::write(path(home.path()), copied).expect("written");
         let found = Testimony::read(home.path()).expect("readable");
-        assert_eq!(says(found).fences_up_to, 1_000 + FENCES_AHEAD + FENCES_LEAP, "a copy knows what was");
-        assert_eq!(Testimony::of(None, home.path(), Head::default(), 0).fences_up_to, 0, "all is new");
+        assert_eq!(says(found).fences_up_to, leapt, "a copy knows what was");
+        let other = tempfile::tempdir().expect("a directory");
+        assert_eq!(Testimony::of(None, other.path(), Head::default(), 0).fences_up_to, 0, "all is new");
+    }
+
+    #[test]
+    fn fences_grow_though_an_older_state_is_copied_over_this_one() {
+        let home = tempfile::tempdir().expect("a directory");
+        let witness = Witness::create(home.path(), Testimony::default()).expect("a witness");
+        witness.reserve_fences(1_000).expect("reserved");
+        let old = fs::read(path(home.path())).expect("read");
+        witness.reserve_fences(9_000_000).expect("reserved");
+        // As `cp -a old/. home/` does it: the file is the same, with its number and its birth.
+        fs::write(path(home.path()), &old).expect("written");
+        let found = Testimony::read(home.path()).expect("readable");
+        let says = Testimony::of(found, home.path(), head(9), 70);
+        let again = Witness::open(home.path(), found, says).expect("a witness");
+        assert!(again.fences_up_to() >= 9_000_000, "{} may have been given", again.fences_up_to());
+        let known = fs::read_dir(home.path()).expect("read").count();
+        assert_eq!(known, 2, "one ceiling is kept, beside the witness");
     }
 }

@@ -37,11 +37,28 @@ pub(super) fn check(connection: &Connection) -> Result<(), String> {
     }
 }
 
-/// Why a log cannot be read, if that is because a newer Comity wrote it.
+/// What is said of a record that cannot be read though nobody has changed it.
+pub(super) const AS_WRITTEN: &str = ", as it was written";
+
+/// Why a log cannot be read, if that is because a newer Comity wrote it, or another build of this one.
 pub(super) fn explain(connection: &Connection, problem: &str) -> Option<String> {
     let by = read(connection).ok().flatten()?;
-    let is_newer = is_newer(&by.version, env!("CARGO_PKG_VERSION"));
-    is_newer.then(|| format!("{} ({problem})", use_it(&by.version)))
+    if is_newer(&by.version, env!("CARGO_PKG_VERSION")) {
+        return Some(format!("{} ({problem})", use_it(&by.version)));
+    }
+    let version = &by.version;
+    let another =
+        || format!("another build of Comity {version} wrote this log; use that one, or another COMITY_HOME");
+    problem.ends_with(AS_WRITTEN).then(|| format!("{} ({problem})", another()))
+}
+
+/// Takes over who wrote a log, for a copy of it.
+pub(super) fn copy(from: &Connection, to: &Connection) -> Result<(), String> {
+    let Some(WrittenBy { form, version }) = read(from)? else { return Ok(()) };
+    let written = to
+        .execute_batch(TABLE)
+        .and_then(|()| to.execute("INSERT OR REPLACE INTO written_by VALUES (1, ?1, ?2)", (form, version)));
+    written.map(drop).map_err(|error| error.to_string())
 }
 
 fn use_it(version: &str) -> String {

@@ -13,6 +13,8 @@ const CALLS_MAX: usize = 32;
 const PLACES_MAX: usize = 16;
 /// A call of which no end was heard is taken for ended after this long.
 const CALL_MAX: Duration = Duration::from_secs(3_600);
+/// For how long at most a call without an end is a sign of life: its program may have died in the middle of it.
+const LIFE_MAX: Duration = Duration::from_secs(1_800);
 /// How long after its end a call is still taken for the author: a write is heard of a little after it happened.
 const AFTER_END: Duration = Duration::from_millis(500);
 
@@ -119,6 +121,12 @@ impl Calls {
         self.all().contains_key(&agent)
     }
 
+    /// Whether a call of an agent runs, as far as that tells that it lives.
+    pub(super) fn is_running(&self, agent: AgentId) -> bool {
+        let now = Instant::now();
+        self.all().get(&agent).is_some_and(|heard| heard.running.iter().any(|call| call.shows_life(now)))
+    }
+
     /// The directories that an agent has made calls in.
     pub(super) fn places(&self, agent: AgentId) -> Vec<PathBuf> {
         self.all().get(&agent).map(|heard| heard.places.iter().cloned().collect()).unwrap_or_default()
@@ -153,6 +161,10 @@ impl Running {
             Some(ended) => now.duration_since(ended) < AFTER_END,
             None => now.duration_since(self.began) < CALL_MAX,
         }
+    }
+
+    fn shows_life(&self, now: Instant) -> bool {
+        self.ended.is_none() && now.duration_since(self.began) < LIFE_MAX
     }
 
     fn may_write_to(&self, file: &Path, now: Instant) -> bool {
@@ -207,13 +219,17 @@ mod tests {
             all[&agent(1)].running.iter().map(|running| running.ended.is_some()).collect::<Vec<bool>>()
         };
         assert_eq!(ends(&calls), [true, false], "one of two that run beside each other");
+        assert!(calls.is_running(agent(1)) && !calls.is_running(agent(2)));
         calls.all_ended(agent(1));
         assert_eq!(ends(&calls), [true, true]);
+        assert!(!calls.is_running(agent(1)));
         for running in &mut calls.all().get_mut(&agent(1)).expect("known").running {
             let ended = running.ended.expect("ended");
             assert!(running.may_write(ended + AFTER_END - Duration::from_millis(1)));
             assert!(!running.may_write(ended + AFTER_END));
             running.ended = None;
+            assert!(running.shows_life(running.began + LIFE_MAX - Duration::from_millis(1)));
+            assert!(!running.shows_life(running.began + LIFE_MAX), "its program may have died");
             assert!(!running.may_write(running.began + CALL_MAX), "its end was not heard");
         }
     }

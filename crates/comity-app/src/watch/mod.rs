@@ -140,6 +140,11 @@ impl Watch {
         }
     }
 
+    /// Whether a call of an agent runs that is a sign of its life.
+    pub(crate) fn has_call_of(&self, agent: AgentId) -> bool {
+        self.calls.is_running(agent)
+    }
+
     /// A call of an agent is done.
     pub(crate) fn call_ended(&self, agent: AgentId, tool: Option<&str>) {
         self.calls.ended(agent, tool);

@@ -25,6 +25,7 @@ fn is_work(ask: &Ask) -> bool {
             | Ask::Unlock { .. }
             | Ask::UnlockAll
             | Ask::HandOver { .. }
+            | Ask::Adopt { .. }
             | Ask::KnowFile { .. }
             | Ask::IntendMove(_)
             | Ask::RecordConflict { .. }

@@ -47,6 +47,8 @@ impl Event {
             Event::LockExpired { .. } => live("lock_expired", "lock:expired"),
             Event::LockOrphaned { .. } => live("lock_orphaned", "lock:orphaned"),
             Event::LockExtended { .. } => live("lock_extended", "lock:extended"),
+            // On the disk before the files change: else a power cut could leave work that nobody finds.
+            Event::LockHandedOver { into: Some(_), .. } => durable("lock_handed_over", "lock:handed_over"),
             Event::LockHandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
             Event::WaitStarted { .. } => live("wait_started", "wait:started"),
             Event::WaitEnded { .. } => live("wait_ended", "wait:ended"),

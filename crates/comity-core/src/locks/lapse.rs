@@ -25,8 +25,10 @@ pub(crate) fn inspected(world: &World, fence: Fence, left: Option<&[Box<str>]>) 
     let path = lock.path();
     let has_ended = lock.holder.agent().is_some_and(|agent| world.agents.living(agent).is_err());
     match (lock.hold, left) {
-        (Hold::Held, _) | (Hold::Orphaned, Some(_)) => vec![],
-        (Hold::Lapsed, Some(files)) => {
+        (Hold::Held, _) => vec![],
+        // Nobody could tell which files when it was orphaned; now somebody can.
+        (Hold::Orphaned, Some(files)) if files.is_empty() || !lock.left.is_empty() => vec![],
+        (Hold::Lapsed | Hold::Orphaned, Some(files)) => {
             let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
             vec![Event::LockOrphaned { fence, path, files }]
         }

@@ -4,6 +4,7 @@ mod acquire;
 mod fences;
 mod graph;
 mod lapse;
+mod orphans;
 mod release;
 mod table;
 mod waiting;
@@ -18,6 +19,7 @@ pub(crate) use acquire::{check_reason, lock, lock_at_once};
 pub(crate) use fences::check_fences;
 pub(crate) use graph::{needs, waiting_for};
 pub(crate) use lapse::{inspected, lapse, time_out};
+pub(crate) use orphans::{adopt, put_aside};
 pub(crate) use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
 pub(crate) use table::{apply, watch, watch_held_by};
@@ -70,6 +72,19 @@ pub struct Lock {
     /// Some of the files with uncommitted work, if it is orphaned.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left: Vec<Box<str>>,
+    /// What becomes of the work, if its holder took it over to put it aside.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rescue: Option<Rescue>,
+}
+
+/// Work that is being put aside.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rescue {
+    /// Whose work it is.
+    pub of: Principal,
+    /// The ref that will keep it.
+    pub into: Box<str>,
 }
 
 /// The state of a lock.
@@ -97,6 +112,14 @@ pub enum ReleaseCause {
         /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
+    },
+    /// The work that was left was put aside.
+    PutAside {
+        /// Whose work it was.
+        of: Principal,
+        /// The refs that keep it; none if there was no work any more.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        into: Vec<Box<str>>,
     },
     /// Its holder got an exclusive lock instead of this shared one.
     Upgraded,

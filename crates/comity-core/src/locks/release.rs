@@ -44,7 +44,7 @@ pub(crate) fn unlock_all(world: &World, who: Principal) -> Vec<Event> {
 }
 
 /// The paths of one ask and the words beside it have a bound.
-fn check_words(patterns: &[PathPattern], reason: Option<&str>) -> Result<(), Refusal> {
+pub(super) fn check_words(patterns: &[PathPattern], reason: Option<&str>) -> Result<(), Refusal> {
     check_path_count(patterns.len())?;
     check_reason(reason)
 }
@@ -101,7 +101,7 @@ fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
 }
 
 /// Every lock that overlaps one of the patterns, if `who` may decide about all of them.
-fn decidable<'a>(
+pub(super) fn decidable<'a>(
     world: &'a World,
     who: Principal,
     project: ProjectId,
@@ -192,6 +192,16 @@ pub(crate) fn hand_over(
     }
     let mut locks = decidable(world, who, project, patterns)?;
     locks.retain(|lock| lock.holder != to);
+    hand_to(world, locks, to, reason)
+}
+
+/// Hands these locks over, with what cannot be apart from them.
+pub(super) fn hand_to<'a>(
+    world: &'a World,
+    mut locks: Vec<&'a Lock>,
+    to: Principal,
+    reason: Option<Box<str>>,
+) -> Result<Vec<Event>, Refusal> {
     add_company(world, &mut locks);
     let mut events = Vec::with_capacity(locks.len());
     let mut next = world.fence.0;
@@ -211,6 +221,7 @@ pub(crate) fn hand_over(
             new_fence: Fence(next),
             to,
             reason: reason.clone(),
+            into: None,
         });
     }
     waits.check(to)?;
@@ -241,7 +252,7 @@ fn check_one_for_each_pattern(
     to: Principal,
 ) -> Result<(), Refusal> {
     let (project, pattern) = (lock.wanted.project, &lock.wanted.pattern);
-    let has_own = world.locks.own(to, project, pattern).is_some();
+    let has_own = world.locks.own(to, project, pattern).is_some_and(|own| own.fence != lock.fence);
     if has_own
         || before.iter().any(|other| other.wanted.project == project && other.wanted.pattern == *pattern)
     {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Hold, Lock, ReleaseCause, Wait, WaitEnding};
+use super::{Hold, Lock, ReleaseCause, Rescue, Wait, WaitEnding};
 use crate::deadlines::Due;
 use crate::event::{Event, Record};
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
-use crate::limits::INSPECTION_MAX;
+use crate::limits::{INSPECTION_MAX, RESCUE_TTL};
 use crate::notices::Told;
 use crate::paths::{PathPattern, PatternIndex};
 use crate::time::Timestamp;
@@ -224,6 +224,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 renewed: now,
                 hold,
                 left: vec![],
+                rescue: None,
             });
             watch(world, *fence);
         }
@@ -232,6 +233,7 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             (lock.renewed, lock.wanted.ttl, lock.hold) = (now, *ttl, Hold::Held);
             lock.left.clear();
+            lock.rescue = lock.rescue.take().filter(|_| extended);
             world.locks.lapsed.remove(fence);
             world.locks.orphaned.remove(fence);
             if !extended && reason.is_some() {
@@ -267,8 +269,10 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
         }
         Event::LockOrphaned { fence, files, .. } => {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
-            lock.hold = Hold::Orphaned;
-            lock.renewed = now;
+            let is_news = lock.hold != Hold::Orphaned;
+            if is_news {
+                (lock.hold, lock.renewed) = (Hold::Orphaned, now);
+            }
             lock.left.clone_from(files);
             world.locks.lapsed.remove(fence);
             world.locks.orphaned.insert(*fence);
@@ -279,10 +283,12 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
                 let (leader, by) = (crate::teams::leader_of(world, agent), world.name_of(holder));
                 world.tell(leader, record.seq, Told::WorkOrphaned { path: path.clone(), by, files });
             }
-            world.tell(holder, record.seq, Told::LockOrphaned { path });
+            if is_news {
+                world.tell(holder, record.seq, Told::LockOrphaned { path });
+            }
         }
-        Event::LockHandedOver { fence, new_fence, to, reason, .. } => {
-            hand_over(world, record, *fence, *new_fence, *to, reason.as_deref());
+        Event::LockHandedOver { fence, new_fence, to, reason, into, .. } => {
+            hand_over(world, record, *fence, (*new_fence, *to), reason.as_deref(), into.as_deref());
         }
         Event::WaitStarted { ticket, who, wants, wait } => {
             world.ticket = world.ticket.max(*ticket);
@@ -310,11 +316,11 @@ fn hand_over(
     world: &mut World,
     record: &Record,
     fence: Fence,
-    new_fence: Fence,
-    to: Principal,
+    (new_fence, to): (Fence, Principal),
     reason: Option<&str>,
+    into: Option<&str>,
 ) {
-    let Some(lock) = drop_lock(world, fence) else { return };
+    let Some(mut lock) = drop_lock(world, fence) else { return };
     world.fence = world.fence.max(new_fence);
     let (path, by) = (lock.wanted.pattern.readable(), world.name_of(record.by));
     let reason = reason.map(str::to_owned);
@@ -325,14 +331,22 @@ fn hand_over(
     if to != record.by {
         world.tell(to, record.seq, Told::LockGiven { path, by, reason });
     }
+    let of = lock.rescue.take().map_or(lock.holder, |rescue| rescue.of);
+    let rescue = into.map(|into| Rescue { of, into: into.into() });
+    if rescue.is_some() {
+        lock.wanted.ttl = lock.wanted.ttl.max(RESCUE_TTL);
+    }
     let now = world.now;
+    // What is put aside is the work since its maker had the lock.
+    let since = if rescue.is_some() { lock.since } else { now };
     world.locks.insert(Lock {
         fence: new_fence,
         holder: to,
-        since: now,
+        since,
         renewed: now,
         hold: Hold::Held,
         left: vec![],
+        rescue,
         ..lock
     });
     watch(world, new_fence);

@@ -44,6 +44,9 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         Ask::HandOver { project, patterns, .. } => {
             is_others(world, *project, patterns).then_some("hand over another's lock")
         }
+        Ask::Adopt { project, patterns, .. } => {
+            is_others(world, *project, patterns).then_some("take over another's work")
+        }
         Ask::ReleaseWorktree { project, slug } => {
             let owner = world.worktrees.get(*project, slug).map(|tree| tree.owner);
             owner.is_some_and(|owner| owner != Principal::Human).then_some("remove another's worktree")
@@ -76,6 +79,7 @@ fn deciding(world: &World, ask: &Ask) -> Option<&'static str> {
         | Ask::Lock { .. }
         | Ask::Unlock { .. }
         | Ask::UnlockAll
+        | Ask::PutAside { .. }
         | Ask::CancelWait { .. }
         | Ask::Inspected { .. }
         | Ask::CheckFences { .. }

@@ -138,3 +138,40 @@ fn a_server_that_is_killed_again_and_again_keeps_nothing_of_the_dead() {
     start(&mut stage, 702);
     assert!(stage.world.agents.find("ann").is_err(), "ten minutes of silence are an end");
 }
+
+#[test]
+fn what_is_put_aside_is_taken_over_first() {
+    check(
+        "
+        ann joins
+        ann locks a.rs for 60s
+        ann locks b.rs for 30m
+        bob joins
+        human adopts b.rs
+        60s pass
+        dirty a.rs
+        bob rescues a.rs
+        human puts-aside a.rs
+        human rescues a.rs
+        ann locks a.rs
+        2m pass
+        ann locks a.rs
+        human puts-aside a.rs
+        ann locks a.rs",
+        expect![[r#"
+            ann joined
+            ann got a.rs (fence 1)
+            ann got b.rs (fence 2)
+            bob joined
+            human: refused (bad_input): b.rs is locked by ann for 30m more (0ms so far), so there is nothing to adopt; ask for it: comity handover b.rs --to NAME
+            a.rs of ann lapsed
+            a.rs of ann orphaned
+            bob: refused (not_allowed): a.rs is orphaned: ann left uncommitted work 0ms ago, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
+            human: refused (bad_input): what was put aside is not yours any more; see whose it is with: comity locks
+            a.rs of ann handed to the human (fence 3)
+            ann: refused (locked): a.rs is locked by the human for 5m more (1m so far); wait with --wait, work on something else, or write to the human
+            ann: refused (locked): a.rs is locked by the human for 3m more (3m so far); wait with --wait, work on something else, or write to the human
+            a.rs of the human put aside
+            ann got a.rs (fence 4)"#]],
+    );
+}

@@ -164,6 +164,19 @@ impl Stage {
                 Ask::Extend { project, patterns, ttl: words.span("for").unwrap_or(LOCK_TTL), reason }
             }
             "hands" => Ask::HandOver { project, patterns, to: self.who(words.after["to"]), reason },
+            "adopts" => Ask::Adopt { project, patterns, reason, into: vec![] },
+            "rescues" => {
+                let locks =
+                    patterns.iter().flat_map(|pattern| self.world.locks.overlapping(project, pattern));
+                let into = locks.into_iter().map(|lock| (lock.fence, "refs/aside".into())).collect();
+                Ask::Adopt { project, patterns, reason, into }
+            }
+            "puts-aside" => {
+                let locks =
+                    patterns.iter().flat_map(|pattern| self.world.locks.overlapping(project, pattern));
+                let aside = locks.into_iter().map(|lock| (lock.fence, vec!["refs/aside".into()])).collect();
+                Ask::PutAside { aside }
+            }
             "acts" => {
                 let fence = Fence(words.after["with"].parse().expect("a fence"));
                 let held = patterns.into_iter().map(|pattern| (pattern, fence)).collect();

@@ -47,6 +47,7 @@ impl Teller {
                     ReleaseCause::GivenBack => format!("{lock} given back"),
                     ReleaseCause::HolderEnded => format!("{lock} released with its holder"),
                     ReleaseCause::TakenAway { .. } => format!("{lock} taken away"),
+                    ReleaseCause::PutAside { .. } => format!("{lock} put aside"),
                     ReleaseCause::Upgraded => format!("{lock} given up for an exclusive one"),
                 }
             }

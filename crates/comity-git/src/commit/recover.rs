@@ -12,8 +12,8 @@ use super::turn::Turn;
 use super::verify::{changes_of, dirty};
 use super::worktree;
 use crate::Repository;
-use crate::git::Git;
-use crate::worktrees::Worktree;
+use crate::git::{Git, is_there};
+use crate::worktrees::{self, Known, Worktree};
 
 /// A commit that was to be made.
 #[derive(Clone, Copy, Debug)]
@@ -44,16 +44,15 @@ pub struct Recalled {
 pub fn came_about(begun: &Begun<'_>, patience: Duration) -> Result<bool, NotCommitted> {
     let deadline = Instant::now() + patience;
     let _turn = Turn::wait(begun.common_dir, deadline)?;
-    let here = Repository::containing(begun.worktree).ok().flatten();
-    let here =
-        here.filter(|here| here.is_same_project(begun.common_dir)).and_then(|here| worktree(&here).ok());
-    if let Some(here) = &here {
+    let here = worktrees::known(begun.common_dir, begun.worktree).map_err(|error| {
+        NotCommitted::fault(format!("cannot look at {}: {error}", begun.worktree.display()))
+    })?;
+    if let Some(Known::There(here)) = &here {
         let _the_next_commit_does = heal(here, deadline);
     }
     let shared = Worktree { root: begun.common_dir.to_owned(), git_dir: begun.common_dir.to_owned() };
     let shared = Git::on_refs(&shared, deadline);
-    if !shared.call("cat-file").args(["-e", &format!("{}^{{commit}}", begun.commit)]).said()?.status.success()
-    {
+    if !is_there(&shared, begun.commit)? {
         // A power cut has taken it.
         return Ok(false);
     }
@@ -62,8 +61,13 @@ pub fn came_about(begun: &Begun<'_>, patience: Duration) -> Result<bool, NotComm
     {
         return Ok(true);
     }
-    match &here {
-        Some(here) => has(&Git::on_refs(here, deadline), "HEAD", begun.commit),
+    match here {
+        Some(Known::There(here)) => has(&Git::on_refs(&here, deadline), "HEAD", begun.commit),
+        // Its files are away, but not its HEAD.
+        Some(Known::Away { git_dir }) => {
+            let head = Worktree { root: begun.common_dir.to_owned(), git_dir };
+            has(&Git::on_refs(&head, deadline), "HEAD", begun.commit)
+        }
         None => Ok(false),
     }
 }
@@ -83,6 +87,5 @@ fn heal(here: &Worktree, deadline: Instant) -> Result<(), NotCommitted> {
 /// Whether a ref is there and has a commit.
 fn has(git: &Git<'_>, name: &str, commit: &str) -> Result<bool, NotCommitted> {
     let tip = format!("{name}^{{commit}}");
-    Ok(git.call("rev-parse").args(["--quiet", "--verify", &tip]).agrees()?
-        && git.call("merge-base").args(["--is-ancestor", commit, &tip]).agrees()?)
+    Ok(is_there(git, name)? && git.call("merge-base").args(["--is-ancestor", commit, &tip]).agrees()?)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use comity_core::{CaseRule, PathPattern};
-use comity_git::{Rescued, has_uncommitted_work, put_aside};
+use comity_git::{Among, Left, Rescued, free_name, has_uncommitted_work};
 
 use crate::sandbox::Sandbox;
 
@@ -15,8 +15,10 @@ fn pattern(text: &str) -> PathPattern {
 }
 
 fn rescue(sandbox: &Sandbox, text: &str) -> Result<Vec<Rescued>, String> {
-    put_aside(&sandbox.path("main/.git"), &pattern(text), CaseRule::Exact, PATIENCE, "ann")
-        .map_err(|unknown| unknown.to_string())
+    let (common_dir, pattern, among) = (&sandbox.path("main/.git"), &pattern(text), &Among::all());
+    let name = free_name(common_dir, "ann", &[], PATIENCE).map_err(|unknown| unknown.to_string())?;
+    let left = Left { common_dir, pattern, case: CaseRule::Exact, among };
+    left.put_aside("ann", &name, PATIENCE).map_err(|unknown| unknown.to_string())
 }
 
 fn text(sandbox: &Sandbox, file: &str) -> Option<String> {
@@ -73,7 +75,7 @@ fn each_worktree_has_its_own_ref() {
         assert_eq!(told, Ok(("ann".into(), one.clone())), "what is told again");
     }
     let names: Vec<&str> = rescued.iter().map(|one| &*one.name).collect();
-    assert_eq!(names, ["refs/comity/rescue/ann", "refs/comity/rescue/ann-2"]);
+    assert_eq!(names, ["refs/comity/rescue/ann", "refs/comity/rescue/ann.2"]);
     for (one, expected) in rescued.iter().zip(["here\n", "there\n"]) {
         assert_eq!(sandbox.git("main", &["show", &format!("{}:src/a", one.name)]), expected);
     }

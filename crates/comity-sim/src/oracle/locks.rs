@@ -47,7 +47,8 @@ impl Oracle {
                     (ReleaseCause::HolderEnded, Principal::Agent(agent)) => self.leaving.push(agent),
                     (ReleaseCause::HolderEnded, holder) => return Err(format!("{holder} cannot end")),
                     (ReleaseCause::TakenAway { .. }, holder) => self.tell(holder, seq),
-                    (ReleaseCause::GivenBack | ReleaseCause::Upgraded, _) => {}
+                    (ReleaseCause::GivenBack | ReleaseCause::PutAside { .. } | ReleaseCause::Upgraded, _) => {
+                    }
                 }
                 Ok(())
             }

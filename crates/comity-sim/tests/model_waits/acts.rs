@@ -116,7 +116,7 @@ pub(crate) fn unchecked(world: &World, who: Principal, ask: &Ask) -> Vec<Event> 
         Ask::HandOver { patterns, to, .. } => {
             let lock = world.locks.iter().find(|lock| lock.wanted.pattern == patterns[0]).expect("a lock");
             let (new_fence, path) = (comity_core::Fence(world.fence.0 + 1), lock.path());
-            Event::LockHandedOver { fence: lock.fence, path, new_fence, to: *to, reason: None }
+            Event::LockHandedOver { fence: lock.fence, path, new_fence, to: *to, reason: None, into: None }
         }
         _ => return vec![],
     };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use comity_app::engine::Waiting;
 use comity_app::identity::Identity;
@@ -27,6 +28,9 @@ const UNSENT_BYTES_MAX: usize = 256 * 1024;
 const REQUESTS_PER_TURN: usize = 32;
 /// Requests that are worked on for one client at a time, besides those that wait for somebody.
 const AT_WORK_MAX: usize = 16;
+
+/// How long a request may be sent by half: local clients send it in one piece.
+const HALF_SENT_MAX: Duration = Duration::from_secs(1);
 
 /// A request that follows the log.
 #[derive(Clone, Copy)]
@@ -71,6 +75,8 @@ pub(crate) struct Connection {
     input: Vec<u8>,
     /// Bytes of `input` that are known to have no end of a line.
     searched: usize,
+    /// Since when a part of a request is there without its end.
+    half_since: Option<Instant>,
     output: Output,
     /// Requests that were taken and are not answered.
     taken: usize,
@@ -111,6 +117,7 @@ impl Connection {
             seen: 0,
             input: Vec::new(),
             searched: 0,
+            half_since: None,
             output: Output::new(queued),
             taken: 0,
             taken_now: 0,
@@ -204,9 +211,13 @@ impl Connection {
     pub(crate) fn lines(&mut self) -> Vec<u8> {
         let searched = std::mem::replace(&mut self.searched, self.input.len());
         let Some(end) = self.input[searched..].iter().rposition(|byte| *byte == b'\n') else {
+            if !self.input.is_empty() {
+                self.half_since.get_or_insert_with(Instant::now);
+            }
             return Vec::new();
         };
         let rest = self.input.split_off(searched + end + 1);
+        self.half_since = (!rest.is_empty()).then(Instant::now);
         self.searched = rest.len();
         std::mem::replace(&mut self.input, rest)
     }
@@ -226,8 +237,9 @@ impl Connection {
 
     /// Whether it could be closed and nobody would lose anything: its client connects again.
     pub(crate) fn is_idle(&self) -> bool {
-        let is_silent =
-            self.taken == 0 && self.output.unsent() == 0 && self.input.is_empty() && !self.is_held;
+        let is_late = || self.half_since.is_some_and(|since| since.elapsed() >= HALF_SENT_MAX);
+        let is_asking = !self.input.is_empty() && !is_late();
+        let is_silent = self.taken == 0 && self.output.unsent() == 0 && !is_asking && !self.is_held;
         is_silent && self.link.is_none() && self.follow.is_none()
     }
 

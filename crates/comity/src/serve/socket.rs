@@ -186,7 +186,7 @@ impl Socket {
 
     /// Whether the state directory was moved or removed.
     pub(crate) fn is_moved(&self) -> bool {
-        self.tenure.is_over()
+        self.tenure.is_moved()
     }
 
     /// Waits until somebody wants something.

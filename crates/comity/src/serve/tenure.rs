@@ -14,6 +14,7 @@ use comity_wire::Home;
 /// The files that identify the directory: the lock that makes a server its owner, and the log.
 const KNOWN_BY: [&str; 2] = [super::state_dir::SERVER_LOCK, LOG];
 const LOG: &str = "log.db";
+const BACKLOG: &str = "log.db-wal";
 /// Where the system does not tell of moves, the files are looked for this often.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -40,6 +41,8 @@ impl Place {
 /// The time in which the directory is this server's.
 pub(super) struct Tenure {
     places: Vec<Place>,
+    /// What is not in `log.db` yet: without it the next server would begin with less.
+    backlog: Option<Place>,
     /// Has something to read when one of them may have moved.
     news: OwnedFd,
 }
@@ -51,9 +54,10 @@ impl Tenure {
         let news = watch(home.path());
         let places = KNOWN_BY.iter().map(|name| Place::of(home.path().join(name)));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let news = news.or_else(|_| look_often(places.clone()));
+        let backlog = Place::of(home.path().join(BACKLOG)).ok();
+        let news = news.or_else(|_| look_often(places.iter().chain(&backlog).cloned().collect()));
         let news = news.map_err(|error| format!("{} cannot be watched: {error}", home.path().display()))?;
-        Ok(Tenure { places, news })
+        Ok(Tenure { places, backlog, news })
     }
 
     /// Has something to read when it is time to look.
@@ -61,10 +65,15 @@ impl Tenure {
         &self.news
     }
 
-    /// Whether the directory has gone. Takes the news off the queue.
+    /// Whether the directory has gone, or a part of the log. Takes the news off the queue.
     pub(super) fn is_over(&self) -> bool {
         let mut buffer = [0; 4096];
         while matches!(rustix::io::read(&self.news, &mut buffer), Ok(1..)) {}
+        self.is_moved() || self.backlog.as_ref().is_some_and(|backlog| !backlog.is_same())
+    }
+
+    /// Whether the directory is no longer this server's.
+    pub(super) fn is_moved(&self) -> bool {
         !self.places.iter().all(Place::is_same)
     }
 }
@@ -152,7 +161,7 @@ mod tests {
             KNOWN_BY.iter().for_each(|name| std::fs::write(home.join(name), "").expect("written"));
             let places: Vec<_> = KNOWN_BY.map(|name| Place::of(home.join(name)).expect("a file")).into();
             let news = news(&home, places.clone()).expect("watched");
-            let tenure = Tenure { places, news };
+            let tenure = Tenure { places, backlog: None, news };
             std::fs::write(home.join("other"), "").expect("written");
             assert!(!tenure.is_over());
             std::fs::rename(dir.path().join("above"), dir.path().join("elsewhere")).expect("moved");

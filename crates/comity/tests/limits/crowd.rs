@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::wire::{No, Wire};
-use crate::support::{HUMAN, PATIENCE, Place, kill};
+use crate::support::{HUMAN, PATIENCE, Place, eventually, kill};
 use crate::{asking, crowd_size};
 
 fn next_line(stream: &mut BufReader<UnixStream>) -> Value {
@@ -50,6 +50,21 @@ fn idle_connections_shut_nobody_out() {
     Wire::connect(&place).asking_as(&ann).ask("unlock", json!({ "all": true })).expect("unlocked");
     assert!(next_line(&mut BufReader::new(waiter))["ok"].is_object());
     while next_line(&mut follower)["event"]["action"] != "lock_released" {}
+    drop(crowd);
+}
+
+#[test]
+fn requests_that_are_sent_by_half_shut_nobody_out() {
+    let size = crowd_size() + 300;
+    let place = Place::new();
+    place.json(&["up"]);
+    let half = |_| {
+        let mut stream = UnixStream::connect(place.socket()).ok()?;
+        stream.write_all(b"{\"id\":1,\"op\":").ok()?;
+        Some(stream)
+    };
+    let crowd: Vec<UnixStream> = (0..size).filter_map(half).collect();
+    eventually("somebody gets in", || place.run(&["status"]).code == 0);
     drop(crowd);
 }
 

@@ -1,9 +1,10 @@
 //! Merges whose server is killed.
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::support::Ran;
+use crate::support::{PATIENCE, Ran, has_ended, kill};
 
 /// Ann's worktree with a commit in it, and the arguments of its merge.
 fn work(stage: &Stage) {
@@ -70,6 +71,23 @@ fn killed_before_the_branch_moves_a_merge_is_made_by_the_next_server() {
 fn killed_after_the_branch_has_moved_a_merge_is_recorded() {
     check("after", true, 0);
     check("moved", true, 0);
+}
+
+#[test]
+fn a_git_that_is_killed_says_nothing_about_a_merge() {
+    let stage = Stage::new();
+    work(&stage);
+    let server = stage.place.server().expect("a server");
+    stage.plant("moved");
+    let merging = stage
+        .place
+        .start(&mut stage.place.comity_as(&stage.ann, &["worktree", "merge", "ann", "--into", "release"]));
+    assert!(has_ended(server, PATIENCE), "the server goes on");
+    kill(merging.pid(), Signal::KILL);
+    stage.git_dies(|| drop(stage.place.json(&["up"])));
+    let ends = ["branch_merged", "move_undone"];
+    let found = stage.place.follow().until(|entry| ends.iter().any(|end| entry["action"] == *end));
+    assert_eq!(found["action"], "branch_merged", "{found}");
 }
 
 #[test]

@@ -10,6 +10,9 @@ use crate::support::{Agent, PATIENCE, Place, Ran, has_ended};
 /// Kills who calls it when it is to move a branch, if a file says when; or fills the disk.
 const GIT: &str = r#"#!/bin/sh
 for arg in "$@"; do
+    case "$arg" in
+        cat-file | rev-parse) if [ -e DIR/dies ]; then touch DIR/died; kill -9 $$; fi ;;
+    esac
     if [ "$arg" = update-ref ] && [ -e DIR/plan ]; then
         moment=$(cat DIR/plan); rm DIR/plan
         case "$moment" in
@@ -67,6 +70,14 @@ impl Stage {
     pub(crate) fn plant(&self, at: &str) {
         let file = if ["before", "after", "late", "full"].contains(&at) { "plan" } else { "panic" };
         fs::write(self.dir.join(file), at).expect("planted");
+    }
+
+    /// Every git that is asked for a commit dies, until one did.
+    pub(crate) fn git_dies(&self, meanwhile: impl FnOnce()) {
+        fs::write(self.dir.join("dies"), "").expect("planted");
+        meanwhile();
+        crate::support::eventually("git dies", || self.dir.join("died").exists());
+        fs::remove_file(self.dir.join("dies")).expect("removed");
     }
 
     /// Names the file that takes all the room.

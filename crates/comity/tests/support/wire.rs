@@ -55,6 +55,12 @@ impl Wire {
         self
     }
 
+    /// From here on the questions come from this directory.
+    pub(crate) fn asking_in(mut self, cwd: &std::path::Path) -> Wire {
+        self.cwd = cwd.to_str().expect("a text").into();
+        self
+    }
+
     pub(crate) fn ask(&mut self, op: &str, input: Value) -> Result<Value, No> {
         self.ask_with_key(op, input, None)
     }

@@ -1,7 +1,6 @@
 //! Takes orphaned work over.
 
-use comity_core::locks::Hold;
-use comity_core::{Ask, Refusal};
+use comity_core::Ask;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,15 +31,7 @@ impl Operation for Adopt {
         }
         let place = app.projects().place(caller)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        let (world, now) = (app.engine().world(), app.engine().now());
-        let locks = patterns.iter().flat_map(|pattern| world.locks.overlapping(project, pattern));
-        if let Some(held) = locks.into_iter().find(|lock| lock.hold != Hold::Orphaned) {
-            let problem = format!("{}, so there is nothing to adopt", held.view(&world, now));
-            let hint = format!("ask for it: comity handover {} --to NAME", held.wanted.pattern);
-            return Err(Refusal::bad_input(problem, hint).into());
-        }
-        let asks =
-            vec![Ask::HandOver { project, patterns, to: caller.who, reason: stored_reason(self.reason) }];
+        let asks = vec![Ask::Adopt { project, patterns, reason: stored_reason(self.reason), into: vec![] }];
         Ok(Plan::Change { asks, finish: Box::new(move |events: &[_], _: &_, _| finish(events)) })
     }
 }

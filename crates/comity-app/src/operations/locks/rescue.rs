@@ -1,12 +1,14 @@
 //! Puts orphaned work aside.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::path::Path;
 
 use comity_core::display::visible;
 use comity_core::locks::{Hold, Lock, ReleaseCause};
-use comity_core::{Ask, Event, PathPattern, ProjectId, Refusal};
+use comity_core::projects::Project;
+use comity_core::{Ask, Event, Fence, PathPattern, Principal, ProjectId, Refusal};
+use comity_git::Among;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,9 @@ use super::must_name_paths;
 use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure, Operation, Plan};
+use crate::planted::panic_at;
 use crate::projects::Place;
+use crate::whereabouts::worktrees_of;
 
 /// How long git may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -64,31 +68,34 @@ impl Operation for Rescue {
         }
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         // Whoever may not take it away may not put it aside, and nothing is touched before that is known.
-        let release = |patterns, reason| Ask::Release { project, patterns, reason };
-        comity_core::decide(&app.engine().world(), &caller.asker(), &release(patterns.clone(), None))?;
-        let left: Vec<Left> = left(app, project, &patterns)?;
-        let _moving = app.watch().moving();
-        let mut rescued = Vec::new();
-        for Left { lock, by } in &left {
-            rescued.extend(put_aside(app, lock, by)?);
+        let release = Ask::Release { project, patterns: patterns.clone(), reason: None };
+        comity_core::decide(&app.engine().world(), &caller.asker(), &release)?;
+        let _one_at_a_time = app.rescuing();
+        let mut left = left(app, caller.who, project, &patterns)?;
+        for one in &left {
+            one.meant().check(PATIENCE).map_err(|problem| one.stays(&problem, &[]))?;
         }
-        let refs: Vec<&str> = rescued.iter().map(|kept| &*kept.r#ref).collect();
-        let reason = match refs.is_empty() {
-            true => "it had no uncommitted work any more".to_owned(),
-            false => format!("put aside into {}", refs.join(", ")),
-        };
-        let is_held = |left: &Left| app.engine().world().locks.get(left.lock.fence).is_some();
-        // What is clean becomes free by itself.
-        let held = left.iter().filter(|left| is_held(left));
-        let patterns: Vec<PathPattern> = held.map(|left| left.lock.wanted.pattern.clone()).collect();
-        if !patterns.is_empty() {
-            let asks = vec![release(patterns, Some(reason.into()))];
-            match app.engine().ask_with_key(caller.asker(), asks, caller.key.clone()) {
-                Ok(_) => {}
-                Err(_) if !left.iter().any(is_held) => {}
-                Err(Failed::Refused(refusal)) => return Err(refusal.into()),
-                Err(Failed::Fault(problem)) => return Err(Failure::Fault(problem)),
-            }
+        take_over(app, caller, project, &mut left)?;
+        panic_at("rescue");
+        let _moving = app.watch().moving();
+        let (mut rescued, mut aside): (Vec<Kept>, Vec<(Fence, Vec<Box<str>>)>) = (vec![], vec![]);
+        for one in &left {
+            let kept = match one.put_aside(app, caller.who) {
+                Ok(kept) => kept,
+                Err(problem) => {
+                    // What is aside is recorded all the same; the rest is the caller's now, as it is.
+                    let _ = app.engine().ask(caller.asker(), Ask::PutAside { aside });
+                    return Err(one.stays(&problem, &rescued).into());
+                }
+            };
+            aside.push((one.lock.fence, kept.iter().map(|one| one.name.as_str().into()).collect()));
+            rescued.extend(kept.into_iter().map(|kept| Kept::of(&one.by, kept)));
+        }
+        let asks = vec![Ask::PutAside { aside }];
+        match app.engine().ask_with_key(caller.asker(), asks, caller.key.clone()) {
+            Ok(_) => {}
+            Err(Failed::Refused(refusal)) => return Err(refusal.into()),
+            Err(Failed::Fault(problem)) => return Err(Failure::Fault(problem)),
         }
         let paths = left.iter().map(|left| left.lock.path().to_string()).collect();
         Ok(Plan::Answer(Rescued { rescued, paths }))
@@ -99,15 +106,13 @@ impl Operation for Rescue {
 fn done_before(app: &Application, caller: &Caller, place: &Place) -> Option<Rescued> {
     let (mut refs, mut paths) = (BTreeSet::new(), Vec::new());
     for event in app.answered(caller)? {
-        if let Event::LockReleased { path, cause: ReleaseCause::TakenAway { reason }, .. } = event {
-            let reason = reason.unwrap_or_default();
-            let words = reason.split([' ', ',']).filter(|word| word.starts_with(comity_git::RESCUED));
-            refs.extend(words.map(str::to_owned));
+        if let Event::LockReleased { path, cause: ReleaseCause::PutAside { into, .. }, .. } = event {
+            refs.extend(into);
             paths.push(path.into());
         }
     }
     let common_dir = place.repository().common_dir();
-    let kept = |name: &String| {
+    let kept = |name: &Box<str>| {
         let (by, found) = comity_git::rescued(common_dir, name, PATIENCE).ok()?;
         Some(Kept::of(&by, found))
     };
@@ -118,34 +123,120 @@ fn done_before(app: &Application, caller: &Caller, place: &Place) -> Option<Resc
 struct Left {
     lock: Lock,
     by: String,
+    project: Project,
+    among: Among,
 }
 
-/// The orphaned locks that overlap these; there must be no others.
-fn left(app: &Application, project: ProjectId, patterns: &[PathPattern]) -> Result<Vec<Left>, Refusal> {
+/// The orphaned locks that overlap these, and what their caller has taken over before to put it aside, with all that cannot
+/// be apart from them; there must be no others.
+fn left(
+    app: &Application,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+) -> Result<Vec<Left>, Refusal> {
     let (world, now) = (app.engine().world(), app.engine().now());
     let mut found: Vec<Left> = Vec::new();
-    for lock in patterns.iter().flat_map(|pattern| world.locks.overlapping(project, pattern)) {
-        if lock.hold != Hold::Orphaned {
-            let problem = format!("{}: that is not work that was left", lock.view(&world, now));
-            return Err(Refusal::bad_input(problem, "see whose it is with: comity locks"));
-        }
-        if !found.iter().any(|known| known.lock.fence == lock.fence) {
-            found.push(Left { lock: lock.clone(), by: world.name_of(lock.holder) });
+    let mut patterns: VecDeque<PathPattern> = patterns.iter().cloned().collect();
+    while let Some(pattern) = patterns.pop_front() {
+        for lock in world.locks.overlapping(project, &pattern) {
+            let is_begun = lock.holder == who && lock.rescue.is_some();
+            if lock.hold != Hold::Orphaned && !is_begun {
+                let problem = format!("{}: that is not work that was left", lock.view(&world, now));
+                return Err(Refusal::bad_input(problem, "see whose it is with: comity locks"));
+            }
+            let Some(project) = world.projects.get(&project).cloned() else { continue };
+            if !found.iter().any(|known| known.lock.fence == lock.fence) {
+                let by = world.name_of(lock.rescue.as_ref().map_or(lock.holder, |rescue| rescue.of));
+                let among = worktrees_of(&world, lock);
+                found.push(Left { lock: lock.clone(), by, project, among });
+                patterns.push_back(lock.wanted.pattern.clone());
+            }
         }
     }
     Ok(found)
 }
 
-fn put_aside(app: &Application, lock: &Lock, by: &str) -> Result<Vec<Kept>, Failure> {
-    let project = app.engine().world().projects.get(&lock.wanted.project).cloned();
-    let Some(project) = project else { return Ok(vec![]) };
-    let (common_dir, pattern) = (Path::new(&*project.common_dir), &lock.wanted.pattern);
-    let rescued = comity_git::put_aside(common_dir, pattern, project.case, PATIENCE, by);
-    let rescued = rescued.map_err(|problem| Refusal::NotAllowed {
-        problem: format!("the work of {by} stays where it is: {}", visible(&problem.to_string())),
-        hint: format!("fix that, or take the work over as it is: comity adopt {pattern}"),
+/// Makes it the caller's, so that nobody else gets at it, and announces the refs that it will be in.
+fn take_over(
+    app: &Application,
+    caller: &Caller,
+    project: ProjectId,
+    left: &mut [Left],
+) -> Result<(), Failure> {
+    let mut promised: Vec<Box<str>> = {
+        let world = app.engine().world();
+        world.locks.iter().filter_map(|lock| Some(lock.rescue.as_ref()?.into.clone())).collect()
+    };
+    let (mut into, mut patterns) = (Vec::new(), Vec::new());
+    for one in left.iter().filter(|one| one.lock.hold == Hold::Orphaned) {
+        let name = match &one.lock.rescue {
+            Some(rescue) => rescue.into.clone(),
+            None => {
+                let free = comity_git::free_name(one.common_dir(), &one.by, &promised, PATIENCE);
+                free.map_err(|problem| one.stays(&problem, &[]))?.into()
+            }
+        };
+        promised.push(name.clone());
+        into.push((one.lock.fence, name));
+        patterns.push(one.lock.wanted.pattern.clone());
+    }
+    if into.is_empty() {
+        return Ok(());
+    }
+    let adopt = Ask::Adopt { project, patterns, reason: None, into };
+    let events = app.engine().ask(caller.asker(), adopt).map_err(|failed| match failed {
+        Failed::Refused(refusal) => refusal.into(),
+        Failed::Fault(problem) => Failure::Fault(problem),
     })?;
-    Ok(rescued.into_iter().map(|one| Kept::of(by, one)).collect())
+    for event in events {
+        let Event::LockHandedOver { fence, new_fence, .. } = event else { continue };
+        let taken = app.engine().world().locks.get(new_fence).cloned();
+        let known = left.iter_mut().find(|one| one.lock.fence == fence);
+        if let Some((one, taken)) = known.zip(taken) {
+            one.lock = taken;
+        }
+    }
+    Ok(())
+}
+
+impl Left {
+    fn common_dir(&self) -> &Path {
+        Path::new(&*self.project.common_dir)
+    }
+
+    fn meant(&self) -> comity_git::Left<'_> {
+        let (common_dir, case, among) = (self.common_dir(), self.project.case, &self.among);
+        comity_git::Left { common_dir, pattern: &self.lock.wanted.pattern, case, among }
+    }
+
+    fn put_aside(&self, app: &Application, who: Principal) -> Result<Vec<comity_git::Rescued>, String> {
+        let is_ours = |lock: &Lock| lock.holder == who && lock.hold == Hold::Held;
+        let rescue = self.lock.rescue.as_ref();
+        let rescue = rescue.filter(|_| app.engine().world().locks.get(self.lock.fence).is_some_and(is_ours));
+        let rescue = rescue.ok_or("somebody has taken it over meanwhile")?;
+        self.meant().put_aside(&self.by, &rescue.into, PATIENCE).map_err(|problem| problem.to_string())
+    }
+
+    /// Says why it is where it was, and what was put aside before.
+    fn stays(&self, problem: &impl fmt::Display, before: &[Kept]) -> Refusal {
+        let Left { by, lock, .. } = self;
+        let pattern = &lock.wanted.pattern;
+        let mut problem = format!("the work of {by} stays where it is: {}", visible(&problem.to_string()));
+        for Kept { by, r#ref, files, .. } in before {
+            problem +=
+                &format!("; the work of {by} in {} was put aside into {}", visible(&files.join(", ")), r#ref);
+        }
+        let hint = match lock.hold {
+            Hold::Orphaned => format!("fix that, or take the work over as it is: comity adopt {pattern}"),
+            Hold::Held | Hold::Lapsed => {
+                format!(
+                    "{pattern} is yours now: fix that and ask again, or work on with: comity lock {pattern}"
+                )
+            }
+        };
+        Refusal::NotAllowed { problem, hint }
+    }
 }
 
 impl Kept {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::MERGED;
 use super::conflicts::Conflict;
-use crate::git::Git;
+use crate::git::{Git, is_there};
 use crate::worktree::Driver;
 use crate::worktree::commit::CommitId;
 use crate::worktree::failure::{Failure, FailureKind};
@@ -133,8 +133,7 @@ impl Driver {
     /// Where merges wait for a branch, if any do.
     pub(super) fn waiting_at(&self, git: &Git<'_>, target: &Branch) -> Result<Option<CommitId>, Failure> {
         let name = format!("{MERGED}/{target}");
-        let said = git.run(&["rev-parse", "--verify", "--quiet", &name], b"")?;
-        if said.status.success() { CommitId::said(&said.stdout).map(Some) } else { Ok(None) }
+        if is_there(git, &name)? { self.resolve(git, &name).map(Some) } else { Ok(None) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::plan::{changes, is_before};
 use super::{MERGED, Merged};
-use crate::git::Git;
+use crate::git::{Git, is_there};
 use crate::worktree::Driver;
 use crate::worktree::commit::CommitId;
 use crate::worktree::failure::Failure;
@@ -20,14 +20,11 @@ impl Driver {
         let _guard = self.merge_guard(target, deadline)?;
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
-        let is_there = |name: &str| -> Result<bool, Failure> {
-            Ok(git.run(&["rev-parse", "--verify", "--quiet", name], b"")?.status.success())
-        };
         // A power cut may have taken the commit; somebody may have deleted the branch.
-        if !is_there(&format!("{commit}^{{commit}}"))? {
+        if !is_there(&git, commit.as_str())? {
             return Ok(None);
         }
-        if is_there(&target.full())? && is_before(&git, commit, &self.resolve(&git, &target.full())?)? {
+        if is_there(&git, &target.full())? && is_before(&git, commit, &self.resolve(&git, &target.full())?)? {
             return Ok(Some(Merged::Done { commit: commit.clone() }));
         }
         match self.waiting_at(&git, target)? {

@@ -1,0 +1,55 @@
+//! What becomes of work that somebody left: it is taken over as it is, or in order to put it aside.
+
+use super::release::{check_words, decidable, hand_to};
+use super::{Hold, Lock, ReleaseCause};
+use crate::event::Event;
+use crate::ids::{Fence, Principal, ProjectId};
+use crate::paths::PathPattern;
+use crate::refusal::Refusal;
+use crate::world::World;
+
+/// Makes every lock that overlaps the patterns the asker's; all must be orphaned. What is in `into` is taken over to be put
+/// aside there: then that must be all.
+pub(crate) fn adopt(
+    world: &World,
+    who: Principal,
+    project: ProjectId,
+    patterns: &[PathPattern],
+    reason: Option<Box<str>>,
+    into: &[(Fence, Box<str>)],
+) -> Result<Vec<Event>, Refusal> {
+    check_words(patterns, reason.as_deref())?;
+    let locks = decidable(world, who, project, patterns)?;
+    let mut events = hand_to(world, locks, who, reason)?;
+    for event in &mut events {
+        let Event::LockHandedOver { fence, into: place, .. } = event else { continue };
+        if let Some(held) = world.locks.get(*fence).filter(|lock| lock.hold != Hold::Orphaned) {
+            let problem = format!("{}, so there is nothing to adopt", held.view(world, world.now));
+            let hint = format!("ask for it: comity handover {} --to NAME", held.wanted.pattern);
+            return Err(Refusal::bad_input(problem, hint));
+        }
+        *place = into.iter().find(|(meant, _)| meant == fence).map(|(_, into)| into.clone());
+        if place.is_none() && !into.is_empty() {
+            return Err(Refusal::bad_input("more was left there meanwhile", "look at it, and ask again"));
+        }
+    }
+    Ok(events)
+}
+
+/// What the asker took over was put aside into these refs: it is free.
+pub(crate) fn put_aside(
+    world: &World,
+    who: Principal,
+    aside: &[(Fence, Vec<Box<str>>)],
+) -> Result<Vec<Event>, Refusal> {
+    let released = |(fence, into): &(Fence, Vec<Box<str>>)| {
+        let own = |lock: &&Lock| lock.holder == who;
+        let lock = world.locks.get(*fence).filter(own);
+        let Some((lock, rescue)) = lock.and_then(|lock| Some((lock, lock.rescue.as_ref()?))) else {
+            let hint = "see whose it is with: comity locks";
+            return Err(Refusal::bad_input("what was put aside is not yours any more", hint));
+        };
+        Ok(lock.released(ReleaseCause::PutAside { of: rescue.of, into: into.clone() }))
+    };
+    aside.iter().map(released).collect()
+}

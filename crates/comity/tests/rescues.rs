@@ -1,0 +1,149 @@
+//! Putting the work of others aside: nobody else gets at it meanwhile, and no kill loses sight of it.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use support::{Agent, Place, Ran};
+
+/// Does what a file says when work is put into the stash: before that, or after it.
+const GIT: &str = r#"#!/bin/sh
+case " $* " in
+    *" stash push "*)
+        if [ -e DIR/before ]; then mv DIR/before DIR/began; . DIR/began; fi
+        if [ -e DIR/after ]; then mv DIR/after DIR/ended; 'REAL' "$@"; . DIR/ended; fi ;;
+esac
+exec 'REAL' "$@"
+"#;
+
+/// A place with a git of its own, and where that looks.
+fn stage() -> (Place, PathBuf) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let own = dir.path().join("git");
+    fs::create_dir(&own).expect("a directory");
+    let path = std::env::var_os("PATH").expect("a path");
+    let real = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file());
+    let script = GIT
+        .replace("REAL", real.expect("git").to_str().expect("text"))
+        .replace("DIR", own.to_str().expect("text"));
+    fs::write(own.join("git"), script).expect("written");
+    fs::set_permissions(own.join("git"), fs::Permissions::from_mode(0o755)).expect("executable");
+    let dirs = std::iter::once(own.clone()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(dirs).expect("a path");
+    let home = dir.path().join("state");
+    (Place::at(dir, home, &[("PATH", path.to_str().expect("text"))]), own)
+}
+
+fn write(place: &Place, file: &str, text: &str) {
+    fs::write(place.repo.join(file), text).expect("written");
+}
+
+fn read(place: &Place, file: &str) -> String {
+    fs::read_to_string(place.repo.join(file)).expect("a file")
+}
+
+/// Leaves work of an agent in these files, whose locks run out.
+fn leave_work(place: &Place, agent: &Agent, files: &[&str]) {
+    let mut log = place.follow_on();
+    place.json_as(agent, &[&["lock", "--ttl", "1s"], files].concat());
+    files.iter().for_each(|file| write(place, file, "half done\n"));
+    log.until_actions("lock_orphaned", files.len());
+}
+
+#[test]
+fn nobody_takes_what_is_being_put_aside() {
+    let (place, git) = stage();
+    let ann = place.join(&["ann"]);
+    leave_work(&place, &ann, &["src/a.rs"]);
+    fs::write(git.join("before"), format!("while [ ! -e {}/go ]; do sleep 0.05; done\n", git.display()))
+        .expect("planted");
+    let rescuing = place.start(&mut place.comity(&["rescue", "src/a.rs", "--json"]));
+    support::eventually("it is about to be put aside", || git.join("began").exists());
+    let refused = place.run_as(&ann, &["lock", "src/a.rs", "--json"]).refusal();
+    assert_eq!(refused["holders"][0]["holder"], "the human", "{refused}");
+    fs::write(git.join("go"), "").expect("written");
+    let rescued = rescuing.finish().json();
+    assert_eq!(rescued["rescued"][0]["by"], "ann", "{rescued}");
+    assert_eq!(rescued["rescued"][0]["files"], json!(["src/a.rs"]), "{rescued}");
+    assert_eq!(place.json(&["locks"])["locks"], json!([]));
+}
+
+#[test]
+fn killed_after_the_stash_the_repeated_call_names_the_ref() {
+    for moment in ["before", "after"] {
+        let (place, git) = stage();
+        let ann = place.join(&["ann"]);
+        leave_work(&place, &ann, &["src/a.rs"]);
+        fs::write(git.join(moment), "kill -9 $PPID; exit 1\n").expect("planted");
+        let rescued = place.json(&["rescue", "src/a.rs"]);
+        let [one] = rescued["rescued"].as_array().expect("a list").as_slice() else {
+            panic!("{moment}: {rescued}")
+        };
+        assert_eq!((&one["by"], &one["files"]), (&json!("ann"), &json!(["src/a.rs"])), "{moment}: {rescued}");
+        let name = one["ref"].as_str().expect("a ref");
+        assert!(place.log_of("lock_handed_over")[0].to_string().contains(name), "it is announced");
+        assert!(place.log_of("lock_released")[0].to_string().contains(name), "it is recorded");
+        assert_eq!(read(&place, "src/a.rs"), "fn main() {}\n");
+        place.git(&["stash", "apply", "-q", name]);
+        assert_eq!(read(&place, "src/a.rs"), "half done\n");
+        assert_eq!(place.json(&["locks"])["locks"], json!([]));
+    }
+}
+
+#[test]
+fn nothing_is_put_aside_if_a_part_of_it_cannot_be() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    leave_work(&place, &ann, &["src/a.rs", "src/b.rs"]);
+    place.git(&["update-index", "--skip-worktree", "src/b.rs"]);
+    let refused = place.run(&["rescue", "src/a.rs", "src/b.rs", "--json"]).refusal();
+    assert!(refused["message"].as_str().is_some_and(|text| text.contains("hidden by a flag")), "{refused}");
+    assert_eq!(read(&place, "src/a.rs"), "half done\n");
+    let locks = place.json(&["locks"]);
+    let states: Vec<&Value> =
+        locks["locks"].as_array().expect("locks").iter().map(|lock| &lock["state"]).collect();
+    assert_eq!(states, ["orphaned", "orphaned"]);
+}
+
+/// Runs `comity` as an agent in a worktree.
+fn run_in(place: &Place, at: &Path, agent: &Agent, arguments: &[&str]) -> Value {
+    let mut command = place.comity_as(agent, &[arguments, &["--json"]].concat());
+    Ran::of(command.current_dir(at).output().expect("comity runs")).json()
+}
+
+#[test]
+fn work_in_another_worktree_is_not_the_agents() {
+    let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+    let bob = place.join(&["bob"]);
+    let made = place.json_as(&bob, &["worktree", "add"]);
+    let tree = PathBuf::from(made["path"].as_str().expect("a path"));
+    write(&place, "src/a.rs", "the human's\n");
+    write(&place, "src/b.rs", "the human's\n");
+    let mut log = place.follow_on();
+    run_in(&place, &tree, &bob, &["lock", "src/a.rs", "src/b.rs", "--ttl", "1s"]);
+    fs::write(tree.join("src/a.rs"), "half done\n").expect("written");
+    let orphaned = log.until_action("lock_orphaned");
+    assert_eq!(orphaned["details"]["path"], "src/a.rs", "{orphaned}");
+    support::eventually("b.rs is clean in his worktree", || place.json(&["status"])["locks"] == 1);
+    let rescued = place.json(&["rescue", "src/a.rs"]);
+    assert_eq!(rescued["rescued"].as_array().map(Vec::len), Some(1), "{rescued}");
+    assert_eq!(rescued["rescued"][0]["worktree"], json!(tree), "{rescued}");
+    assert_eq!(read(&place, "src/a.rs"), "the human's\n");
+}
+
+#[test]
+fn a_worktree_of_another_is_left_alone() {
+    let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let made = place.json_as(&ann, &["worktree", "add"]);
+    let tree = PathBuf::from(made["path"].as_str().expect("a path"));
+    fs::write(tree.join("src/a.rs"), "ann's\n").expect("written");
+    leave_work(&place, &bob, &["src/a.rs"]);
+    let rescued = place.json(&["rescue", "src/a.rs"]);
+    assert_eq!(rescued["rescued"].as_array().map(Vec::len), Some(1), "{rescued}");
+    assert_eq!(fs::read_to_string(tree.join("src/a.rs")).expect("a file"), "ann's\n");
+}

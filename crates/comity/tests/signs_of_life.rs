@@ -1,0 +1,105 @@
+//! What keeps the locks of an agent whose process nobody watches: each of its calls, from its beginning to its answer.
+
+#[expect(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use support::wire::Wire;
+use support::{Agent, Place};
+
+/// Lets a lock of another agent run out, which takes two seconds.
+fn two_seconds_pass(place: &Place) {
+    let (bob, mut log) = (place.join(&["bob"]), place.follow_on());
+    place.json_as(&bob, &["lock", "src/b.rs", "--ttl", "2s"]);
+    log.until(|entry| entry["action"] == "lock_expired" && entry.to_string().contains("src/b.rs"));
+}
+
+fn holders(place: &Place) -> Vec<String> {
+    let locks = place.json(&["locks"]);
+    let locks = locks["locks"].as_array().expect("locks");
+    locks.iter().map(|lock| format!("{} {}", lock["holder"], lock["state"]).replace('"', "")).collect()
+}
+
+#[test]
+fn a_commit_that_takes_longer_than_its_lock_lasts_is_made() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+    fs::write(place.repo.join("src/a.rs"), "fn changed() {}\n").expect("written");
+    let hook = place.repo.join(".git/hooks/pre-commit");
+    fs::create_dir_all(hook.parent().expect("a directory")).expect("made");
+    fs::write(&hook, "#!/bin/sh\nsleep 3\n").expect("written");
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
+    let made = place.json_as(&ann, &["commit", "-m", "Slow", "--hooks"]);
+    assert!(made["commit"].is_string(), "{made}");
+    assert!(place.log_of("lock_lapsed").is_empty());
+}
+
+#[test]
+fn a_tool_call_that_runs_keeps_the_locks_of_its_agent() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "1s"]);
+    hook(&place, &ann, "PreToolUse");
+    two_seconds_pass(&place);
+    assert_eq!(holders(&place), ["ann held"], "make still runs");
+    let mut log = place.follow_on();
+    hook(&place, &ann, "PostToolUse");
+    log.until_action("lock_expired");
+    assert_eq!(holders(&place), [""; 0], "its end was heard, and nothing since");
+}
+
+/// Calls the hook of Claude Code before or after a shell command.
+fn hook(place: &Place, agent: &Agent, event: &str) {
+    let payload = json!({
+        "session_id": agent.id, "cwd": place.repo, "hook_event_name": event, "tool_name": "Bash",
+        "tool_input": { "command": "make" },
+    });
+    let mut hook = place.comity_as(agent, &["hook", "claude"]);
+    let piped = hook.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = piped.spawn().expect("the hook runs");
+    child.stdin.take().expect("an input").write_all(payload.to_string().as_bytes()).expect("written");
+    assert!(child.wait().expect("it ends").success());
+}
+
+/// Kills the server so often that none lives for as long as a lock of three seconds lasts; `call` is made with each.
+fn crash_loop(place: &Place, mut call: impl FnMut()) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(5) {
+        place.json(&["up"]);
+        std::thread::sleep(Duration::from_millis(500)); // sleeps: clients ask again
+        call();
+        place.kill_server();
+    }
+}
+
+#[test]
+fn who_only_looks_keeps_its_locks_though_the_server_is_killed_again_and_again() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "3s"]);
+    crash_loop(&place, || {
+        Wire::connect(&place).asking_as(&ann).ask("locks", json!({})).expect("a list");
+    });
+    assert_eq!(holders(&place), ["ann held"]);
+    crash_loop(&place, || ());
+    assert_eq!(holders(&place), [""; 0], "nothing was heard of her since");
+}
+
+#[test]
+fn who_waits_keeps_its_locks_though_the_server_is_killed_again_and_again() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    place.json(&["lock", "src/b.rs"]);
+    place.json_as(&ann, &["lock", "src/a.rs", "--ttl", "3s"]);
+    let waiting = place.start(&mut place.comity_as(&ann, &["lock", "src/b.rs", "--wait", "1m"]));
+    crash_loop(&place, || ());
+    assert_eq!(holders(&place), ["the human held", "ann held"]);
+    place.json(&["unlock", "--all"]);
+    assert_eq!(waiting.finish().code, 0);
+}
