@@ -25,7 +25,10 @@ pub(crate) fn adopt(
         let Event::LockHandedOver { fence, into: place, .. } = event else { continue };
         if let Some(held) = world.locks.get(*fence).filter(|lock| lock.hold != Hold::Orphaned) {
             let problem = format!("{}, so there is nothing to adopt", held.view(world, world.now));
-            let hint = format!("ask for it: comity handover {} --to NAME", held.wanted.pattern);
+            let hint = match held.holder == who {
+                true => "it is yours already".to_owned(),
+                false => format!("ask for it: comity mail send {} -m TEXT", world.name_of(held.holder)),
+            };
             return Err(Refusal::bad_input(problem, hint));
         }
         *place = into.iter().find(|(meant, _)| meant == fence).map(|(_, into)| into.clone());

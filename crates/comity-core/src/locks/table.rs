@@ -6,7 +6,7 @@ use super::{Hold, Lock, ReleaseCause, Rescue, Wait, WaitEnding};
 use crate::deadlines::Due;
 use crate::event::{Event, Record};
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
-use crate::limits::{INSPECTION_MAX, RESCUE_TTL};
+use crate::limits::{INSPECTION_MAX, LOCK_TTL, RESCUE_TTL};
 use crate::notices::Told;
 use crate::paths::{PathPattern, PatternIndex};
 use crate::time::Timestamp;
@@ -335,6 +335,9 @@ fn hand_over(
     let rescue = into.map(|into| Rescue { of, into: into.into() });
     if rescue.is_some() {
         lock.wanted.ttl = lock.wanted.ttl.max(RESCUE_TTL);
+    } else if lock.hold == Hold::Orphaned {
+        // The time that was too short for whoever left it is not its next holder's.
+        lock.wanted.ttl = lock.wanted.ttl.max(LOCK_TTL);
     }
     let now = world.now;
     // What is put aside is the work since its maker had the lock.

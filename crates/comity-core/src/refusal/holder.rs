@@ -61,9 +61,10 @@ impl fmt::Display for HolderView {
 pub(super) fn next_step(holders: &[HolderView], wait: &str) -> String {
     match holders.first() {
         Some(first) if first.state == "orphaned" => {
+            let path = &first.path;
             format!(
-                "{} left uncommitted work there; the human or a leader can release it or hand it over",
-                first.holder
+                "take the work over: comity adopt {path}; put it aside: comity rescue {path} (its holder, its leader \
+                 and the human may)"
             )
         }
         Some(first) if first.state == "lapsed" => format!("{wait}: looking takes a moment"),

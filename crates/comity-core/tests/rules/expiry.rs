@@ -47,7 +47,7 @@ fn dirty_work_is_kept_for_the_human() {
             ann got a.rs (fence 1)
             a.rs of ann lapsed
             a.rs of ann orphaned
-            bob: refused (locked): a.rs is orphaned: ann ("half done") left uncommitted work 0ms ago; ann left uncommitted work there; the human or a leader can release it or hand it over
+            bob: refused (locked): a.rs is orphaned: ann ("half done") left uncommitted work 0ms ago; take the work over: comity adopt a.rs; put it aside: comity rescue a.rs (its holder, its leader and the human may)
             bob waits for a.rs (ticket 1, 20s)
             notice: your lock on a.rs has expired over uncommitted work; it is kept until the human or a leader decides, or you lock it again
             ann was told
@@ -117,7 +117,7 @@ fn orphaned_work_is_as_old_as_its_end() {
             ann got a.rs (fence 1)
             a.rs of ann lapsed
             a.rs of ann orphaned
-            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 2m ago; ann left uncommitted work there; the human or a leader can release it or hand it over
+            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 2m ago; take the work over: comity adopt a.rs; put it aside: comity rescue a.rs (its holder, its leader and the human may)
             fence 1: a.rs is orphaned: ann left uncommitted work 2m ago"#]],
     );
 }

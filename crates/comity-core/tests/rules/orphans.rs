@@ -163,7 +163,7 @@ fn what_is_put_aside_is_taken_over_first() {
             ann got a.rs (fence 1)
             ann got b.rs (fence 2)
             bob joined
-            human: refused (bad_input): b.rs is locked by ann for 30m more (0ms so far), so there is nothing to adopt; ask for it: comity handover b.rs --to NAME
+            human: refused (bad_input): b.rs is locked by ann for 30m more (0ms so far), so there is nothing to adopt; ask for it: comity mail send ann -m TEXT
             a.rs of ann lapsed
             a.rs of ann orphaned
             bob: refused (not_allowed): a.rs is orphaned: ann left uncommitted work 0ms ago, and you may not decide about it; its holder, an agent above it, its team's lead or the human may
@@ -173,5 +173,27 @@ fn what_is_put_aside_is_taken_over_first() {
             ann: refused (locked): a.rs is locked by the human for 3m more (3m so far); wait with --wait, work on something else, or write to the human
             a.rs of the human put aside
             ann got a.rs (fence 4)"#]],
+    );
+}
+
+#[test]
+fn whoever_takes_work_over_has_time_for_it() {
+    check(
+        "ann joins
+         bob joins
+         ann locks a.rs for 2s
+         ann crashes
+         dirty a.rs
+         human hands a.rs to bob
+         show locks",
+        expect![[r#"
+            ann joined
+            bob joined
+            ann got a.rs (fence 1)
+            a.rs of ann lapsed
+            ann failed (its process died)
+            a.rs of ann orphaned
+            a.rs of ann handed to bob (fence 2)
+            fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
     );
 }

@@ -69,6 +69,7 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
         Ask::Release { project, patterns: patterns(), reason: None },
         Ask::Extend { project, patterns: patterns(), ttl: Millis::minutes(9), reason: None },
         Ask::HandOver { project, patterns: patterns(), to: human, reason: None },
+        Ask::Adopt { project, patterns: patterns(), reason: None, into: vec![] },
         Ask::ReleaseWorktree { project, slug: "login".into() },
         Ask::Decision(DecisionAsk::Settle { id: DecisionId(1), confirm: true, reason: None }),
         Ask::Control(ControlAsk::RequestShutdown { agent, reason: None, within: Millis::minutes(1) }),

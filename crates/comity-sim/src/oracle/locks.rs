@@ -1,6 +1,6 @@
 //! What the model makes of records about locks.
 
-use comity_core::limits::INSPECTION_MAX;
+use comity_core::limits::{INSPECTION_MAX, LOCK_TTL};
 use comity_core::locks::{Hold, LockMode, ReleaseCause, Wanted};
 use comity_core::{Event, Fence, Principal, Record, Ticket, Timestamp};
 
@@ -96,7 +96,10 @@ impl Oracle {
                 Ok(())
             }
             Event::LockHandedOver { fence, new_fence, to, .. } => {
-                let lock = self.take(*fence)?;
+                let mut lock = self.take(*fence)?;
+                if lock.hold == Hold::Orphaned {
+                    lock.want.wanted.ttl = lock.want.wanted.ttl.max(LOCK_TTL);
+                }
                 if lock.holder != by {
                     self.tell(lock.holder, seq);
                 }

@@ -75,7 +75,8 @@ pub(crate) fn taken(home: &Home) -> String {
 pub(crate) fn prepare(home: &Home) -> Result<(), String> {
     if comity_hook::is_read_only(home.path()) {
         return Err(format!(
-            "a confined command starts no server: {} is read-only here; start it in a terminal of your own with: comity up",
+            "no server can start here: {} is read-only, for a confined command or because its disk is; in a terminal of \
+             your own, on a disk that can be written to: comity up",
             home.path().display()
         ));
     }

@@ -32,6 +32,9 @@ pub struct Ended {
     pub ended: Vec<String>,
     /// Locks that were given up; what has uncommitted work stays locked for whoever decides about it.
     pub released: usize,
+    /// Whether some of them may stay locked: their files are looked at.
+    #[serde(skip)]
+    lapsed: bool,
 }
 
 impl Operation for Bye {
@@ -70,6 +73,7 @@ impl Operation for Bye {
                 .iter()
                 .filter(|event| matches!(event, Event::LockReleased { .. } | Event::LockLapsed { .. }))
                 .count(),
+            lapsed: events.iter().any(|event| matches!(event, Event::LockLapsed { .. })),
         });
         Ok(Plan::Change { asks: vec![Ask::End { agent, ending, cause: cause.into() }], finish })
     }
@@ -78,6 +82,10 @@ impl Operation for Bye {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let locks = if self.released == 1 { "lock" } else { "locks" };
-        write!(f, "{} ended, {} {locks} given up", self.ended.join(", "), self.released)
+        write!(f, "{} ended, {} {locks} given up", self.ended.join(", "), self.released)?;
+        match self.lapsed {
+            true => f.write_str("; uncommitted work stays locked for you or a leader: comity alerts"),
+            false => Ok(()),
+        }
     }
 }

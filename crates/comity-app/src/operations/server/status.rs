@@ -36,6 +36,8 @@ pub struct ServerStatus {
     pub agents: usize,
     /// Locks that are held.
     pub locks: usize,
+    /// Locks over uncommitted work that their holder left.
+    pub orphaned: usize,
     /// Asks that wait.
     pub waits: usize,
     /// Commits and merges that were begun, and of which it could not be found out yet what came of them.
@@ -64,6 +66,7 @@ impl Operation for Status {
             },
             agents: world.agents.live().count(),
             locks: world.locks.len(),
+            orphaned: world.locks.orphaned().count(),
             waits: world.locks.waits().count(),
             unsettled,
             head: world.head,
@@ -83,6 +86,13 @@ impl fmt::Display for ServerStatus {
         writeln!(f, "you     {you}")?;
         let (agents, locks) = (counted(*agents, "agent"), counted(*locks, "lock"));
         writeln!(f, "now     {agents}, {locks}, {waits} waiting, {head} log entries")?;
+        if self.orphaned > 0 {
+            writeln!(
+                f,
+                "alerts  {} of uncommitted work: comity alerts",
+                counted(self.orphaned, "orphaned lock")
+            )?;
+        }
         if self.unsettled > 0 {
             writeln!(f, "open    {}, not recorded yet", counted(self.unsettled, "commit"))?;
         }

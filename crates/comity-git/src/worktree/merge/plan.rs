@@ -127,7 +127,8 @@ impl Driver {
             return Ok((branch, waiting));
         }
         let message = format!("{target} has moved on without the merges that wait at {MERGED}/{target}");
-        Err(Failure::new(FailureKind::Changed, message, "merge those first, in the checkout of the branch"))
+        let next = format!("merge those first, in the checkout of {target}: git merge {MERGED}/{target}");
+        Err(Failure::new(FailureKind::Changed, message, &next))
     }
 
     /// Where merges wait for a branch, if any do.
