@@ -4,6 +4,8 @@
 mod doors;
 #[path = "catalog/keep.rs"]
 mod keep;
+#[path = "catalog/more.rs"]
+mod more;
 #[path = "catalog/normal.rs"]
 mod normal;
 #[path = "catalog/scenario.rs"]

@@ -16,6 +16,7 @@ const ANYWHERE: &str = "/anywhere";
 /// Writes the tables, the records and the world amid them into the directory that is asked for, if one is.
 pub(crate) fn keep_log(place: &Place) {
     let Some(to) = std::env::var_os("COMITY_KEEP_LOG").map(PathBuf::from) else { return };
+    crate::more::happen(place);
     place.json(&["down"]);
     std::fs::create_dir_all(&to).expect("a directory");
     let log = rusqlite::Connection::open(place.home.join("log.db")).expect("a log");

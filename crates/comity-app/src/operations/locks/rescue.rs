@@ -78,7 +78,8 @@ impl Operation for Rescue {
         take_over(app, caller, project, &mut left)?;
         panic_at("rescue");
         let _moving = app.watch().moving();
-        let (mut rescued, mut aside): (Vec<Kept>, Vec<(Fence, Vec<Box<str>>)>) = (vec![], vec![]);
+        let mut rescued: Vec<Kept> = Vec::new();
+        let mut aside: Vec<(Fence, Vec<Box<str>>)> = Vec::new();
         for one in &left {
             let kept = match one.put_aside(app, caller.who) {
                 Ok(kept) => kept,
@@ -112,11 +113,11 @@ fn done_before(app: &Application, caller: &Caller, place: &Place) -> Option<Resc
         }
     }
     let common_dir = place.repository().common_dir();
-    let kept = |name: &Box<str>| {
-        let (by, found) = comity_git::rescued(common_dir, name, PATIENCE).ok()?;
+    let kept = |name: Box<str>| {
+        let (by, found) = comity_git::rescued(common_dir, &name, PATIENCE).ok()?;
         Some(Kept::of(&by, found))
     };
-    Some(Rescued { rescued: refs.iter().filter_map(kept).collect(), paths })
+    Some(Rescued { rescued: refs.into_iter().filter_map(kept).collect(), paths })
 }
 
 /// Work that somebody left.
