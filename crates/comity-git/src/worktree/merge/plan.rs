@@ -126,9 +126,11 @@ impl Driver {
         if is_before(git, &branch, &waiting)? {
             return Ok((branch, waiting));
         }
-        let message = format!("{target} has moved on without the merges that wait at {MERGED}/{target}");
-        let next = format!("merge those first, in the checkout of {target}: git merge {MERGED}/{target}");
-        Err(Failure::new(FailureKind::Changed, message, &next))
+        let waiting = format!("{MERGED}/{target}");
+        let message = format!(
+            "{target} has moved on without the merges that wait at {waiting}; in its checkout, run: git merge {waiting}"
+        );
+        Err(Failure::new(FailureKind::Changed, message, "then merge again"))
     }
 
     /// Where merges wait for a branch, if any do.
