@@ -66,7 +66,8 @@ pub static CATALOG: &[Entry] = &{
 /// What the commands that begin with the same word are about.
 pub fn about_group(word: &str) -> Option<&'static str> {
     Some(match word {
-        "agent" => "Who is here: join, list, bye",
+        "agent" => "Who is here: join, list, bye, limit",
+        "guard" => "What Comity's own programs ask",
         "token" => "Tokens by which scripts act as you: create, list, revoke",
         "task" => "What there is to do: add, claim, start, done, and how it goes on",
         "log" => "What happened",

@@ -67,6 +67,7 @@ fn json_is_one_document_everywhere() {
             "plan_submit" => &["plan.md", "--content", "x"],
             "permission_rule_add" => &["deny", "Bash"],
             "task_add" => &["Write the parser", "--id", "parser"],
+            "guard" => &["{}"],
             "task_declare" => &["comity.json"],
             "task_done" => &["parser", "--evidence", "commit 1"],
             "task_fail" | "task_send_back" => &["parser", "--reason", "none"],

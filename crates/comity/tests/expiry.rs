@@ -89,7 +89,7 @@ fn a_lock_over_uncommitted_work_is_kept() {
     let_it_run_out(&place, &ann, "lock_orphaned");
     let refused = place.run_as(&bob, &["lock", "src/a.rs", "--json"]).refusal();
     assert_eq!(refused["holders"][0]["state"], "orphaned");
-    assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("uncommitted work")), "{refused}");
+    assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("comity adopt src/a.rs")), "{refused}");
     assert_eq!(place.run_as(&bob, &["release", "src/a.rs", "--json"]).refusal()["code"], "not_allowed");
     let alerts = place.json(&["alerts"]);
     assert_eq!(alerts["alerts"][0]["type"], "orphaned_lock", "{alerts}");

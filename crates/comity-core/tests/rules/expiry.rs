@@ -345,7 +345,7 @@ fn orphaned_work_of_the_dead_is_handed_over_not_extended() {
             a.rs of ann orphaned
             ann failed (its process died)
             human: refused (bad_input): ann has ended, and a.rs needs no time; hand it over to somebody, or release it
-            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 0ms ago; ann left uncommitted work there; the human or a leader can release it or hand it over
+            bob: refused (locked): a.rs is orphaned: ann left uncommitted work 0ms ago; take the work over: comity adopt a.rs; put it aside: comity rescue a.rs (its holder, its leader and the human may)
             a.rs of ann handed to bob (fence 2)
             notice: the lock on a.rs was handed to you by the human ("finish it")
             bob was told"#]],

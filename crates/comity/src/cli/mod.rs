@@ -244,7 +244,8 @@ fn add(parent: Command, entry: &'static Entry, words: &[&'static str]) -> Comman
             [] => leaf(child, entry),
             _ => {
                 let about = catalog::about_group(first).unwrap_or_default();
-                add(child.subcommand_required(true).arg_required_else_help(true).about(about), entry, rest)
+                let group = child.subcommand_required(true).arg_required_else_help(true).about(about);
+                add(group.hide(entry.audience == Audience::Internal), entry, rest)
             }
         });
     }

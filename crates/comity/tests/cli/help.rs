@@ -53,7 +53,7 @@ fn help() {
               decide       Writes a decision down for everybody, with the reasons
               decisions    Shows what was decided, why, and what waits to be confirmed
               decision     Confirms a decision, or turns it down
-              agent        Who is here: join, list, bye
+              agent        Who is here: join, list, bye, limit
               whoami       Says who you are to Comity and how it knows: an agent, you at a terminal, a script of
                            yours, or nobody
               token        Tokens by which scripts act as you: create, list, revoke
@@ -124,7 +124,7 @@ fn help() {
         &place,
         &place.run(&["agent"]),
         &expect![[r#"
-            Who is here: join, list, bye
+            Who is here: join, list, bye, limit
 
             Usage: comity agent [OPTIONS]
                    comity agent <COMMAND>

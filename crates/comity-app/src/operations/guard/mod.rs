@@ -30,10 +30,10 @@ pub use tool::Guard;
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Guard>(       "guard",         "", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
-    Entry::of::<GuardCommit>( "guard_commit",  "", POST, "/api/guard/commit") .internal(),
-    Entry::of::<GuardConfine>("guard_confine", "", POST, "/api/guard/confine").internal(),
-    Entry::of::<GuardTold>(   "guard_told",    "", POST, "/api/guard/told")   .changes().internal(),
+    Entry::of::<Guard>(       "guard",         "guard tool <payload>", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
+    Entry::of::<GuardCommit>( "guard_commit",  "",                     POST, "/api/guard/commit") .internal(),
+    Entry::of::<GuardConfine>("guard_confine", "",                     POST, "/api/guard/confine").internal(),
+    Entry::of::<GuardTold>(   "guard_told",    "",                     POST, "/api/guard/told")   .changes().internal(),
 ];
 
 /// The reason of locks that the guard takes for who writes; they are given back when the file is committed.
