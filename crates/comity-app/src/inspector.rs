@@ -15,7 +15,7 @@ use comity_core::locks::{Hold, Lock};
 use comity_core::{Ask, Fence, Principal, ProjectId, World};
 
 use crate::engine::{Engine, Job, Nobody};
-use crate::whereabouts::worktrees_of;
+use crate::whereabouts::may_be_in;
 
 /// How long git may take; the rules wait a little longer.
 const LOOK_MAX: Duration = Duration::from_secs(8);
@@ -154,7 +154,7 @@ fn by_project(world: &World, hold: Hold) -> BTreeMap<ProjectId, Vec<Lock>> {
 fn look(engine: &Engine, project: ProjectId, locks: &[Lock]) {
     let (project, among) = {
         let world = engine.world();
-        let among: Vec<_> = locks.iter().map(|lock| worktrees_of(&world, lock)).collect();
+        let among: Vec<_> = locks.iter().map(|lock| may_be_in(&world, lock)).collect();
         (world.projects.get(&project).cloned(), among)
     };
     let found = project.map(|project| {

@@ -126,13 +126,14 @@ fn work_in_another_worktree_is_not_the_agents() {
     let mut log = place.follow_on();
     run_in(&place, &tree, &bob, &["lock", "src/a.rs", "src/b.rs", "--ttl", "1s"]);
     fs::write(tree.join("src/a.rs"), "half done\n").expect("written");
-    let orphaned = log.until_action("lock_orphaned");
-    assert_eq!(orphaned["details"]["path"], "src/a.rs", "{orphaned}");
-    support::eventually("b.rs is clean in his worktree", || place.json(&["status"])["locks"] == 1);
+    // He may have written to the main worktree, too: both are kept.
+    log.until_actions("lock_orphaned", 2);
     let rescued = place.json(&["rescue", "src/a.rs"]);
     assert_eq!(rescued["rescued"].as_array().map(Vec::len), Some(1), "{rescued}");
     assert_eq!(rescued["rescued"][0]["worktree"], json!(tree), "{rescued}");
     assert_eq!(read(&place, "src/a.rs"), "the human's\n");
+    place.run(&["rescue", "src/b.rs"]);
+    assert_eq!(read(&place, "src/b.rs"), "the human's\n");
 }
 
 #[test]

@@ -110,7 +110,13 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let uptime = comity_app::processes::uptime();
     let start = Ask::Start { fence_floor: floor, version: version.into(), boot, uptime };
     let begun = engine.ask(Principal::System, start);
-    begun.map_err(|failed| with_file(home, format!("the log cannot be written: {failed:?}")))?;
+    begun.map_err(|failed| {
+        let why = match failed {
+            Failed::Refused(refusal) => refusal.to_string(),
+            Failed::Fault(fault) => fault,
+        };
+        with_file(home, format!("the log can't be written: {why}"))
+    })?;
 
     first_token(&engine, home)?;
     configure_pools(&engine, &config)?;
@@ -214,7 +220,7 @@ fn configure_pools(engine: &Engine, config: &Config) -> Result<(), String> {
         match engine.ask(Principal::System, ask) {
             Ok(_) => {}
             Err(Failed::Refused(refusal)) => return Err(format!("settings: {refusal}; {}", refusal.hint())),
-            Err(Failed::Fault(fault)) => return Err(format!("the log cannot be written: {fault}")),
+            Err(Failed::Fault(fault)) => return Err(format!("the log can't be written: {fault}")),
         }
     }
     Ok(())

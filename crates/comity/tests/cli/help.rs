@@ -116,7 +116,7 @@ fn help() {
                   --reason <TEXT>  What you are doing, for the others
                   --shared         Others may hold it shared too, and nobody may edit
                   --ttl <SPAN>     How long it lasts without a sign of life (5m)
-                  --wait <SPAN>    Wait in line so long, such as 30s
+                  --wait <SPAN>    Wait in line up to this long (e.g. 30s)
               -h, --help           Print help
             [exit 0]"#]],
     );

@@ -28,7 +28,7 @@ pub struct Lock {
     /// How long it lasts without a sign of life (5m)
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "ttlSeconds")]
     pub ttl: Option<Span>,
-    /// Wait in line so long, such as 30s
+    /// Wait in line up to this long (e.g. 30s)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
 }

@@ -18,7 +18,7 @@ use crate::engine::Failed;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::planted::panic_at;
 use crate::projects::Place;
-use crate::whereabouts::worktrees_of;
+use crate::whereabouts::is_in;
 
 /// How long git may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -149,7 +149,7 @@ fn left(
             let Some(project) = world.projects.get(&project).cloned() else { continue };
             if !found.iter().any(|known| known.lock.fence == lock.fence) {
                 let by = world.name_of(lock.rescue.as_ref().map_or(lock.holder, |rescue| rescue.of));
-                let among = worktrees_of(&world, lock);
+                let among = is_in(&world, lock);
                 found.push(Left { lock: lock.clone(), by, project, among });
                 patterns.push_back(lock.wanted.pattern.clone());
             }

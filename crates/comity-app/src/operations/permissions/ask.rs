@@ -27,7 +27,7 @@ pub struct AskPermission {
     pub tool: String,
     /// Its exact input as JSON; - for standard input
     pub input: Input,
-    /// Wait so long for the answer (5m)
+    /// Wait up to this long for the answer (5m)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Do not wait: the answer comes first thing in next, and a repeat of the call finds it

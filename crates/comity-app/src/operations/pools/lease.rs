@@ -18,7 +18,7 @@ use crate::span::Span;
 pub struct Lease {
     /// The pool, as the settings name it: [pools.build] capacity = 1
     pub pool: String,
-    /// Wait in line so long, such as 30s
+    /// Wait in line up to this long (e.g. 30s)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// What for, for the others

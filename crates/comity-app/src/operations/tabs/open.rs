@@ -27,7 +27,7 @@ pub struct OpenTab {
     /// The page to load; an empty one if left out
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Wait in line so long when all tabs are taken, such as 30s
+    /// Wait up to this long when all tabs are taken (e.g. 30s)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Close your own oldest tab if all are taken
