@@ -5,14 +5,12 @@ use std::fs;
 
 use crate::build::target_dir;
 use crate::process::{Failure, no_arguments, root};
-use crate::tidy::{Tree, type_names};
+use crate::tidy::{Tree, reused_type_names, worst_names};
 
 /// Crates that are no part of the product.
 const BESIDE: [&str; 4] = ["crates/comity-bench/", "crates/comity-sim/", "crates/comity-soak/", "xtask/"];
 /// The programs that are shipped.
 const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
-/// Names shown of those that several types have.
-const NAMES_SHOWN: usize = 12;
 
 /// What is counted of one crate.
 #[derive(Clone, Copy, Default)]
@@ -46,13 +44,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     });
     println!("{:<24} {:>8} {:>8} {:>6}", "the product", product.source, product.tests, product.files);
 
-    let reused: Vec<(String, usize)> =
-        type_names(&tree).into_iter().filter(|(_, count)| *count > 1).collect();
-    println!("\ntype names that several types have: {}", reused.len());
-    let mut most = reused.clone();
-    most.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), name.clone()));
-    let shown = most.iter().take(NAMES_SHOWN).map(|(name, count)| format!("{name} {count}"));
-    println!("  {}", shown.collect::<Vec<_>>().join(", "));
+    let reused = reused_type_names(&tree);
+    println!("\ntype names that several types have: {}\n  {}", reused.len(), worst_names(&reused));
 
     println!();
     for program in PROGRAMS {

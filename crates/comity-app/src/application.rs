@@ -1,78 +1,71 @@
 //! The application as doors see it: one call for every operation.
 
-mod finishing;
+mod call;
 mod keys;
-mod life;
-mod long;
-mod telling;
+mod notices;
+mod signs_of_life;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use comity_core::mail::MailAsk;
 use comity_core::permissions::mode_of;
 use comity_core::roles::Mode;
-use comity_core::{AgentId, Ask, Key, Principal, Refusal};
+use comity_core::{AgentId, Ask, Principal, Refusal};
 
-use crate::browser::Desk;
-use crate::catalog::{self, Entry, Erased};
+use crate::browser::BrowserService;
 use crate::config::Config;
 use crate::contents::Contents;
-use crate::crew::Crew;
-use crate::engine::{Engine, Job, Nobody, Waiting, When};
+use crate::dedupe::Dedupe;
+use crate::engine::Engine;
+use crate::held_dir::HeldDir;
 use crate::identity::Identities;
-use crate::log::Reader;
-use crate::mail_desk::MailDesk;
+use crate::log::LogReader;
+use crate::mail_memory::MailMemory;
 use crate::metrics::Metrics;
-use crate::moves::Moves;
-use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
+use crate::moves::OngoingMoves;
+use crate::operation::{Caller, Failure};
 use crate::projects::Projects;
-use crate::repeats::Repeats;
-pub use crate::taken::Taken;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
-use finishing::{Finishing, Following, Judging};
-use life::AtWork;
+use crate::worker_pool::WorkerPool;
+pub use call::{OperationCall, Responder};
+use signs_of_life::AtWork;
 
 /// Everything an operation may look at; clones are the same application.
 #[derive(Clone)]
-pub struct Application(Arc<Parts>);
+pub struct Application(Arc<ApplicationParts>);
 
-struct Parts {
+struct ApplicationParts {
     engine: Engine,
-    reader: Option<Arc<Reader>>,
+    reader: Option<Arc<LogReader>>,
     projects: Projects,
     config: Config,
     metrics: Arc<Metrics>,
     server: ServerFacts,
+    home: Option<HeldDir>,
     secret: OnceLock<[u8; 32]>,
-    crew: Crew,
+    workers: WorkerPool,
     at_work: AtWork,
     rescuing: Mutex<()>,
     contents: Contents,
     trees: Trees,
-    moves: Moves,
-    mail_desk: MailDesk,
+    moves: OngoingMoves,
+    mail_memory: MailMemory,
     watch: Watch,
-    browser: Desk,
-    repeats: Repeats,
+    browser: BrowserService,
+    dedupe: Dedupe,
     identities: Identities,
 }
 
 /// What the running server says of itself.
 #[derive(Clone, Debug, Default)]
 pub struct ServerFacts {
-    /// Its process.
     pub pid: u32,
-    /// Its state directory.
     pub home: PathBuf,
-    /// Its socket.
     pub socket: PathBuf,
-    /// Its HTTP address.
     pub url: String,
-    /// Its version.
     pub version: String,
     /// The file of the person's settings, which need not be there.
     pub settings: Option<PathBuf>,
@@ -80,59 +73,37 @@ pub struct ServerFacts {
     pub confine: Vec<OsString>,
 }
 
-/// One call of an operation.
-#[derive(Clone, Copy, Default)]
-pub struct Call<'a> {
-    /// The operation's name.
-    pub op: &'a str,
-    /// Its input as JSON; empty is like `{}`.
-    pub input: &'a str,
-    /// Makes a repeat harmless.
-    pub key: Option<&'a str>,
-    /// Whether the output is wanted in words too.
-    pub text: bool,
-    /// Whether it was asked before, and the connection broke before the answer came.
-    pub again: bool,
-}
-
-/// Where the output of a call goes. It may be answered on another thread.
-pub trait Responder: Send {
-    /// The call waits; [`Engine::give_up`] takes it out.
-    fn parked(&mut self, _waiting: Waiting) {}
-
-    /// The output, and what the calling agent has to be told besides.
-    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
-}
-
 impl Application {
     /// Puts the parts together.
     pub fn new(
         engine: Engine,
-        reader: Option<Arc<Reader>>,
+        reader: Option<Arc<LogReader>>,
         config: Config,
         server: ServerFacts,
     ) -> Application {
         let (projects, metrics, secret) = (Projects::default(), Arc::default(), OnceLock::new());
-        let (crew, trees, contents) = (Crew::default(), Trees::default(), Contents::below(&server.home));
-        let mail_desk = MailDesk::below(&server.home);
-        let app = Application(Arc::new(Parts {
+        let (workers, trees, contents) =
+            (WorkerPool::default(), Trees::default(), Contents::below(&server.home));
+        let (mail_memory, home) = (MailMemory::below(&server.home), HeldDir::open(&server.home).ok());
+        let app = Application(Arc::new(ApplicationParts {
             engine,
             reader,
             projects,
             config,
             metrics,
             server,
+            home,
             secret,
-            crew,
+            workers,
             at_work: AtWork::default(),
             rescuing: Mutex::default(),
             contents,
             trees,
-            moves: Moves::default(),
-            mail_desk,
+            moves: OngoingMoves::default(),
+            mail_memory,
             watch: Watch::default(),
-            browser: Desk::default(),
-            repeats: Repeats::default(),
+            browser: BrowserService::default(),
+            dedupe: Dedupe::default(),
             identities: Identities::default(),
         }));
         app.tell_who_is_at_work();
@@ -161,9 +132,8 @@ impl Application {
 
     /// Tells the engine something that the server saw; nobody waits for an answer.
     pub fn tell_engine(&self, ask: Ask) {
-        let job = Job { who: Principal::System.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) };
-        self.engine().submit(job);
-        self.engine().kick();
+        self.engine().tell(Principal::System, vec![ask]);
+        self.engine().wake();
     }
 
     /// The engine.
@@ -172,7 +142,7 @@ impl Application {
     }
 
     /// The reading end of the log.
-    pub fn reader(&self) -> Result<&Reader, Failure> {
+    pub fn reader(&self) -> Result<&LogReader, Failure> {
         self.0.reader.as_deref().ok_or_else(|| Failure::fault("this server keeps no log on the disk"))
     }
 
@@ -184,6 +154,11 @@ impl Application {
     /// The state directory.
     pub fn home(&self) -> &Path {
         &self.0.server.home
+    }
+
+    /// Whether the state directory is where it was: what is at its path may be another server's.
+    pub(crate) fn is_home_in_place(&self) -> bool {
+        self.0.home.as_ref().is_some_and(HeldDir::is_in_place)
     }
 
     /// How it is set up.
@@ -202,13 +177,23 @@ impl Application {
     }
 
     /// What is remembered of mail.
-    pub(crate) fn mail_desk(&self) -> &MailDesk {
-        &self.0.mail_desk
+    pub(crate) fn mail_memory(&self) -> &MailMemory {
+        &self.0.mail_memory
     }
 
     /// One call at a time puts work aside: it chooses a name, announces it, and makes the ref.
     pub(crate) fn rescuing(&self) -> MutexGuard<'_, ()> {
         self.0.rescuing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many long operations run.
+    pub fn long_operations(&self) -> usize {
+        self.0.workers.operations()
+    }
+
+    /// The branches that it moves.
+    pub(crate) fn moves(&self) -> &OngoingMoves {
+        &self.0.moves
     }
 
     /// The worktree drivers.
@@ -217,7 +202,7 @@ impl Application {
     }
 
     /// The browser.
-    pub(crate) fn browser(&self) -> &Desk {
+    pub(crate) fn browser(&self) -> &BrowserService {
         &self.0.browser
     }
 
@@ -241,152 +226,8 @@ impl Application {
         &self.0.identities
     }
 
-    /// Takes one call. The responder gets the output, perhaps before this returns.
-    pub fn call(&self, caller: &Caller, call: &Call<'_>, responder: Box<dyn Responder>) -> Taken {
-        let place = match catalog::place(call.op) {
-            Some(place) => place,
-            None => {
-                let problem = format!("there is no operation {:?}", call.op);
-                let hint = "see what there is with: comity help".into();
-                responder.respond(Err(Refusal::NotFound { problem, hint }.into()), vec![]);
-                return Taken::Answered;
-            }
-        };
-        self.metrics().count_call(place);
-        let heartbeat = match self.heartbeat(caller) {
-            Ok(heartbeat) => heartbeat,
-            Err(refusal) => {
-                responder.respond(Err(refusal.into()), vec![]);
-                return Taken::Answered;
-            }
-        };
-        let keyed;
-        let (caller, key) = match call.key.map(|key| (Key::new(key), key)) {
-            None => (caller, None),
-            Some((Some(_), given)) => {
-                let key = keys::stored(given, caller, call, catalog::CATALOG[place].effect);
-                keyed = Caller { key: key.clone(), given_key: Some(given.into()), ..caller.clone() };
-                (&keyed, key)
-            }
-            Some((None, _)) => {
-                let problem = format!("a key has 1 to {} bytes", Key::BYTES_MAX);
-                responder.respond(Err(Refusal::bad_input(problem, "shorten it").into()), vec![]);
-                return Taken::Answered;
-            }
-        };
-        let entry = &catalog::CATALOG[place];
-        if entry.effect != Effect::Reads && key.as_ref().is_some_and(|key| self.is_taken(caller.who, key)) {
-            return heartbeat.and(self.refuse_key(caller, entry, responder));
-        }
-        let may_come_in = entry.lets_in.is_some() && caller.way_in() == entry.lets_in;
-        if caller.who == Principal::Nobody && entry.effect != Effect::Reads && !may_come_in {
-            self.metrics().count_refusal();
-            responder.respond(Err(caller.unproven().into()), vec![]);
-            return Taken::Answered;
-        }
-        if entry.writes_files && self.is_planning(caller.who) {
-            let problem = "you are in plan mode, and this changes files or branches".into();
-            let hint = "submit your plan first: comity plan submit FILE, or with --content TEXT".into();
-            responder.respond(Err(Refusal::NotAllowed { problem, hint }.into()), vec![]);
-            return Taken::Answered;
-        }
-        if entry.pace == Pace::Long {
-            self.take_long(entry, caller, call, key, responder);
-            return heartbeat;
-        }
-        heartbeat.and(self.run(entry, caller, (call.input, call.text), key, responder))
-    }
-
     /// Whether it is an agent in plan mode.
     pub(crate) fn is_planning(&self, who: Principal) -> bool {
         who.agent().is_some_and(|agent| mode_of(&self.engine().world(), agent) == Mode::Plan)
     }
-
-    /// Plans an operation and answers it, or hands it to the engine.
-    fn run(
-        &self,
-        entry: &Entry,
-        caller: &Caller,
-        (input, text): (&str, bool),
-        key: Option<Key>,
-        responder: Box<dyn Responder>,
-    ) -> Taken {
-        match (entry.plan)(entry, self, caller, input, text) {
-            Err(failure) => {
-                self.metrics().count_refusal();
-                self.respond(&caller.asker(), responder, Err(failure));
-                Taken::Answered
-            }
-            Ok(Erased::Answer(output)) => {
-                self.respond(&caller.asker(), responder, Ok(output));
-                Taken::Answered
-            }
-            Ok(Erased::Change { asks, when, finish }) => {
-                let slow = asks.iter().any(is_slow);
-                let asker = Box::new(Finishing { app: self.clone(), who: caller.asker(), finish, responder });
-                self.submit(Job { who: caller.asker(), asks, key, asker }, when);
-                if slow { Taken::Slow } else { Taken::Quick }
-            }
-            Ok(Erased::ChangeThen { asks, then }) => {
-                let responder = self.keep_alive(caller, responder);
-                let asker = Box::new(Following { app: self.clone(), who: caller.asker(), then, responder });
-                self.submit(Job { who: caller.asker(), asks, key, asker }, None);
-                Taken::Quick
-            }
-            Ok(Erased::Judge { who, asks, when, finish }) => {
-                let slow = asks.iter().any(is_slow);
-                let asker = Box::new(Judging { app: self.clone(), who: who.into(), finish, responder });
-                self.submit(Job { who: who.into(), asks, key: None, asker }, when);
-                if slow { Taken::Slow } else { Taken::Quick }
-            }
-        }
-    }
-
-    fn submit(&self, job: Job, when: Option<When>) {
-        match when {
-            None => self.engine().submit(job),
-            Some(when) => self.engine().submit_when(job, when),
-        }
-    }
-
-    /// Takes a call and waits for its output, for doors that have a thread to spend.
-    pub fn call_and_wait(
-        &self,
-        caller: &Caller,
-        call: &Call<'_>,
-    ) -> (Result<Rendered, Failure>, Vec<String>) {
-        type Output = (Result<Rendered, Failure>, Vec<String>);
-        struct Send(std::sync::mpsc::SyncSender<Output>);
-        impl Responder for Send {
-            fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
-                let _ = self.0.send((output, notices));
-            }
-        }
-        let (sender, output) = std::sync::mpsc::sync_channel(1);
-        if self.call(caller, call, Box::new(Send(sender))) != Taken::Answered {
-            self.engine().drive();
-        }
-        output.recv().unwrap_or_else(|_| (Err(Failure::fault("the server stopped")), vec![]))
-    }
-}
-
-/// Whether an ask leads to events that wait for the disk.
-fn is_slow(ask: &Ask) -> bool {
-    matches!(
-        ask,
-        Ask::Start { .. }
-            | Ask::Join { .. }
-            | Ask::AddToken { .. }
-            | Ask::End { .. }
-            | Ask::Team(_)
-            | Ask::Mail(MailAsk::Send(_))
-            | Ask::Control(_)
-            | Ask::Decision(_)
-            | Ask::Permission(_)
-            | Ask::Attach { .. }
-            | Ask::AttachBeside { .. }
-            | Ask::Person(_)
-            | Ask::LimitAgents { .. }
-            | Ask::Task(_)
-    )
 }

@@ -2,24 +2,21 @@
 //!
 //! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the features.
 
+use comity_core::Refusal;
 use comity_core::display::visible_lines;
-use comity_core::{Ask, Principal, Refusal};
 use serde_json::Value;
 
 use crate::application::Application;
-use crate::engine::When;
+use crate::call_input::CallInput;
 use crate::identity::WayIn;
-use crate::operation::{
-    Audience, Caller, Effect, Failure, GoOn, MakeGrant, MakeOutput, MakeVerdict, Operation, Pace, Plan,
-    Rendered, Route,
-};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Rendered, Route};
 use crate::operations::{
     agents, commits, control, decisions, guard, ledger, locks, mail, people, permissions, pools, server,
     tabs, tasks, teams, worktrees,
 };
 
 /// The features, in the order in which people read them.
-const FEATURES: [&[Entry]; 16] = [
+const FEATURES: [&[CatalogEntry]; 16] = [
     locks::OPERATIONS,
     pools::OPERATIONS,
     commits::OPERATIONS,
@@ -48,7 +45,7 @@ const COUNT: usize = {
 };
 
 /// All operations.
-pub static CATALOG: &[Entry] = &{
+pub static CATALOG: &[CatalogEntry] = &{
     let mut all = [FEATURES[0][0]; COUNT];
     let (mut count, mut feature) = (0, 0);
     while feature < FEATURES.len() {
@@ -90,45 +87,9 @@ pub(crate) const GET: &str = "GET";
 pub(crate) const POST: &str = "POST";
 pub(crate) const DELETE: &str = "DELETE";
 
-/// Makes the output from the events of the last ask.
-pub type Finish = MakeGrant<Rendered>;
-
-/// A plan whose output's type is forgotten.
-pub enum Erased {
-    /// It is answered already.
-    Answer(Rendered),
-    /// These asks go to the engine.
-    Change {
-        /// In order.
-        asks: Vec<Ask>,
-        /// What they wait for, if they do.
-        when: Option<When>,
-        /// Makes the output.
-        finish: Finish,
-    },
-    /// These asks go to the engine, and what follows takes long.
-    ChangeThen {
-        /// In order.
-        asks: Vec<Ask>,
-        /// Makes the output.
-        then: GoOn<Rendered>,
-    },
-    /// These asks of somebody go to the engine; a refusal is an answer, too.
-    Judge {
-        /// Whose.
-        who: Principal,
-        /// In order.
-        asks: Vec<Ask>,
-        /// What they wait for, if they do.
-        when: Option<When>,
-        /// Makes the output.
-        finish: MakeVerdict<Rendered>,
-    },
-}
-
 /// One operation, as the doors see it.
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// Its name in the catalog and on the socket.
     pub name: &'static str,
     /// Its name among the MCP tools.
@@ -141,13 +102,11 @@ pub struct Entry {
     pub(crate) lets_in: Option<WayIn>,
     /// Whether it changes files or branches: nobody does that in plan mode.
     pub(crate) writes_files: bool,
-    /// Whom it is for.
     pub audience: Audience,
     /// Whether a model should see its tool at once, without searching for it.
     pub always_loaded: bool,
     /// Fields that are taken but not shown to models: they rarely need them, and all agents read all of the list.
     pub unlisted: &'static [&'static str],
-    /// Where REST offers it.
     pub route: Route,
     /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
     /// people's business.
@@ -157,23 +116,32 @@ pub struct Entry {
     /// The schema of its output.
     pub output: fn() -> Value,
     type_id: fn() -> std::any::TypeId,
-    pub(crate) plan: fn(&Entry, &Application, &Caller, &str, bool) -> Result<Erased, Failure>,
+    /// Reads the input and plans the operation; in words, too, if that is wanted.
+    pub(crate) plan: PlanOperation,
 }
 
+type PlanOperation =
+    fn(&CatalogEntry, &Application, &Caller, CallInput<'_>, bool) -> Result<Plan<Rendered>, Failure>;
+
 /// The operation with this name.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static CatalogEntry> {
     place(name).map(|at| &CATALOG[at])
 }
 
 /// The operation behind an MCP tool.
-pub fn find_tool(name: &str) -> Option<&'static Entry> {
+pub fn find_tool(name: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.tool == name)
 }
 
 /// The entry of an operation.
-pub fn entry_of<O: Operation>() -> &'static Entry {
+pub fn entry_of<O: Operation>() -> &'static CatalogEntry {
     let found = CATALOG.iter().find(|entry| entry.is::<O>());
     found.unwrap_or_else(|| unreachable!("an operation that no feature lists"))
+}
+
+/// The name of an operation, for programs that ask it.
+pub fn name_of<O: Operation>() -> &'static str {
+    entry_of::<O>().name
 }
 
 /// Where in the catalog the operation with this name is.
@@ -181,15 +149,15 @@ pub(crate) fn place(name: &str) -> Option<usize> {
     CATALOG.iter().position(|entry| entry.name == name)
 }
 
-impl Entry {
+impl CatalogEntry {
     /// An operation that only looks, for people; what is otherwise is said behind it.
     pub(crate) const fn of<O: Operation>(
         name: &'static str,
         usage: &'static str,
         method: &'static str,
         path: &'static str,
-    ) -> Entry {
-        Entry {
+    ) -> CatalogEntry {
+        CatalogEntry {
             name,
             tool: name,
             effect: Effect::Reads,
@@ -208,52 +176,52 @@ impl Entry {
         }
     }
 
-    pub(crate) const fn changes(self) -> Entry {
-        Entry { effect: Effect::Changes, ..self }
+    pub(crate) const fn changes(self) -> CatalogEntry {
+        CatalogEntry { effect: Effect::Changes, ..self }
     }
 
-    pub(crate) const fn acts(self) -> Entry {
-        Entry { effect: Effect::Acts, ..self }
+    pub(crate) const fn acts(self) -> CatalogEntry {
+        CatalogEntry { effect: Effect::Acts, ..self }
     }
 
-    pub(crate) const fn removes(self) -> Entry {
-        Entry { effect: Effect::Removes, ..self }
+    pub(crate) const fn removes(self) -> CatalogEntry {
+        CatalogEntry { effect: Effect::Removes, ..self }
     }
 
-    pub(crate) const fn for_agents(self) -> Entry {
-        Entry { audience: Audience::Agents, ..self }
+    pub(crate) const fn for_agents(self) -> CatalogEntry {
+        CatalogEntry { audience: Audience::Agents, ..self }
     }
 
-    pub(crate) const fn for_browsing(self) -> Entry {
-        Entry { audience: Audience::Browsing, ..self }
+    pub(crate) const fn for_browsing(self) -> CatalogEntry {
+        CatalogEntry { audience: Audience::Browsing, ..self }
     }
 
-    pub(crate) const fn internal(self) -> Entry {
-        Entry { audience: Audience::Internal, ..self }
+    pub(crate) const fn internal(self) -> CatalogEntry {
+        CatalogEntry { audience: Audience::Internal, ..self }
     }
 
-    pub(crate) const fn long(self) -> Entry {
-        Entry { pace: Pace::Long, ..self }
+    pub(crate) const fn long(self) -> CatalogEntry {
+        CatalogEntry { pace: Pace::Long, ..self }
     }
 
-    pub(crate) const fn writes_files(self) -> Entry {
-        Entry { writes_files: true, ..self }
+    pub(crate) const fn writes_files(self) -> CatalogEntry {
+        CatalogEntry { writes_files: true, ..self }
     }
 
-    pub(crate) const fn lets_in(self, way_in: WayIn) -> Entry {
-        Entry { lets_in: Some(way_in), ..self }
+    pub(crate) const fn lets_in(self, way_in: WayIn) -> CatalogEntry {
+        CatalogEntry { lets_in: Some(way_in), ..self }
     }
 
-    pub(crate) const fn tool(self, tool: &'static str) -> Entry {
-        Entry { tool, ..self }
+    pub(crate) const fn tool(self, tool: &'static str) -> CatalogEntry {
+        CatalogEntry { tool, ..self }
     }
 
-    pub(crate) const fn always_loaded(self) -> Entry {
-        Entry { always_loaded: true, ..self }
+    pub(crate) const fn always_loaded(self) -> CatalogEntry {
+        CatalogEntry { always_loaded: true, ..self }
     }
 
-    pub(crate) const fn unlisted(self, unlisted: &'static [&'static str]) -> Entry {
-        Entry { unlisted, ..self }
+    pub(crate) const fn unlisted(self, unlisted: &'static [&'static str]) -> CatalogEntry {
+        CatalogEntry { unlisted, ..self }
     }
 
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
@@ -296,58 +264,19 @@ fn schema<T: schemars::JsonSchema>() -> Value {
 }
 
 fn plan<O: Operation>(
-    entry: &Entry,
+    entry: &CatalogEntry,
     app: &Application,
     caller: &Caller,
-    input: &str,
+    input: CallInput<'_>,
     text: bool,
-) -> Result<Erased, Failure> {
-    let input = if input.is_empty() { "{}" } else { input };
-    let operation: O = serde_json::from_str(input).map_err(|error| {
+) -> Result<Plan<Rendered>, Failure> {
+    let operation: O = input.read().map_err(|error| {
         let hint =
             format!("its input is described at /api/openapi.json and by: comity {} --help", entry.command());
         Refusal::bad_input(format!("{} can't read its input: {error}", entry.name), hint)
     })?;
     let of_pages = entry.audience == Audience::Browsing;
-    Ok(match operation.plan(app, caller)? {
-        Plan::Answer(output) => Erased::Answer(render::<O>(&output, text, of_pages)?),
-        Plan::Change { asks, finish } => {
-            Erased::Change { asks, when: None, finish: rendering::<O>(finish, text, of_pages) }
-        }
-        Plan::Grant { asks, finish } => {
-            let finish: Finish = Box::new(move |events, world, now| {
-                finish(events, world, now)
-                    .map(|output| render::<O>(&output, text, of_pages).unwrap_or_else(|_| nothing()))
-            });
-            Erased::Change { asks, when: None, finish }
-        }
-        Plan::ChangeThen { asks, then } => {
-            let then = Box::new(move |app: &Application, events: &[comity_core::Event]| {
-                render::<O>(&then(app, events)?, text, of_pages)
-            });
-            Erased::ChangeThen { asks, then }
-        }
-        Plan::ChangeWhen { when, asks, finish } => {
-            Erased::Change { asks, when: Some(when), finish: rendering::<O>(finish, text, of_pages) }
-        }
-        Plan::Judge { who, when, asks, finish } => {
-            let finish = Box::new(move |said: Result<(), Refusal>| {
-                render::<O>(&finish(said), text, of_pages).unwrap_or_else(|_| nothing())
-            });
-            Erased::Judge { who, asks, when, finish }
-        }
-    })
-}
-
-/// Makes the output and writes it out.
-fn rendering<O: Operation>(finish: MakeOutput<O::Output>, text: bool, of_pages: bool) -> Finish {
-    Box::new(move |events, world, now| {
-        Ok(render::<O>(&finish(events, world, now), text, of_pages).unwrap_or_else(|_| nothing()))
-    })
-}
-
-fn nothing() -> Rendered {
-    Rendered { json: "null".into(), text: None, receipt: None }
+    operation.plan(app, caller)?.map(move |output| render::<O>(&output, text, of_pages))
 }
 
 fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {

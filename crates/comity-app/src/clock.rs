@@ -7,7 +7,7 @@ use comity_core::{Millis, Timestamp};
 
 /// One reading: the engine's time, and the wall's for people.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct ClockReading {
     /// On the engine's clock, which counts only while a server runs.
     pub now: Timestamp,
     /// Milliseconds since 1970.
@@ -21,7 +21,6 @@ pub enum Clock {
     Real {
         /// The engine's time when this server started.
         base: Timestamp,
-        /// When that was.
         started: Instant,
     },
     /// A test's: it moves only when told to.
@@ -40,15 +39,15 @@ impl Clock {
     }
 
     /// What time it is.
-    pub fn read(&self) -> Reading {
+    pub fn read(&self) -> ClockReading {
         match self {
             Clock::Real { base, started } => {
                 let now = base.plus(Millis(started.elapsed().as_millis() as u64));
-                Reading { now, wall_ms: wall_ms() }
+                ClockReading { now, wall_ms: wall_ms() }
             }
             Clock::Manual(now) => {
                 let now = *now.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                Reading { now, wall_ms: now.0 as i64 }
+                ClockReading { now, wall_ms: now.0 as i64 }
             }
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use comity_core::limits;
 use comity_core::roles::{Role, Roles};
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,29 +17,19 @@ use crate::span::Span;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// About agents.
     pub agent: AgentConfig,
     /// Roles of the user's own; one with the name of a built-in role replaces it.
     pub roles: BTreeMap<String, Role>,
-    /// About locks.
     pub lock: LockConfig,
     /// Scarce things that are leased, by name.
     pub pools: BTreeMap<String, PoolConfig>,
-    /// About the log.
     pub log: LogConfig,
-    /// About guards.
     pub guard: GuardConfig,
-    /// About permissions.
     pub permission: PermissionConfig,
-    /// About git.
     pub git: GitConfig,
-    /// About worktrees.
     pub worktree: WorktreeConfig,
-    /// About the browser.
     pub browser: BrowserConfig,
-    /// About the HTTP door.
     pub http: HttpConfig,
-    /// About the server itself.
     pub server: ServerConfig,
 }
 
@@ -109,7 +99,6 @@ pub struct PermissionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GuardPolicy {
-    /// It says no.
     #[default]
     Closed,
     /// It lets the call go on, and says so.
@@ -123,7 +112,6 @@ pub enum ConfinePolicy {
     /// Where the system allows it.
     #[default]
     Auto,
-    /// Never.
     Off,
     /// Always: a command that cannot be confined does not run.
     Required,
@@ -234,8 +222,8 @@ impl Config {
     }
 
     /// How patient the rules are.
-    pub fn patience(&self) -> Patience {
-        Patience {
+    pub fn patience(&self) -> Timeouts {
+        Timeouts {
             agent_timeout: self.agent.timeout.map_or(limits::AGENT_TIMEOUT, |span| span.0),
             disconnect_grace: self.agent.disconnect_grace.map_or(limits::DISCONNECT_GRACE, |span| span.0),
         }

@@ -5,11 +5,13 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use comity_core::ContentHash;
+
+use crate::held_dir::HeldDir;
 
 /// Bytes of a file whose content is compared; a larger one is not known to anybody.
 pub const CONTENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -21,22 +23,22 @@ const KEPT_MAX: usize = 2_000;
 /// The kept contents.
 #[derive(Debug)]
 pub struct Contents {
-    dir: PathBuf,
+    /// The state directory; without one nothing is kept.
+    home: Option<HeldDir>,
     kept: Mutex<Option<VecDeque<ContentHash>>>,
 }
 
 /// A file's content and its hash.
 #[derive(Debug)]
-pub struct Content {
-    /// The hash.
+pub struct StoredContent {
     pub hash: ContentHash,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-impl Content {
+impl StoredContent {
     /// Reads a regular file; nothing if it is gone, no regular file, or too large to be compared.
-    pub fn read(file: &Path) -> io::Result<Option<Content>> {
+    pub fn read(file: &Path) -> io::Result<Option<StoredContent>> {
         let opened = match fs::File::open(file) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -48,31 +50,27 @@ impl Content {
         }
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
         opened.take(CONTENT_BYTES_MAX).read_to_end(&mut bytes)?;
-        Ok(Some(Content { hash: ContentHash(*blake3::hash(&bytes).as_bytes()), bytes }))
+        Ok(Some(StoredContent { hash: ContentHash(*blake3::hash(&bytes).as_bytes()), bytes }))
     }
 }
 
 impl Contents {
     /// Contents kept below a state directory.
     pub fn below(home: &Path) -> Contents {
-        Contents { dir: home.join("contents"), kept: Mutex::default() }
+        Contents { home: HeldDir::open(home).ok(), kept: Mutex::default() }
     }
 
     /// Keeps a content, if it is small enough.
-    pub fn keep(&self, content: &Content) {
-        if content.bytes.len() > KEPT_BYTES_MAX || self.dir.parent().is_none_or(|home| !home.is_dir()) {
-            return;
-        }
+    pub fn keep(&self, content: &StoredContent) {
+        let Some(dir) = self.dir().filter(|_| content.bytes.len() <= KEPT_BYTES_MAX) else { return };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.get_or_insert_with(|| self.found());
+        let kept = kept.get_or_insert_with(|| found(&dir));
         if kept.contains(&content.hash) {
             return;
         }
         let write = || -> io::Result<()> {
-            fs::create_dir_all(&self.dir)?;
-            let unfinished = self.dir.join("unfinished");
-            fs::write(&unfinished, &content.bytes)?;
-            fs::rename(&unfinished, self.path(content.hash))
+            dir.create("unfinished")?.write_all(&content.bytes)?;
+            dir.rename("unfinished", &content.hash.to_string())
         };
         if write().is_err() {
             // Without it a difference is not shown; the refusal stands.
@@ -81,32 +79,31 @@ impl Contents {
         kept.push_back(content.hash);
         while kept.len() > KEPT_MAX {
             if let Some(oldest) = kept.pop_front() {
-                let _ = fs::remove_file(self.path(oldest));
+                let _ = dir.remove(&oldest.to_string());
             }
         }
     }
 
     /// A content that was kept.
     pub fn get(&self, hash: ContentHash) -> Option<Vec<u8>> {
-        fs::read(self.path(hash)).ok()
+        self.dir()?.read(&hash.to_string()).ok()
     }
 
-    fn path(&self, hash: ContentHash) -> PathBuf {
-        self.dir.join(hash.to_string())
+    fn dir(&self) -> Option<HeldDir> {
+        self.home.as_ref()?.make_inside("contents").ok()
     }
+}
 
-    /// What an earlier server left, the oldest first.
-    fn found(&self) -> VecDeque<ContentHash> {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return VecDeque::new() };
-        let found = entries.filter_map(|entry| {
-            let entry = entry.ok()?;
-            let hash: ContentHash = entry.file_name().to_str()?.parse().ok()?;
-            Some((entry.metadata().ok()?.modified().ok()?, hash))
-        });
-        let mut found: Vec<_> = found.collect();
-        found.sort_unstable_by_key(|(kept_at, _)| *kept_at);
-        found.into_iter().map(|(_, hash)| hash).collect()
-    }
+/// What an earlier server left, the oldest first.
+fn found(dir: &HeldDir) -> VecDeque<ContentHash> {
+    let found = dir.names().into_iter().flatten().filter_map(|name| {
+        let hash: ContentHash = name.to_str()?.parse().ok()?;
+        let kept_at = dir.open_file(name.to_str()?).and_then(|file| file.metadata()?.modified()).ok()?;
+        Some((kept_at, hash))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_unstable_by_key(|(kept_at, _)| *kept_at);
+    found.into_iter().map(|(_, hash)| hash).collect()
 }
 
 #[cfg(test)]
@@ -118,12 +115,12 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let file = home.path().join("a.rs");
         fs::write(&file, "fn a() {}\n").expect("written");
-        let content = Content::read(&file).expect("readable").expect("a file");
+        let content = StoredContent::read(&file).expect("readable").expect("a file");
         Contents::below(home.path()).keep(&content);
         let later = Contents::below(home.path());
         assert_eq!(later.get(content.hash).as_deref(), Some(&b"fn a() {}\n"[..]));
-        assert_eq!(later.found(), [content.hash]);
-        assert!(Content::read(&home.path().join("gone")).expect("no error").is_none());
-        assert!(Content::read(home.path()).expect("no error").is_none(), "a directory has no content");
+        assert_eq!(found(&later.dir().expect("a directory")), [content.hash]);
+        assert!(StoredContent::read(&home.path().join("gone")).expect("no error").is_none());
+        assert!(StoredContent::read(home.path()).expect("no error").is_none(), "a directory has no content");
     }
 }

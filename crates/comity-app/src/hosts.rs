@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
-use crate::lineage::Link;
+use crate::lineage::LineageProcess;
 
 /// Programs with windows that people type into, as the system installs them.
 const WINDOWS: [&str; 14] = [
@@ -30,24 +30,24 @@ const SESSIONS: [&str; 11] =
     ["sshd", "dropbear", "login", "su", "sudo", "doas", "systemd", "init", "cron", "crond", "atd"];
 
 /// Whether a process hosts terminals or sessions, as the system installed it: never an agent's program.
-pub(crate) fn is_host(link: &Link) -> bool {
+pub(crate) fn is_host(link: &LineageProcess) -> bool {
     let is_named = is_one_of(&SESSIONS, link) || is_multiplexer(link) || has_windows(&link.name);
     is_named && is_the_systems(link)
 }
 
 /// Whether it is a terminal multiplexer, by its name.
-pub(crate) fn is_multiplexer(link: &Link) -> bool {
+pub(crate) fn is_multiplexer(link: &LineageProcess) -> bool {
     is_one_of(&MULTIPLEXERS, link)
 }
 
-fn is_one_of(names: &[&str], link: &Link) -> bool {
+fn is_one_of(names: &[&str], link: &LineageProcess) -> bool {
     // `tmux: server`, `sshd-session`
     let name = link.name.split([':', '-']).next().unwrap_or_default();
     names.contains(&name) || names.contains(&&*link.name)
 }
 
 /// Whether it is a terminal's window, by a program that only the system can replace.
-pub(crate) fn is_window(link: &Link) -> bool {
+pub(crate) fn is_window(link: &LineageProcess) -> bool {
     has_windows(&link.name) && is_the_systems(link)
 }
 
@@ -56,7 +56,7 @@ fn has_windows(name: &str) -> bool {
 }
 
 /// Whether only the system can replace its program. One that cannot be looked at runs with rights that the system gave it.
-fn is_the_systems(link: &Link) -> bool {
+fn is_the_systems(link: &LineageProcess) -> bool {
     match std::fs::metadata(format!("/proc/{}/exe", link.process.pid)) {
         Ok(file) => file.uid() == 0 && file.mode() & 0o022 == 0,
         Err(error) => error.kind() == ErrorKind::PermissionDenied,
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_name_alone_makes_no_host() {
         let own = crate::lineage::link(std::process::id()).expect("this process");
-        let named = |pid: u32, name: &str| Link {
+        let named = |pid: u32, name: &str| LineageProcess {
             process: comity_core::agents::Process { pid, ..own.process },
             name: name.into(),
             ..own.clone()

@@ -17,8 +17,8 @@ use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
 use comity_core::{AgentId, Principal, Refusal, World};
 
 use crate::application::Application;
-use crate::lineage::{DEPTH_MAX, End, Lineage, Link};
-use crate::processes::{self, Mark};
+use crate::lineage::{DEPTH_MAX, Lineage, LineageEnd, LineageProcess};
+use crate::processes::{self, ProcessMark};
 use crate::tokens;
 
 pub use memory::Identities;
@@ -26,18 +26,16 @@ pub use memory::Identities;
 /// Who calls, and how that is known.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Who.
     pub who: Principal,
     /// Where from, if it is the human.
     pub origin: Option<Arc<Origin>>,
     /// What is missing, if it is nobody.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<IdentityDoubt>,
 }
 
 /// Why nothing is proven.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Doubt {
-    /// In words.
+pub struct IdentityDoubt {
     pub why: Arc<str>,
     /// What it may do about that, if anything.
     pub way_in: Option<WayIn>,
@@ -57,14 +55,15 @@ impl Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
 
-    /// The human at a place: the programs above it, and what else tells it from others.
-    fn human(proof: Proof, lineage: &Lineage, place: &str) -> Identity {
+    /// The human at a place: the programs above it, and the window if that tells it from others.
+    fn human(proof: Proof, lineage: &Lineage, window: Option<Process>) -> Identity {
         let caller = lineage.links.first();
         let origin = Origin {
             proof,
             process: caller.map(|link| link.process),
-            terminal: caller.and_then(Link::terminal_name).map(Into::into),
-            lineage: comity_core::display::visible(place).into(),
+            terminal: caller.and_then(LineageProcess::terminal_name).map(Into::into),
+            lineage: comity_core::display::visible(&lineage.names()).into(),
+            window,
         };
         Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
     }
@@ -74,11 +73,11 @@ impl Identity {
         Identity {
             who: Principal::Nobody,
             origin: None,
-            doubt: Some(Doubt { why: why.into(), way_in: None }),
+            doubt: Some(IdentityDoubt { why: why.into(), way_in: None }),
         }
     }
 
-    fn started_by_an_agent(link: &Link) -> Identity {
+    fn started_by_an_agent(link: &LineageProcess) -> Identity {
         let whose = format!("{} (process {})", link.name, link.process.pid);
         Identity::nobody(&match processes::limit_like_a_mark(link.process.pid) {
             Some(limit) => format!(
@@ -92,7 +91,7 @@ impl Identity {
         Identity {
             who: Principal::Nobody,
             origin: None,
-            doubt: Some(Doubt { why: why.into(), way_in: Some(WayIn::Join) }),
+            doubt: Some(IdentityDoubt { why: why.into(), way_in: Some(WayIn::Join) }),
         }
     }
 }
@@ -108,10 +107,11 @@ impl Application {
                 return Ok(Identity::agent(agent));
             }
             // A script that works with several agents may have shown their tokens, too.
-            let is_agents = |link: &&Link| processes::mark_of(link.process.pid) == Some(Mark::Agent);
+            let is_agents =
+                |link: &&LineageProcess| processes::mark_of(link.process.pid) == Some(ProcessMark::Agent);
             return Ok(match lineage.links.iter().filter(|_| !is_looked_at).find(is_agents) {
                 Some(link) => Identity::started_by_an_agent(link),
-                None => Identity::human(Proof::Token(name.into()), lineage, &lineage.names()),
+                None => Identity::human(Proof::Token(name.into()), lineage, None),
             });
         }
         let agent = world.agents.by_token(&hash)?;
@@ -175,7 +175,7 @@ impl Application {
             Ok(()) => Proof::Terminal,
             Err(lacks) => Proof::Lineage { lacks: lacks.into() },
         };
-        Identity::human(proof, lineage, &self.place(lineage))
+        Identity::human(proof, lineage, self.window(lineage))
     }
 
     /// Who this is without its terminal being looked at; nothing, if it is a person. `asked` are the multiplexers whose
@@ -189,19 +189,19 @@ impl Application {
             return Some(Identity::agent(agent));
         }
         match lineage.end {
-            End::Gone => return Some(Identity::nobody("the process that connected has ended")),
-            End::TooDeep => {
+            LineageEnd::Gone => return Some(Identity::nobody("the process that connected has ended")),
+            LineageEnd::TooDeep => {
                 let why = format!("more than {DEPTH_MAX} programs are nested above you");
                 return Some(Identity::nobody(&why));
             }
-            End::Top => {}
+            LineageEnd::Top => {}
         }
-        if let Some(of_an_agent) = self.marked(lineage, asked) {
+        if let Some(of_an_agent) = self.marked(lineage) {
             return Some(of_an_agent);
         }
         // Who gave the passphrase at this terminal has proven more than any lineage does.
         if self.has_given_passphrase(lineage) {
-            return Some(Identity::human(Proof::Terminal, lineage, &self.place(lineage)));
+            return Some(Identity::human(Proof::Terminal, lineage, self.window(lineage)));
         }
         if let Some(ended) = self.ended_in(lineage) {
             return Some(Identity::unregistered(&ended));
@@ -218,7 +218,7 @@ impl Application {
     }
 
     /// A caller that carries the marks of an agent, whoever its registered ancestors are.
-    fn marked(&self, lineage: &Lineage, asked: &[Process]) -> Option<Identity> {
+    fn marked(&self, lineage: &Lineage) -> Option<Identity> {
         for link in &lineage.links {
             if let Some(used) = self.identities().user(link.process) {
                 return Some(match used {
@@ -267,20 +267,17 @@ impl Application {
             }
             if let Some(client) = marks.client {
                 let whose = format!("{} (process {})", link.name, link.process.pid);
-                let doubt = format!("{whose} belongs to {client}, an agent program that has not joined");
-                return Some(match self.astray(lineage, asked) {
-                    // Perhaps it has joined, and this is what left it.
-                    Some(_) => Identity::nobody(&doubt),
-                    None => Identity::unregistered(&doubt),
-                });
+                return Some(Identity::unregistered(&format!(
+                    "{whose} belongs to {client}, an agent program that has not joined"
+                )));
             }
         }
         None
     }
 
     /// Whether a process works with agents, and with none of those here: their processes are known.
-    fn is_strange(&self, link: &Link) -> bool {
-        processes::mark_of(link.process.pid) == Some(Mark::TokenUser)
+    fn is_strange(&self, link: &LineageProcess) -> bool {
+        processes::mark_of(link.process.pid) == Some(ProcessMark::TokenUser)
             && self.engine().world().agents.live().all(|agent| agent.profile.process.is_some())
     }
 
@@ -308,7 +305,8 @@ impl Application {
     /// Whether it is in the foreground of a terminal in which the passphrase was given.
     fn has_given_passphrase(&self, lineage: &Lineage) -> bool {
         let leader = lineage.links.iter().find(|link| link.leads_terminal());
-        let is_in_front = |caller: &Link| caller.terminal != 0 && caller.foreground == caller.group as i32;
+        let is_in_front =
+            |caller: &LineageProcess| caller.terminal != 0 && caller.foreground == caller.group as i32;
         lineage.links.first().is_some_and(is_in_front)
             && leader.is_some_and(|leader| self.is_unlocked(leader.process))
     }
@@ -333,14 +331,14 @@ impl Application {
 
 /// Where a human acts from who is known by what it sent over the network.
 pub fn remote(proof: Proof, how: &str) -> Identity {
-    let origin = Origin { proof, process: None, terminal: None, lineage: how.into() };
+    let origin = Origin { proof, process: None, terminal: None, lineage: how.into(), window: None };
     Identity { who: Principal::Human, origin: Some(Arc::new(origin)), doubt: None }
 }
 
 /// Whether this process is an agent's, or belongs to an agent program that may not have joined.
 pub fn is_below_an_agent_program() -> bool {
     let lineage = Lineage::of(std::process::id());
-    let is_marked = |link: &Link| {
+    let is_marked = |link: &LineageProcess| {
         let marks = marks::of(link);
         marks.token.is_some() || marks.client.is_some() || processes::is_marked(link.process.pid)
     };
@@ -361,7 +359,7 @@ fn mark_users(lineage: &Lineage, token: &str) {
         if !is_user || link.leads_terminal() || processes::is_marked(link.process.pid) {
             return;
         }
-        processes::mark(link.process, Mark::TokenUser);
+        processes::mark(link.process, ProcessMark::TokenUser);
     }
 }
 

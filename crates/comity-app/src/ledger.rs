@@ -1,14 +1,8 @@
 //! The ledger: the log as people read it.
 
-mod families;
-mod moves;
-mod pools;
-mod tasks;
-
 use std::fmt;
 
 use comity_core::event::Event;
-use comity_core::locks::{ReleaseCause, WaitEnding};
 use comity_core::mail::{MailEvent, may_read};
 use comity_core::{Principal, Record, World};
 use schemars::JsonSchema;
@@ -78,7 +72,7 @@ impl Entry {
             action: record.event.kind().action,
             event: record.event.kind().stream,
             concerns: concerned(record, world),
-            summary: comity_core::display::visible(&summary(record, world, reader)).into_owned(),
+            summary: comity_core::display::visible(&record.sentence(world, reader)).into_owned(),
             details: match is_private(record, world, reader) {
                 true => without_letter(details(&record.event)),
                 false => details(&record.event),
@@ -92,7 +86,7 @@ fn details(event: &Event) -> serde_json::Value {
     let mut flat = serde_json::Map::new();
     if let Ok(serde_json::Value::Object(tagged)) = serde_json::to_value(event) {
         for (kind, body) in tagged {
-            let (kind, body) = match is_of_a_family(event) {
+            let (kind, body) = match event.is_stored_with_feature() {
                 true => inner(&kind, body),
                 false => (kind, body),
             };
@@ -135,21 +129,6 @@ fn without_letter(mut details: serde_json::Value) -> serde_json::Value {
     details
 }
 
-/// Whether the event is one of several about the same thing, with a name of its own inside.
-fn is_of_a_family(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Mail(_)
-            | Event::Control(_)
-            | Event::Decision(_)
-            | Event::Team(_)
-            | Event::Permission(_)
-            | Event::Task(_)
-            | Event::Pool(_)
-            | Event::Person(_)
-    )
-}
-
 /// `{"team": {"created": {...}}}` is read as `team_created`.
 fn inner(family: &str, tagged: serde_json::Value) -> (String, serde_json::Value) {
     let member = tagged.as_object().and_then(|object| object.iter().next());
@@ -162,128 +141,6 @@ fn inner(family: &str, tagged: serde_json::Value) -> (String, serde_json::Value)
 /// A moment on the wall, in UTC.
 pub fn date(wall_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(wall_ms).map_or_else(|_| wall_ms.to_string(), |at| format!("{at:.3}"))
-}
-
-fn summary(record: &Record, world: &World, reader: Principal) -> String {
-    let name = |who: Principal| world.name_of(who);
-    let agent_name = |id: &comity_core::AgentId| world.name_of(Principal::Agent(*id));
-    let because =
-        |reason: &Option<Box<str>>| reason.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
-    let by = name(record.by);
-    match &record.event {
-        Event::ServerStarted { version, .. } => format!("comity {version} started"),
-        Event::ProjectAdded { common_dir, .. } => format!("project {common_dir}"),
-        Event::AgentJoined { profile, .. } => match &profile.role {
-            Some(role) => format!("{} joined as {role}", profile.name),
-            None => format!("{} joined", profile.name),
-        },
-        Event::AgentNamed { agent, name } => format!("{agent} is called {name}"),
-        Event::EntriesRefused { why, count: 1 } => {
-            format!("a caller was not let in at the HTTP port: {}", comity_core::display::visible(why))
-        }
-        Event::EntriesRefused { why, count } => {
-            format!(
-                "{count} callers were not let in at the HTTP port, the last because: {}",
-                comity_core::display::visible(why)
-            )
-        }
-        Event::KeyReused { op } => {
-            format!("{by} asked for {op} with the key of another call, and was refused")
-        }
-        Event::AgentsLimited { max } => format!("{by} let {max} agents be here at most"),
-        Event::AgentTokenAdded { agent, .. } => format!("{} connected another process", agent_name(agent)),
-        Event::AgentProcessKnown { agent, process } => {
-            format!("{} is process {}", agent_name(agent), process.pid)
-        }
-        Event::AgentSeen { agent } => format!("{} is alive", agent_name(agent)),
-        Event::AgentIdled { agent, idle: true } => format!("{} is idle", agent_name(agent)),
-        Event::AgentIdled { agent, idle: false } => format!("{} works", agent_name(agent)),
-        Event::AgentDisconnected { agent } => format!("{} lost its connection", agent_name(agent)),
-        Event::AgentEnded { agent, ending, cause } => {
-            format!("{} {}: {cause}", agent_name(agent), ending.word())
-        }
-        Event::LockAcquired { holder, wanted, .. } => {
-            let shared = if wanted.mode == comity_core::locks::LockMode::Shared { " shared" } else { "" };
-            format!("{} locked {}{shared}{}", name(*holder), wanted.pattern, because(&wanted.reason))
-        }
-        Event::LockRenewed { path, reason, .. } => {
-            format!("{by} renewed {}{}", path, because(reason))
-        }
-        Event::LockReleased { path, cause, .. } => match cause {
-            ReleaseCause::GivenBack => format!("{by} unlocked {}", path),
-            ReleaseCause::HolderEnded => format!("{} was released: its holder ended", path),
-            ReleaseCause::TakenAway { reason } => format!("{by} released {}{}", path, because(reason)),
-            ReleaseCause::PutAside { of, into } => match &into[..] {
-                [] => format!("{by} freed {path}: there was no work of {} in it any more", name(*of)),
-                into => {
-                    format!("{by} put the work of {} on {path} aside into {}", name(*of), into.join(", "))
-                }
-            },
-            ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {}", path),
-        },
-        Event::LockLapsed { path, .. } => format!("{path} was given up; its files are being looked at"),
-        Event::LockExpired { path, .. } => format!("{} expired", path),
-        Event::LockOrphaned { path, files, .. } => match &files[..] {
-            [] => format!("{path} is orphaned: uncommitted work was left"),
-            [only] if only == path => format!("{path} is orphaned: uncommitted work was left"),
-            files => format!("{path} is orphaned: uncommitted work was left in {}", files.join(", ")),
-        },
-        Event::LockExtended { path, ttl, reason, .. } => {
-            format!("{by} extended {} to {ttl}{}", path, because(reason))
-        }
-        Event::LockHandedOver { path, into: Some(into), .. } => {
-            format!("{by} took {path} over, to put its work aside into {into}")
-        }
-        Event::LockHandedOver { path, to, reason, .. } => {
-            format!("{by} handed {} over to {}{}", path, name(*to), because(reason))
-        }
-        Event::WaitStarted { who, wants, wait, .. } => {
-            let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
-            format!("{} waits for {}, {wait} at most", name(*who), paths.join(", "))
-        }
-        Event::WaitEnded { ticket, ending } => match ending {
-            WaitEnding::Granted { .. } => format!("wait {ticket} was served"),
-            WaitEnding::TimedOut => format!("wait {ticket} timed out"),
-            WaitEnding::Cancelled => format!("wait {ticket} was given up"),
-            WaitEnding::AskerEnded => format!("wait {ticket} ended with its agent"),
-        },
-        Event::FileKnown { file, .. } => format!("{by} knows {}", file.path),
-        Event::UnlockedWrite(write) => write.summary(world),
-        Event::CommitUnguarded(commit) => commit.summary(world),
-        Event::MoveIntended(intended) => moves::intended(&by, intended),
-        Event::MoveUndone { commit, branch, of, .. } => moves::undone(&name(*of), commit, branch.as_deref()),
-        Event::Committed { commit, recovered, .. } => {
-            let files = crate::operations::commits::files(commit.files_total);
-            let later = moves::found_later(*recovered);
-            format!("{by} committed {files} as {}: {}{later}", moves::short(&commit.id), commit.subject)
-        }
-        Event::WorktreeAdded { tree, .. } => {
-            format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
-        }
-        Event::WorktreeReleased { slug, .. } => format!("{by} released the worktree {slug}"),
-        Event::WorktreeKept { slug, why, .. } => format!("the worktree {slug} is kept: {why}"),
-        Event::WorktreeRemoved { slug, rescue, .. } => {
-            format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
-        }
-        Event::BranchMerged { source, target, commit, files_total, recovered, .. } => {
-            let (short, later) = (moves::short(commit), moves::found_later(*recovered));
-            let files = crate::operations::commits::files(*files_total);
-            format!("{by} merged {source} into {target} as {short}: {files}{later}")
-        }
-        Event::MergeConflicted { source, target, paths, .. } => {
-            format!("{source} and {target} both changed {}", paths.join(", "))
-        }
-        Event::Mail(event) => families::mail(&by, event, world, !is_private(record, world, reader)),
-        Event::Control(event) => families::control(&by, event, world),
-        Event::Decision(event) => families::decision(&by, event),
-        Event::Team(event) => families::team(&by, event, world),
-        Event::Person(event) => families::person(&by, event, record.from.as_deref()),
-        Event::Permission(event) => crate::operations::permissions::told::summary(event, &by, world),
-        Event::Task(event) => tasks::summary(&by, event, world),
-        Event::Pool(event) => pools::summary(&by, event, world),
-        Event::NothingChanged {} => format!("{by} asked for what was so already"),
-        Event::NoticesTaken { agent, .. } => format!("{} was told what waited for it", agent_name(agent)),
-    }
 }
 
 impl fmt::Display for Entry {

@@ -18,8 +18,7 @@ const PTY_MAJORS: std::ops::RangeInclusive<u32> = 136..=143;
 
 /// One process of a lineage.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Link {
-    /// The process.
+pub struct LineageProcess {
     pub process: Process,
     /// Its program's name, cut off by the kernel after 15 bytes.
     pub name: String,
@@ -37,7 +36,7 @@ pub struct Link {
 
 /// Where a lineage ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub enum LineageEnd {
     /// At the first process, or where this machine's processes begin.
     Top,
     /// Somewhere: it is deeper than anybody nests programs.
@@ -49,27 +48,25 @@ pub enum End {
 /// A process and those above it, the nearest first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lineage {
-    /// The processes.
-    pub links: Vec<Link>,
-    /// Where it ends.
-    pub end: End,
+    pub links: Vec<LineageProcess>,
+    pub end: LineageEnd,
 }
 
 impl Lineage {
     /// The lineage of a process.
     pub fn of(pid: u32) -> Lineage {
-        let mut links: Vec<Link> = Vec::new();
+        let mut links: Vec<LineageProcess> = Vec::new();
         let mut next = pid;
         loop {
             if links.len() >= DEPTH_MAX {
-                return Lineage { links, end: End::TooDeep };
+                return Lineage { links, end: LineageEnd::TooDeep };
             }
-            let Some(link) = link(next) else { return Lineage { links, end: End::Gone } };
+            let Some(link) = link(next) else { return Lineage { links, end: LineageEnd::Gone } };
             let parent = link.parent;
             links.push(link);
             match parent {
                 // A parent outside of this namespace of processes is 0.
-                0 | 1 => return Lineage { links, end: End::Top },
+                0 | 1 => return Lineage { links, end: LineageEnd::Top },
                 parent => next = parent,
             }
         }
@@ -77,7 +74,7 @@ impl Lineage {
 
     /// Nothing is known: the process is gone.
     pub fn gone() -> Lineage {
-        Lineage { links: vec![], end: End::Gone }
+        Lineage { links: vec![], end: LineageEnd::Gone }
     }
 
     /// The programs, from the outermost one down.
@@ -88,7 +85,7 @@ impl Lineage {
 
     /// The program that the caller belongs to: the nearest above it that is no mere wrapper, unless that is beyond the
     /// shell of a terminal. What a person types there belongs to no program, nor does what a terminal's host starts.
-    pub fn program(&self) -> Option<&Link> {
+    pub fn program(&self) -> Option<&LineageProcess> {
         for (at, link) in self.links.iter().enumerate() {
             if at > 0 && !link.is_wrapper() {
                 return (!is_host(link)).then_some(link);
@@ -102,14 +99,14 @@ impl Lineage {
 
     /// Whether the process is the shell of the caller's terminal, what hosts terminals, or beyond: the person's own.
     pub fn is_persons_own(&self, pid: u32) -> bool {
-        let is_shell = |link: &Link| link.leads_terminal() && link.is_wrapper();
+        let is_shell = |link: &LineageProcess| link.leads_terminal() && link.is_wrapper();
         let first = self.links.iter().position(|link| is_shell(link) || is_host(link));
         let at = self.links.iter().position(|link| link.process.pid == pid);
         at.zip(first).is_some_and(|(at, first)| at >= first)
     }
 
     /// Those that were perhaps taken in by their parent after they had lost another.
-    pub fn adopted(&self) -> impl Iterator<Item = &Link> {
+    pub fn adopted(&self) -> impl Iterator<Item = &LineageProcess> {
         let parents = self.links.iter().skip(1).map(Some).chain(std::iter::once(None));
         self.links.iter().zip(parents).filter_map(|(link, parent)| {
             let by_reaper = match parent {
@@ -127,7 +124,7 @@ impl Lineage {
     }
 }
 
-impl Link {
+impl LineageProcess {
     fn is_wrapper(&self) -> bool {
         WRAPPERS.contains(&self.name.trim_start_matches('-'))
     }
@@ -163,7 +160,7 @@ fn device(number: u32) -> (u32, u32) {
 
 /// A process as the kernel describes it.
 #[cfg(target_os = "linux")]
-pub fn link(pid: u32) -> Option<Link> {
+pub fn link(pid: u32) -> Option<LineageProcess> {
     let stat = crate::processes::about(pid, "stat", u64::MAX)?;
     // The name may hold anything, so the fields are counted from its closing parenthesis.
     let (open, close) =
@@ -176,7 +173,7 @@ pub fn link(pid: u32) -> Option<Link> {
     if matches!(fields.first(), Some(&"Z" | &"X")) {
         return None;
     }
-    Some(Link {
+    Some(LineageProcess {
         process: Process { pid, start: fields.get(19)?.parse().ok()? },
         name,
         parent: number(1)? as u32,
@@ -189,7 +186,7 @@ pub fn link(pid: u32) -> Option<Link> {
 
 /// Elsewhere the process table is asked, which knows less.
 #[cfg(not(target_os = "linux"))]
-pub fn link(pid: u32) -> Option<Link> {
+pub fn link(pid: u32) -> Option<LineageProcess> {
     let output = std::process::Command::new("ps")
         .args(["-o", "ppid=,pgid=,sess=,tpgid=,tdev=,lstart=,ucomm=", "-p", &pid.to_string()])
         .output()
@@ -199,7 +196,7 @@ pub fn link(pid: u32) -> Option<Link> {
     let number = |at: usize| fields.get(at)?.parse::<i64>().ok();
     let started = fields.get(5..10)?.join(" ");
     let start = started.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    Some(Link {
+    Some(LineageProcess {
         process: Process { pid, start },
         name: fields.get(10..)?.join(" "),
         parent: number(0)? as u32,
@@ -220,7 +217,7 @@ mod tests {
             let words: Vec<&str> = line.split(' ').collect();
             let after = |at: usize| words[at][1..].parse::<u32>().expect("a number");
             let pid = words[0].parse().expect("a number");
-            Link {
+            LineageProcess {
                 process: Process { pid, start: u64::from(pid) },
                 name: words[1].into(),
                 parent: words[2].parse().expect("a number"),
@@ -230,7 +227,7 @@ mod tests {
                 foreground: after(6) as i32,
             }
         });
-        Lineage { links: links.collect(), end: End::Top }
+        Lineage { links: links.collect(), end: LineageEnd::Top }
     }
 
     #[test]
@@ -275,7 +272,7 @@ mod tests {
 
     #[test]
     fn terminals_have_names() {
-        let on = |terminal| Link { terminal, ..link(std::process::id()).expect("this process") };
+        let on = |terminal| LineageProcess { terminal, ..link(std::process::id()).expect("this process") };
         assert_eq!(on(0x8803).terminal_name().as_deref(), Some("pts/3"));
         assert_eq!(on(0x0010_8805).pty(), Some(256 + 5));
         assert_eq!(on(0x0401).terminal_name().as_deref(), Some("tty1"));
@@ -287,7 +284,7 @@ mod tests {
         let own = std::process::id();
         let line = Lineage::of(own);
         assert_eq!(line.links.first().map(|link| link.process.pid), Some(own));
-        assert!(line.links.len() > 1 && line.end == End::Top, "{line:?}");
+        assert!(line.links.len() > 1 && line.end == LineageEnd::Top, "{line:?}");
         assert_eq!(Lineage::of(u32::MAX), Lineage::gone());
     }
 }

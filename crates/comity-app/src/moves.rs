@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use comity_core::moves::{Act, Move, OpenMove};
+use comity_core::moves::{Move, MoveAsk, MoveCause, OpenMove};
 use comity_core::{Ask, Principal, ProjectId, Refusal};
-use comity_git::commit::{Begun, came_about};
+use comity_git::commit::{BegunCommit, came_about};
 use comity_git::worktree::{Branch, CommitId};
 
 use crate::application::Application;
@@ -28,7 +28,7 @@ type Course = (ProjectId, Box<str>, Option<Box<str>>);
 
 /// The moves of this server.
 #[derive(Default)]
-pub(crate) struct Moves {
+pub(crate) struct OngoingMoves {
     /// Those that somebody is at: nobody else says what came of them.
     under_way: Mutex<BTreeMap<Course, usize>>,
     settling: Mutex<()>,
@@ -56,7 +56,7 @@ impl<'a> Moving<'a> {
         // Before it is written: nobody may take it for one that was left.
         *lock(&self.app.moves().under_way).entry(course.clone()).or_default() += 1;
         self.begun.push(course);
-        let asks = first.into_iter().chain([Ask::IntendMove(Box::new(intended))]).collect();
+        let asks = first.into_iter().chain([Ask::Move(MoveAsk::Intend(Box::new(intended)))]).collect();
         match self.app.engine().ask_all(self.who, asks) {
             Ok(_) => {
                 panic_at("intended");
@@ -80,7 +80,7 @@ impl<'a> Moving<'a> {
             world.moves.open().filter(is_it).last().map(|open| open.number)
         };
         let Some(number) = number else { return Ok(()) };
-        let ask = Ask::SettleMove { number, has_moved: true };
+        let ask = Ask::Move(MoveAsk::Settle { number, has_moved: true });
         let problem = match self.app.engine().ask(self.who, ask) {
             Ok(_) => {
                 panic_at("recorded");
@@ -188,7 +188,7 @@ fn left_open(app: &Application, project: Option<ProjectId>) -> Vec<OpenMove> {
 }
 
 fn settle_one(app: &Application, open: &OpenMove) -> Result<(), String> {
-    let ask = Ask::SettleMove { number: open.number, has_moved: has_moved(app, &open.intended)? };
+    let ask = Ask::Move(MoveAsk::Settle { number: open.number, has_moved: has_moved(app, &open.intended)? });
     match app.engine().ask(Principal::System, ask) {
         Ok(_) => Ok(()),
         Err(Failed::Refused(refusal)) => Err(refusal.to_string()),
@@ -202,13 +202,17 @@ fn has_moved(app: &Application, intended: &Move) -> Result<bool, String> {
     let project = project.ok_or("its project is not known")?;
     let common_dir = Path::new(&*project.common_dir);
     match &intended.act {
-        Act::Commit { .. } => {
+        MoveCause::Commit { .. } => {
             let worktree = Path::new(intended.worktree.as_deref().unwrap_or(&project.common_dir));
-            let begun =
-                Begun { common_dir, worktree, branch: intended.branch.as_deref(), commit: &intended.new };
+            let begun = BegunCommit {
+                common_dir,
+                worktree,
+                branch: intended.branch.as_deref(),
+                commit: &intended.new,
+            };
             came_about(&begun, PATIENCE).map_err(|no| no.to_string())
         }
-        Act::Merge { target, .. } => {
+        MoveCause::Merge { target, .. } => {
             let driver = app.trees().driver(app.config(), common_dir).map_err(|no| no.to_text())?;
             let target = Branch::parse(target).map_err(|no| no.to_string())?;
             let commit = CommitId::parse(&intended.new).map_err(|no| no.to_string())?;

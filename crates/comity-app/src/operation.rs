@@ -7,15 +7,15 @@ use std::sync::Arc;
 use comity_core::agents::Process;
 use comity_core::mail::Receipt;
 use comity_core::people::{Asker, Origin, Proof};
-use comity_core::{Ask, Event, Key, Principal, Refusal, Timestamp, World};
+use comity_core::{Key, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::application::Application;
-use crate::engine::When;
-use crate::identity::{Doubt, Identity, WayIn};
+use crate::identity::{Identity, IdentityDoubt, WayIn};
 use crate::lineage::Lineage;
+pub use crate::plan::Plan;
 
 /// What an operation does to the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,6 @@ pub enum Audience {
 /// Where REST offers an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// GET, POST or DELETE.
     pub method: &'static str,
     /// Below the server's address; `{name}` is a field of the input.
     pub path: &'static str,
@@ -64,12 +63,11 @@ pub struct Route {
 /// Who calls, and from where. Doors make it from the connection and the token, never from the input.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// Who.
     pub who: Principal,
     /// Where from, if it is the human.
     pub origin: Option<Arc<Origin>>,
     /// What is missing, if it is nobody.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<IdentityDoubt>,
     /// The directory that relative paths are meant from.
     pub cwd: Option<PathBuf>,
     /// The process at the other end and those above it, as the kernel knows them.
@@ -83,75 +81,13 @@ pub struct Caller {
 /// Why there is no output.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// The rules say no.
     Refused(Refusal),
-    /// Something broke.
     Fault(String),
-}
-
-/// Makes an output from the events of an ask, the world after them, and the time.
-pub type MakeOutput<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Output + Send>;
-
-/// The same, if what was given is still there when it is answered: a repeat may come late.
-pub type MakeGrant<Output> = Box<dyn FnOnce(&[Event], &World, Timestamp) -> Result<Output, Refusal> + Send>;
-
-/// Makes an output from what the rules said.
-pub type MakeVerdict<Output> = Box<dyn FnOnce(Result<(), Refusal>) -> Output + Send>;
-
-/// Goes on with what the events of an ask have made possible; it may take long.
-pub type GoOn<Output> = Box<dyn FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send>;
-
-/// How an operation goes on.
-pub enum Plan<Output> {
-    /// It is answered already.
-    Answer(Output),
-    /// These asks go to the engine; the events of the last one make the answer.
-    Change {
-        /// In order; a refusal ends them.
-        asks: Vec<Ask>,
-        /// Makes the answer.
-        finish: MakeOutput<Output>,
-    },
-    /// The same, but what was given may be gone by the time of the answer: that is refused.
-    Grant {
-        /// In order; a refusal ends them.
-        asks: Vec<Ask>,
-        /// Makes the answer.
-        finish: MakeGrant<Output>,
-    },
-    /// The same, but what makes the answer may take long, and has a thread of its own.
-    ChangeThen {
-        /// In order; a refusal ends them.
-        asks: Vec<Ask>,
-        /// Makes the answer.
-        then: GoOn<Output>,
-    },
-    /// The same, once there is something to change or the time is up.
-    ChangeWhen {
-        /// What the asks wait for.
-        when: When,
-        /// In order; a refusal ends them.
-        asks: Vec<Ask>,
-        /// Makes the answer.
-        finish: MakeOutput<Output>,
-    },
-    /// The asks are somebody's whom the door does not know; a refusal is an answer, too.
-    Judge {
-        /// Whose.
-        who: Principal,
-        /// What the asks wait for, if they do.
-        when: Option<When>,
-        /// In order; a refusal ends them.
-        asks: Vec<Ask>,
-        /// Makes the answer, from nothing or from a refusal.
-        finish: MakeVerdict<Output>,
-    },
 }
 
 /// An output, ready for a door.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// As JSON.
     pub json: String,
     /// In words, if that was asked for.
     pub text: Option<String>,

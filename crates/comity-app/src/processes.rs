@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use comity_core::Millis;
 use comity_core::agents::{Process, Since};
 
-use crate::lineage::{Lineage, Link, link};
+use crate::lineage::{Lineage, LineageProcess, link};
 
 /// Begins the group of processes that are in the session of the first process.
 pub const FIRST_SESSION: &str = "1:";
 
 /// How a process is marked; the number is its limit on file locks. Limits only fall: an agent's process stays one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Mark {
-    /// It is an agent's.
+pub enum ProcessMark {
     Agent = 0x434f_4d48,
     /// It presented an agent's token, as a script does that works with several agents.
     TokenUser = 0x434f_4d49,
@@ -78,7 +77,7 @@ pub fn since(process: Option<Process>, caller: Option<&Lineage>) -> Option<Since
 
 /// What a process shares with all that it starts, whatever parents are lost: its control group, and whether it is in the
 /// session of the first process.
-pub fn group(link: &Link) -> Option<String> {
+pub fn group(link: &LineageProcess) -> Option<String> {
     let groups = control_group(link.process.pid)?;
     let hash = blake3::hash(groups.as_bytes()).to_hex();
     Some(format!("{}{}", if link.session == 1 { FIRST_SESSION } else { "" }, &hash[..16]))
@@ -100,13 +99,13 @@ pub fn markings() -> u64 {
 /// Marks a process and all below it as an agent's. The mark is the hard limit on file locks, of which the kernel makes no
 /// use: whatever a process starts inherits it, whichever parents are lost or chosen, and none but root takes it off.
 #[cfg(target_os = "linux")]
-pub fn mark(process: Process, mark: Mark) {
+pub fn mark(process: Process, mark: ProcessMark) {
     mark_all(process, mark);
     MARKINGS.fetch_add(1, Ordering::Release);
 }
 
 #[cfg(target_os = "linux")]
-fn mark_all(process: Process, mark: Mark) {
+fn mark_all(process: Process, mark: ProcessMark) {
     let mut marked = Vec::new();
     let mut waiting = vec![process.pid];
     // A process that starts while this looks is found in the next round, or has inherited the mark.
@@ -131,7 +130,7 @@ fn mark_all(process: Process, mark: Mark) {
 
 /// Marks one process, and what it starts from now on.
 #[cfg(target_os = "linux")]
-pub fn mark_one(pid: u32, mark: Mark) {
+pub fn mark_one(pid: u32, mark: ProcessMark) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let limit = Rlimit { current: Some(mark as u64), maximum: Some(mark as u64) };
     // It fails for what has a smaller limit, and so the mark.
@@ -149,15 +148,15 @@ fn limit_of(pid: u32) -> Option<u64> {
 
 /// The mark that a process carries.
 #[cfg(target_os = "linux")]
-pub fn mark_of(pid: u32) -> Option<Mark> {
+pub fn mark_of(pid: u32) -> Option<ProcessMark> {
     let hard = limit_of(pid)?;
-    [Mark::Agent, Mark::TokenUser].into_iter().find(|mark| hard <= *mark as u64)
+    [ProcessMark::Agent, ProcessMark::TokenUser].into_iter().find(|mark| hard <= *mark as u64)
 }
 
 /// The limit that counts as a mark though nobody here has set it: a mark below could not be told from it.
 #[cfg(target_os = "linux")]
 pub fn limit_like_a_mark(pid: u32) -> Option<u64> {
-    limit_of(pid).filter(|hard| *hard < Mark::Agent as u64)
+    limit_of(pid).filter(|hard| *hard < ProcessMark::Agent as u64)
 }
 
 #[cfg(target_os = "linux")]
@@ -168,15 +167,15 @@ fn children(pid: u32) -> Vec<u32> {
 
 /// Elsewhere a process cannot be marked from outside.
 #[cfg(not(target_os = "linux"))]
-pub fn mark(_: Process, _: Mark) {}
+pub fn mark(_: Process, _: ProcessMark) {}
 
 /// Elsewhere a process cannot be marked from outside.
 #[cfg(not(target_os = "linux"))]
-pub fn mark_one(_: u32, _: Mark) {}
+pub fn mark_one(_: u32, _: ProcessMark) {}
 
 /// Elsewhere there are no marks.
 #[cfg(not(target_os = "linux"))]
-pub fn mark_of(_: u32) -> Option<Mark> {
+pub fn mark_of(_: u32) -> Option<ProcessMark> {
     None
 }
 
@@ -208,12 +207,12 @@ mod tests {
         let before = number();
         let top = identify(shell.id()).expect("the shell");
         assert!(!is_marked(top.pid) && !is_marked(std::process::id()));
-        mark(top, Mark::TokenUser);
-        mark(top, Mark::Agent);
+        mark(top, ProcessMark::TokenUser);
+        mark(top, ProcessMark::Agent);
         std::io::Write::write_all(&mut shell.stdin.take().expect("a pipe"), b"go\n").expect("written");
         let after = number();
-        mark(top, Mark::TokenUser);
-        assert_eq!([mark_of(top.pid), mark_of(after)], [Some(Mark::Agent); 2]);
+        mark(top, ProcessMark::TokenUser);
+        assert_eq!([mark_of(top.pid), mark_of(after)], [Some(ProcessMark::Agent); 2]);
         assert!(!is_marked(std::process::id()));
         for pid in [before, after, top.pid] {
             let kill = std::process::Command::new("kill").arg(pid.to_string()).status();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use comity_core::projects::ProjectAsk;
 use comity_core::{Ask, PathPattern, Refusal, World};
 use comity_git::Repository;
 
@@ -19,11 +20,11 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Repositories by the directory they were found from.
 #[derive(Debug, Default)]
 pub struct Projects {
-    found: Mutex<HashMap<PathBuf, Found>>,
+    found: Mutex<HashMap<PathBuf, CachedProject>>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct CachedProject {
     repository: Arc<Repository>,
     settings: Arc<Result<ProjectConfig, String>>,
     looked: Instant,
@@ -31,7 +32,7 @@ struct Found {
 
 /// A place from which paths are meant.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PathBase {
     repository: Arc<Repository>,
     settings: Arc<Result<ProjectConfig, String>>,
     cwd: PathBuf,
@@ -39,7 +40,7 @@ pub struct Place {
 
 impl Projects {
     /// The place that the caller is in.
-    pub fn place(&self, caller: &Caller) -> Result<Place, Failure> {
+    pub fn place(&self, caller: &Caller) -> Result<PathBase, Failure> {
         let Some(cwd) = caller.cwd.as_deref().filter(|cwd| cwd.is_absolute()) else {
             return Err(Refusal::bad_input(
                 "it is not known which directory you are in",
@@ -51,7 +52,7 @@ impl Projects {
     }
 
     /// The place that a directory is.
-    pub fn at(&self, cwd: &Path) -> Result<Place, Failure> {
+    pub fn at(&self, cwd: &Path) -> Result<PathBase, Failure> {
         let mut known = self.known();
         if let Some(found) = known.get(cwd).filter(|found| found.looked.elapsed() < FRESH) {
             return Ok(found.place(cwd));
@@ -65,20 +66,20 @@ impl Projects {
         if known.len() >= DIRECTORIES_MAX {
             known.clear();
         }
-        let found = Found { repository, settings, looked: Instant::now() };
+        let found = CachedProject { repository, settings, looked: Instant::now() };
         let place = found.place(cwd);
         known.insert(cwd.into(), found);
         Ok(place)
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Found>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, CachedProject>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Found {
-    fn place(&self, cwd: &Path) -> Place {
-        Place { repository: self.repository.clone(), settings: self.settings.clone(), cwd: cwd.into() }
+impl CachedProject {
+    fn place(&self, cwd: &Path) -> PathBase {
+        PathBase { repository: self.repository.clone(), settings: self.settings.clone(), cwd: cwd.into() }
     }
 }
 
@@ -91,7 +92,7 @@ fn find(cwd: &Path) -> Result<Repository, Failure> {
     }
 }
 
-impl Place {
+impl PathBase {
     /// The project.
     pub fn project(&self) -> comity_core::ProjectId {
         self.repository.project()
@@ -130,6 +131,6 @@ impl Place {
             return None;
         }
         let common_dir = self.repository.common_dir().to_string_lossy().into_owned().into();
-        Some(Ask::AddProject { project, common_dir, case: self.repository.case() })
+        Some(Ask::Project(ProjectAsk::Add { project, common_dir, case: self.repository.case() }))
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::time::SystemTime;
 
-use comity_core::worktrees::Worktree;
+use comity_core::worktrees::{Worktree, WorktreeAsk};
 use comity_core::{Ask, Key, Principal, Refusal, World};
-use comity_git::worktree::{Driver, Hook, InnerPath, Kept, Rules, TRASH_KEPT_FOR, Why};
+use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, TRASH_KEPT_FOR, Why, WorktreeHook};
 
 use crate::application::Application;
 use crate::engine::Failed;
@@ -15,11 +15,11 @@ use crate::operations::guard::confiner;
 use crate::trees;
 
 /// What became of a worktree that was to go.
-pub(crate) enum Verdict {
+pub(crate) enum RemovalOutcome {
     /// It is in the trash by this name; one that a program of the user's has removed has none.
     Gone { id: Option<String> },
     /// It stays, for these reasons.
-    Kept(Vec<Kept>),
+    Kept(Vec<KeepReason>),
 }
 
 /// Proves that no work is in a worktree and puts it into the trash, or says what is in it.
@@ -30,7 +30,7 @@ pub(crate) fn settle(
     by: Principal,
     worktree: &Worktree,
     key: Option<Key>,
-) -> Result<Verdict, Failure> {
+) -> Result<RemovalOutcome, Failure> {
     let project = app.engine().world().projects.get(&worktree.project).cloned();
     let project = project.ok_or_else(|| Failure::fault("the project of the worktree is not known"))?;
     let common_dir = Path::new(&*project.common_dir);
@@ -49,16 +49,16 @@ pub(crate) fn settle(
         Err(kept) => match driver.trashed_from(Path::new(&*worktree.tree.path)) {
             // It went before, and the server did not live to write it down.
             Ok(Some(trashed)) => (Some(trashed.id), trashed.saved_as.unwrap_or_default()),
-            Ok(None) | Err(_) => return Ok(Verdict::Kept(kept)),
+            Ok(None) | Err(_) => return Ok(RemovalOutcome::Kept(kept)),
         },
     };
     let (project, slug) = (worktree.project, worktree.tree.slug.clone());
-    let asked = Ask::RemoveWorktree { project, slug, rescue: rescue.into() };
+    let asked = Ask::Worktree(WorktreeAsk::Remove { project, slug, rescue: rescue.into() });
     app.engine().ask_with_key(by, vec![asked], key).map_err(|failed| match failed {
         Failed::Refused(refusal) => refusal.into(),
         Failed::Fault(problem) => Failure::Fault(problem),
     })?;
-    Ok(Verdict::Gone { id })
+    Ok(RemovalOutcome::Gone { id })
 }
 
 /// Empties the trash of what has been there for a week; what cannot be proven again stays.
@@ -72,7 +72,7 @@ pub(crate) fn purge(app: &Application, worktree: &Worktree) {
 }
 
 /// Whether all that speaks against it is somebody at work, who may be done in a moment.
-pub(crate) fn may_pass(kept: &[Kept]) -> bool {
+pub(crate) fn may_pass(kept: &[KeepReason]) -> bool {
     kept.iter().all(|kept| match kept.why {
         Why::InUse | Why::Process | Why::Changed => true,
         Why::NotOurs
@@ -90,7 +90,7 @@ pub(crate) fn may_pass(kept: &[Kept]) -> bool {
 }
 
 /// The reasons in one line.
-pub(crate) fn in_words(kept: &[Kept]) -> String {
+pub(crate) fn in_words(kept: &[KeepReason]) -> String {
     kept.iter().map(ToString::to_string).collect::<Vec<String>>().join("; ")
 }
 
@@ -100,11 +100,11 @@ fn remove(
     worktree: &Worktree,
     driver: &Driver,
     build_dirs: &[InnerPath],
-    hook: Option<&Hook>,
-) -> Result<(Option<String>, String), Vec<Kept>> {
+    hook: Option<&WorktreeHook>,
+) -> Result<(Option<String>, String), Vec<KeepReason>> {
     let in_use = |path: &Path| is_in_use(&app.engine().world(), by, worktree, path);
-    let proof =
-        driver.prove_removable(Path::new(&*worktree.tree.path), Rules { build_dirs, in_use: &in_use })?;
+    let proof = driver
+        .prove_removable(Path::new(&*worktree.tree.path), RemovalRules { build_dirs, in_use: &in_use })?;
     match hook {
         Some(hook) => driver.remove_by_hook(hook, &proof).map(|_| (None, String::new())),
         None => driver.remove(proof).map(|gone| (Some(gone.id), gone.saved_as.unwrap_or_default())),
@@ -112,7 +112,7 @@ fn remove(
 }
 
 /// The program of the user's that removes it, if there is one.
-fn hook(app: &Application, by: Principal, worktree: &Worktree) -> Result<Option<Hook>, Failure> {
+fn hook(app: &Application, by: Principal, worktree: &Worktree) -> Result<Option<WorktreeHook>, Failure> {
     let program = &app.config().worktree.remove_hook;
     let removed = Path::new(&*worktree.tree.path);
     let confiner = if program.is_empty() { None } else { confiner(app, by, Some(removed))? };

@@ -5,38 +5,35 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use comity_core::agents::AgentEvent;
 use comity_core::mail::MailEvent;
 use comity_core::{Event, Principal, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::log::Reader;
-use crate::weight::Page;
+use crate::held_dir::HeldDir;
+use crate::log::LogReader;
+use crate::weight::PageSize;
 
 /// The form of the index; another one is thrown away and made again.
 const VERSION: i64 = 2;
 /// What is read from the log at a time.
-const PAGE: Page = Page { records: 1_000, bytes: 1024 * 1024 };
+const PAGE: PageSize = PageSize { records: 1_000, bytes: 1024 * 1024 };
 
 /// The index of all mail.
 pub struct MailIndex {
+    home: Option<HeldDir>,
     path: PathBuf,
     open: Mutex<Option<Connection>>,
 }
 
 /// A letter that has what was searched for.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Found {
-    /// Its number.
+pub struct FoundLetter {
     pub id: String,
-    /// Name of the sender.
     pub from: String,
-    /// Names of the receivers.
     pub to: String,
-    /// The conversation.
     pub thread: String,
-    /// When, on the wall.
     pub wall_ms: i64,
-    /// What it is about.
     pub subject: Option<String>,
     /// The part of it that was found.
     pub snippet: String,
@@ -44,30 +41,31 @@ pub struct Found {
 
 /// What is searched for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
-    /// Words that it has.
+pub struct LetterQuery<'a> {
     pub words: &'a str,
     /// The conversation that it belongs to.
     pub thread: Option<&'a str>,
-    /// Letters at most.
     pub limit: usize,
 }
 
 impl MailIndex {
     /// The index below a state directory; it is made when it is first used.
     pub fn below(home: &Path) -> MailIndex {
-        MailIndex { path: home.join("mail-index.db"), open: Mutex::new(None) }
+        MailIndex { home: HeldDir::open(home).ok(), path: home.join("mail-index.db"), open: Mutex::new(None) }
     }
 
     /// The newest letters that have all the words, or all of one thread, of those that may be read: `may_read` is given
     /// the sender and the receivers.
     pub fn search(
         &self,
-        reader: &Reader,
+        reader: &LogReader,
         head: u64,
-        wanted: &Wanted<'_>,
+        wanted: &LetterQuery<'_>,
         may_read: impl FnMut(Principal, &[Principal]) -> bool,
-    ) -> Result<Vec<Found>, String> {
+    ) -> Result<Vec<FoundLetter>, String> {
+        if self.home.as_ref().is_some_and(|home| !home.is_in_place()) {
+            return Err(said("the state directory was moved or removed"));
+        }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = match open.take() {
             Some(connection) => connection,
@@ -120,7 +118,7 @@ fn prepare(connection: &Connection) -> Result<(), String> {
 }
 
 /// Reads what the log has got since the last search.
-fn catch_up(connection: &mut Connection, reader: &Reader, head: u64) -> Result<(), String> {
+fn catch_up(connection: &mut Connection, reader: &LogReader, head: u64) -> Result<(), String> {
     let seq: i64 = connection.query_row("SELECT seq FROM place", [], |row| row.get(0)).map_err(said)?;
     let mut after = u64::try_from(seq).map_err(said)?;
     while after < head {
@@ -140,7 +138,7 @@ fn catch_up(connection: &mut Connection, reader: &Reader, head: u64) -> Result<(
 
 fn add(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
     match &record.event {
-        Event::AgentJoined { agent, profile, .. } => {
+        Event::Agent(AgentEvent::Joined { agent, profile, .. }) => {
             let (id, name) = (agent.to_string(), profile.name.to_string());
             connection
                 .prepare_cached("INSERT OR REPLACE INTO agents VALUES (?1, ?2)")?
@@ -183,9 +181,9 @@ fn name(connection: &Connection, who: Principal) -> rusqlite::Result<String> {
 
 fn query(
     connection: &Connection,
-    wanted: &Wanted<'_>,
+    wanted: &LetterQuery<'_>,
     mut may_read: impl FnMut(Principal, &[Principal]) -> bool,
-) -> Result<Vec<Found>, String> {
+) -> Result<Vec<FoundLetter>, String> {
     let select =
         "SELECT id, sender, receivers, thread, wall_ms, subject, snippet(letters, 6, '', '', '...', 32), members
         FROM letters WHERE letters MATCH ?1 AND (?2 IS NULL OR thread = ?2) ORDER BY rowid DESC";
@@ -210,8 +208,8 @@ fn query(
     Ok(found)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
+fn read(row: &Row<'_>) -> rusqlite::Result<FoundLetter> {
+    Ok(FoundLetter {
         id: row.get(0)?,
         from: row.get(1)?,
         to: row.get(2)?,

@@ -54,13 +54,13 @@ impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Given {
+        enum SpanInput {
             Seconds(u64),
             Text(String),
         }
-        match Given::deserialize(deserializer)? {
-            Given::Seconds(seconds) => Ok(Span(Millis(seconds.saturating_mul(1_000)))),
-            Given::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        match SpanInput::deserialize(deserializer)? {
+            SpanInput::Seconds(seconds) => Ok(Span(Millis(seconds.saturating_mul(1_000)))),
+            SpanInput::Text(text) => text.parse().map_err(serde::de::Error::custom),
         }
     }
 }

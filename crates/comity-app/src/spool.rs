@@ -4,50 +4,42 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError};
 
-use comity_core::mail::{Draft, MailAsk, Recipient};
+use comity_core::mail::{LetterDraft, MailAsk, Recipient};
 use comity_core::redact::redact;
-use comity_core::{Ask, Key, Principal};
-use comity_mailbox::{BoxName, Content, Mailboxes, Message};
+use comity_core::{Ask, Key, Principal, World};
+use comity_mailbox::{BoxName, Mailboxes, Message, MessageContent};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::application::Application;
+use crate::reconciler::{self, Bell, NextLook};
 
 /// The team of boxes that are written to by somebody who knows of no team.
 pub const NO_TEAM: &str = "default";
 
-/// What was taken over, and what went wrong.
-#[derive(Clone, PartialEq, Debug, Default)]
+/// What was taken over.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct TakenOver {
-    /// Letters that are in the server's care now.
     pub letters: usize,
     /// What could not be taken over yet, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
 
 /// One at a time: two that take over would only get into each other's way.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Runs until the engine stops: takes over what is there, and then what is there for whoever joins.
+/// Takes over what is there, and then what is there for whoever joins, until the engine stops.
 pub fn run(app: &Application) -> io::Result<()> {
-    let (wake, woken) = mpsc::sync_channel::<()>(1);
-    let (watched, known) = (app.clone(), AtomicUsize::new(0));
-    let _ = wake.try_send(());
-    app.engine().feed().wake(Arc::new(move |_| {
-        let changes = watched.engine().world().agents.changes();
-        if known.swap(changes, Ordering::Relaxed) != changes {
-            let _ = wake.try_send(());
+    let (app, engine) = (app.clone(), app.engine().clone());
+    let agents = |world: &World| world.agents.changes() as u64;
+    let taking = reconciler::run(&engine, "spool", Bell::new(), agents, move || {
+        for problem in take_over(&app).problems {
+            eprintln!("comity: mail in files: {problem}");
         }
-    }));
-    let app = app.clone();
-    let thread = std::thread::Builder::new().name("spool".into());
-    let taking = thread.spawn(move || {
-        while woken.recv().is_ok() && !app.engine().feed().is_stopped() {
-            for problem in take_over(&app).problems {
-                eprintln!("comity: mail in files: {problem}");
-            }
-        }
+        NextLook::Woken
     });
     taking.map(drop)
 }
@@ -103,20 +95,20 @@ fn empty(app: &Application, files: &Mailboxes, place: &BoxName, taken: &mut Take
     }
 }
 
-fn draft(place: &BoxName, message: &Message) -> Draft {
+fn draft(place: &BoxName, message: &Message) -> LetterDraft {
     // A message that calls itself typed is not believed: it is shown as what it says.
     let text = match message.content() {
-        Content::Text(text) => text.to_owned(),
-        Content::Control { kind, body } => format!("{kind}: {}", serde_json::Value::Object(body)),
+        MessageContent::Text(text) => text.to_owned(),
+        MessageContent::Control { kind, body } => format!("{kind}: {}", serde_json::Value::Object(body)),
     };
     let text = if text.trim().is_empty() { "(an empty message)".into() } else { redact(&text).into_owned() };
-    Draft {
+    LetterDraft {
         to: vec![Recipient::Agent(place.agent().into())],
         subject: message.summary.as_deref().map(|summary| redact(summary).into()),
         text: text.into(),
         client_id: Some(key(place, &message.id)),
         claimed: Some(message.from.as_str().into()),
-        ..Draft::default()
+        ..LetterDraft::default()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use comity_git::Confiner;
-use comity_git::worktree::{Driver, Hook, Places};
+use comity_git::worktree::{Driver, Places, WorktreeHook};
 
 use crate::config::Config;
 use crate::operation::Failure;
@@ -79,9 +79,9 @@ pub(crate) fn home(config: &Config, common_dir: &Path) -> PathBuf {
 }
 
 /// A program of the user's, if one is set, and what runs it.
-pub fn hook(argv: &[String], confiner: Option<Confiner>) -> Option<Hook> {
+pub fn hook(argv: &[String], confiner: Option<Confiner>) -> Option<WorktreeHook> {
     let argv: Vec<_> = argv.iter().map(Into::into).collect();
-    (!argv.is_empty()).then_some(Hook { argv, patience: PATIENCE, confiner })
+    (!argv.is_empty()).then_some(WorktreeHook { argv, patience: PATIENCE, confiner })
 }
 
 #[cfg(test)]

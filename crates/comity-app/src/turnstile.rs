@@ -9,7 +9,7 @@ pub(crate) struct Turnstile {
 }
 
 /// A place behind the gate; it is free again when this goes.
-pub(crate) struct Turn<'a>(&'a Turnstile);
+pub(crate) struct GateTurn<'a>(&'a Turnstile);
 
 impl Turnstile {
     pub(crate) const fn new(places: usize) -> Turnstile {
@@ -17,15 +17,15 @@ impl Turnstile {
     }
 
     /// Waits for a place.
-    pub(crate) fn enter(&self) -> Turn<'_> {
+    pub(crate) fn enter(&self) -> GateTurn<'_> {
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.more.wait_while(free, |free| *free == 0);
         *waited.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Turn(self)
+        GateTurn(self)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for GateTurn<'_> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.more.notify_one();

@@ -2,6 +2,9 @@
 
 use std::io;
 
+use comity_core::agents::AgentEvent;
+use comity_core::locks::LockEvent;
+use comity_core::reads::ReadEvent;
 use comity_core::{Event, Record};
 use serde::Serialize;
 
@@ -19,25 +22,24 @@ pub fn of(value: &impl Serialize) -> usize {
 /// The bytes of a record, roughly: those that come with every command are not looked at.
 pub fn of_record(record: &Record) -> usize {
     match &record.event {
-        Event::LockAcquired { .. }
-        | Event::LockRenewed { .. }
-        | Event::LockReleased { .. }
-        | Event::AgentSeen { .. }
-        | Event::FileKnown { .. } => SMALL,
+        Event::Lock(LockEvent::Acquired { .. })
+        | Event::Lock(LockEvent::Renewed { .. })
+        | Event::Lock(LockEvent::Released { .. })
+        | Event::Agent(AgentEvent::Seen { .. })
+        | Event::Read(ReadEvent::FileKnown { .. }) => SMALL,
         event => SMALL + of(event),
     }
 }
 
 /// How much is read at a time.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// Records at most.
+pub struct PageSize {
     pub records: usize,
     /// Bytes at most, unless the first record alone has more.
     pub bytes: usize,
 }
 
-impl Page {
+impl PageSize {
     /// The room in an empty page.
     pub fn room(self) -> Room {
         Room { left: self, is_empty: true }
@@ -47,7 +49,7 @@ impl Page {
 /// What is left of a page while it is filled.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    left: Page,
+    left: PageSize,
     is_empty: bool,
 }
 

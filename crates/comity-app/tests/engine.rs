@@ -4,7 +4,8 @@ mod support;
 
 use std::sync::mpsc;
 
-use comity_app::engine::{Answer, Asker, Job};
+use comity_app::engine::{Job, JobAnswer, ReplyTo};
+use comity_core::agents::{AgentAsk, Ending};
 use comity_core::{Ask, Millis, Principal};
 use serde_json::json;
 use support::Place;
@@ -35,8 +36,8 @@ struct CountAtAnswer {
     counted: mpsc::Sender<usize>,
 }
 
-impl Asker for CountAtAnswer {
-    fn answer(self: Box<Self>, _: Answer<'_>) {
+impl ReplyTo for CountAtAnswer {
+    fn answer(self: Box<Self>, _: JobAnswer<'_>) {
         let _ = self.counted.send(self.log.records().len());
     }
 }
@@ -50,16 +51,12 @@ fn nothing_is_answered_before_it_is_written_and_a_batch_is_one_append() {
     let (counted, counts) = mpsc::channel();
     for agent in &agents {
         let Principal::Agent(id) = agent else { panic!("an agent") };
-        let asker = Box::new(CountAtAnswer { log: log.clone(), counted: counted.clone() });
-        app.app.engine().submit(Job {
-            who: (*agent).into(),
-            asks: vec![Ask::Idle { agent: *id, idle: true }],
-            key: None,
-            asker,
-        });
+        let reply_to = Box::new(CountAtAnswer { log: log.clone(), counted: counted.clone() });
+        let asks = vec![Ask::Agent(AgentAsk::Idle { agent: *id, idle: true })];
+        app.app.engine().submit(Job { who: (*agent).into(), asks, key: None, reply_to });
     }
     assert_eq!(counts.try_iter().count(), 0, "submitting answers nothing");
-    app.app.engine().drive();
+    app.app.engine().run_pending();
     let counts: Vec<usize> = counts.try_iter().collect();
     assert_eq!(counts, vec![before + 5; 5], "the whole batch was written before the first answer");
 }
@@ -147,8 +144,8 @@ fn a_project_sets_how_long_its_locks_last_and_nothing_else() {
 /// Panics where its answer is made.
 struct Panics;
 
-impl Asker for Panics {
-    fn answer(self: Box<Self>, _: Answer<'_>) {
+impl ReplyTo for Panics {
+    fn answer(self: Box<Self>, _: JobAnswer<'_>) {
         panic!("a bug, on purpose");
     }
 }
@@ -160,9 +157,9 @@ fn after_a_panic_in_a_batch_nothing_is_written_and_nobody_hangs() {
     let ann = app.join("ann");
     let Principal::Agent(id) = ann else { panic!("an agent") };
     let engine = app.app.engine().clone();
-    let idle = || Ask::Idle { agent: id, idle: true };
-    engine.submit(Job { who: ann.into(), asks: vec![idle()], key: None, asker: Box::new(Panics) });
-    let driven = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.drive()));
+    let idle = || Ask::Agent(AgentAsk::Idle { agent: id, idle: true });
+    engine.submit(Job { who: ann.into(), asks: vec![idle()], key: None, reply_to: Box::new(Panics) });
+    let driven = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine.run_pending()));
     assert!(driven.is_err(), "it panics");
     let written = log.records();
     let refused = app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect_err("the engine is broken");
@@ -170,4 +167,71 @@ fn after_a_panic_in_a_batch_nothing_is_written_and_nobody_hangs() {
     engine.pass_time();
     assert_eq!(log.records(), written, "nothing goes on from a world that nobody knows");
     assert!(written.iter().zip(1..).all(|(record, seq)| record.seq == seq), "the log has no gap");
+}
+
+#[test]
+fn a_thread_that_must_not_wait_leaves_what_waits_for_the_disk_to_the_engine() {
+    let place = Place::new();
+    let (app, log) = place.open_in_memory();
+    let ann = app.join("ann");
+    let Principal::Agent(id) = ann else { panic!("an agent") };
+    let engine = app.app.engine();
+    let (counted, counts) = mpsc::channel();
+    let submit = |ask| {
+        let reply_to = Box::new(CountAtAnswer { log: log.clone(), counted: counted.clone() });
+        engine.submit(Job { who: ann.into(), asks: vec![ask], key: None, reply_to });
+    };
+    let before = log.records().len();
+
+    submit(Ask::Agent(AgentAsk::Idle { agent: id, idle: true }));
+    engine.run_pending_without_waiting();
+    assert_eq!(counts.try_iter().collect::<Vec<_>>(), [before + 1], "it does not wait for the disk");
+
+    // The end of an agent does; what comes after it is decided after it.
+    submit(Ask::Agent(AgentAsk::End { agent: id, ending: Ending::Completed, cause: "done".into() }));
+    engine.run_pending_without_waiting();
+    submit(Ask::Agent(AgentAsk::Idle { agent: id, idle: false }));
+    engine.run_pending_without_waiting();
+    assert_eq!((counts.try_iter().count(), log.records().len()), (0, before + 1), "nothing is written here");
+    assert!(engine.world().agents.living(id).is_ok(), "nor seen");
+
+    engine.pass_time();
+    assert_eq!(counts.try_iter().collect::<Vec<_>>(), [before + 2; 2], "written once, and the other refused");
+    assert!(engine.world().agents.living(id).is_err());
+}
+
+#[test]
+fn what_was_decided_is_written_before_the_log_is_closed() {
+    let place = Place::new();
+    let (app, log) = place.open_in_memory();
+    let Principal::Agent(id) = app.join("ann") else { panic!("an agent") };
+    let engine = app.app.engine();
+    let before = log.records().len();
+    engine.tell(
+        Principal::System,
+        vec![Ask::Agent(AgentAsk::End { agent: id, ending: Ending::Failed, cause: "gone".into() })],
+    );
+    engine.run_pending_without_waiting();
+    assert_eq!(log.records().len(), before);
+    engine.close_log();
+    assert_eq!(log.records().len(), before + 1);
+}
+
+#[test]
+fn a_batch_left_to_the_engine_that_cannot_be_written_changes_nothing() {
+    let place = Place::new();
+    let (app, log) = place.open_in_memory();
+    let Principal::Agent(id) = app.join("ann") else { panic!("an agent") };
+    let engine = app.app.engine();
+    let before = app.facts();
+    log.set_failing(true);
+    engine.tell(
+        Principal::System,
+        vec![Ask::Agent(AgentAsk::End { agent: id, ending: Ending::Failed, cause: "gone".into() })],
+    );
+    engine.run_pending_without_waiting();
+    engine.pass_time();
+    assert_eq!(app.facts(), before);
+    log.set_failing(false);
+    assert!(app.ask(Principal::Agent(id), "lock", json!({ "paths": ["src/a.rs"] })).is_ok());
 }

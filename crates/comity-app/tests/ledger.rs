@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use comity_app::log::{SEGMENT_RECORDS, SqliteLog, StartPoint};
+use comity_core::agents::AgentAsk;
+use comity_core::server::ServerAsk;
 use comity_core::{Ask, Principal};
 use serde_json::json;
 use support::{App, Place};
@@ -16,17 +18,10 @@ fn fill(app: &App, count: u64) {
     let mut idle = true;
     while app.app.engine().world().head < count {
         for _ in 0..500 {
-            let asks = vec![Ask::Idle { agent, idle }];
-            let asker = Box::new(comity_app::engine::Nobody);
-            app.app.engine().submit(comity_app::engine::Job {
-                who: Principal::System.into(),
-                asks,
-                key: None,
-                asker,
-            });
+            app.app.engine().tell(Principal::System, vec![Ask::Agent(AgentAsk::Idle { agent, idle })]);
             idle = !idle;
         }
-        app.app.engine().drive();
+        app.app.engine().run_pending();
     }
 }
 
@@ -45,7 +40,7 @@ fn a_changed_record_is_named() {
     drop(database);
     let (output, _) = app.app.call_and_wait(
         &comity_app::Caller::human(place.repo()),
-        &comity_app::Call { op: "log_verify", ..comity_app::Call::default() },
+        &comity_app::OperationCall { op: "log_verify", ..comity_app::OperationCall::default() },
     );
     let problem = output.expect_err("the change is noticed").to_text();
     assert!(problem.contains("record 3 is not what was written"), "{problem}");
@@ -263,4 +258,43 @@ fn who_is_killed_again_and_again_starts_with_few_records_that_are_not_sealed() {
     }
     app.app.engine().stop();
     house.join().expect("it ends with the engine");
+}
+
+#[test]
+fn a_server_whose_directory_was_moved_writes_nothing_into_its_successors() {
+    let place = Place::new();
+    let stale = place.open();
+    fill(&stale, 25_000);
+    let moved = place.home().with_extension("old");
+    std::fs::rename(place.home(), &moved).expect("moved");
+    std::fs::create_dir(place.home()).expect("made");
+    let successor = place.open();
+    successor.join("bob");
+    let files = || {
+        let mut files: Vec<_> = ["", "ledger"]
+            .iter()
+            .flat_map(|dir| std::fs::read_dir(place.home().join(dir)).expect("read"))
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let reader = stale.reader.clone().expect("a reader");
+    assert_eq!(reader.seal_next(), Ok(true), "into its own");
+    assert_eq!(reader.seal_next(), Ok(true));
+    assert_eq!(reader.segments().keep_newest(1), Ok(1));
+    assert_eq!(reader.segments().ranges().expect("read").len(), 1);
+    // So many that the ceiling of fences has to be raised.
+    let raised = comity_core::Fence(1 << 60);
+    let start =
+        Ask::Server(ServerAsk::Start { fence_floor: raised, version: "1".into(), boot: None, uptime: None });
+    stale.app.engine().ask(Principal::System, start).expect("written");
+    let file = place.repo().join("src/a.rs");
+    std::fs::write(&file, "x").expect("written");
+    let content = comity_app::contents::StoredContent::read(&file).expect("read").expect("a content");
+    stale.app.contents().keep(&content);
+    assert_eq!(files(), before);
+    assert!(moved.join(format!("contents/{}", content.hash)).exists());
+    assert!(successor.ask(Principal::Human, "log_verify", json!({})).is_ok());
 }

@@ -4,8 +4,8 @@ mod support;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use comity_app::{Call, Caller, Failure, Rendered, Responder};
-use comity_core::agents::Ending;
+use comity_app::{Caller, Failure, OperationCall, Rendered, Responder};
+use comity_core::agents::{AgentAsk, Ending};
 use comity_core::{AgentId, Ask, Millis, Principal};
 use serde_json::{Value, json};
 
@@ -55,10 +55,10 @@ impl Scene {
     fn ask_for(&self, input: Value, key: Option<&str>) -> Receiver<Said> {
         let (sender, said) = channel();
         let input = json!({ "tool": "Bash", "input": input }).to_string();
-        let call = Call { op: "ask_permission", input: &input, key, text: true, again: false };
+        let call = OperationCall { op: "ask_permission", input: &input, key, text: true, again: false };
         let caller = Caller::new(self.ann, Some(self.place.repo()));
         self.app.app.call(&caller, &call, Box::new(Send(sender)));
-        self.app.app.engine().drive();
+        self.app.app.engine().run_pending();
         said
     }
 
@@ -139,7 +139,7 @@ fn every_fault_is_a_no() {
             "crash",
             |scene| {
                 let (agent, ending) = (scene.agent(), Ending::Failed);
-                let ask = Ask::End { agent, ending, cause: "crashed".into() };
+                let ask = Ask::Agent(AgentAsk::End { agent, ending, cause: "crashed".into() });
                 scene.app.app.engine().ask(Principal::System, ask).expect("ended");
             },
             "ann has ended (crashed)",
@@ -147,7 +147,7 @@ fn every_fault_is_a_no() {
         (
             "disconnect",
             |scene| {
-                let ask = Ask::Disconnect { agent: scene.agent() };
+                let ask = Ask::Agent(AgentAsk::Disconnect { agent: scene.agent() });
                 scene.app.app.engine().ask(Principal::System, ask).expect("told");
                 scene.app.pass(Millis::seconds(5));
             },

@@ -1,4 +1,4 @@
-//! The browser's keeper with a clock that is moved: tabs that nobody uses are taken back for who waits.
+//! Tabs with a clock that is moved: tabs that nobody uses are taken back for who waits.
 
 mod support;
 
@@ -13,10 +13,10 @@ use support::{App, Place};
 /// How long what was begun may take to show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An application with a keeper; its Firefox ends with it.
+/// An application with a browser; its Firefox ends with it.
 struct Browsing {
     app: App,
-    keeper: Option<std::thread::JoinHandle<()>>,
+    browser: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Browsing {
@@ -24,8 +24,8 @@ impl Browsing {
         let app = place.open();
         let configure = PoolAsk::Configure { pool: TABS.into(), kind: PoolKind::Tabs, capacity };
         app.app.engine().ask(Principal::System, Ask::Pool(configure)).expect("a pool");
-        let keeper = comity_app::browser::run(&app.app).expect("a thread");
-        Browsing { app, keeper: Some(keeper) }
+        let browser = comity_app::browser::run(&app.app).expect("a thread");
+        Browsing { app, browser: Some(browser) }
     }
 
     fn opens(&self, who: Principal) -> u64 {
@@ -47,8 +47,8 @@ impl Browsing {
 impl Drop for Browsing {
     fn drop(&mut self) {
         self.app.app.engine().stop();
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
+        if let Some(browser) = self.browser.take() {
+            let _ = browser.join();
         }
     }
 }
@@ -63,7 +63,7 @@ fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 fn lacks_firefox() -> bool {
-    let found = comity_browser::Browser::program(&comity_browser::Options::new(""));
+    let found = comity_browser::Browser::program(&comity_browser::BrowserOptions::new(""));
     let is_lacking = found.is_err() && std::env::var_os("CI").is_none();
     if is_lacking {
         eprintln!("SKIPPED tabs: there is no Firefox; on Debian: apt-get install firefox-esr");
@@ -89,7 +89,7 @@ fn an_idle_tab_is_taken_back_for_who_has_none_and_waits_for_long() {
         app.pass(RECLAIM_AFTER);
         app.ask(ann, "tab_read", json!({ "tabId": tabs[0] })).expect("hers");
     }
-    // Whoever joins the queue makes the keeper look, and nothing is idle for long enough yet.
+    // Whoever joins the queue makes it look, and nothing is idle for long enough yet.
     app.ask(cid, "tab_request", json!({})).expect("a place");
     app.ask(ann, "tab_read", json!({ "tabId": tabs[0] })).expect("hers");
     assert_eq!(browsing.tabs_of(ann), tabs, "nothing was taken too early");

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::mpsc;
 
-use comity_app::{Call, Caller, Failure, Rendered, Responder};
+use comity_app::{Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::{Millis, Principal};
 use serde_json::{Value, json};
 use support::{App, Place};
@@ -25,9 +25,9 @@ impl Responder for Sent {
 fn wait_for_work(app: &App, place: &Place, who: Principal, wait: &str) -> mpsc::Receiver<Value> {
     let (sender, answer) = mpsc::channel();
     let input = json!({ "wait": wait }).to_string();
-    let call = Call { op: "task_claim", input: &input, ..Call::default() };
+    let call = OperationCall { op: "task_claim", input: &input, ..OperationCall::default() };
     app.app.call(&Caller::new(who, Some(place.repo())), &call, Box::new(Sent(sender)));
-    app.app.engine().drive();
+    app.app.engine().run_pending();
     answer
 }
 

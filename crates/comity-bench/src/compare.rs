@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Bench;
 use super::quantity::{Spread, Unit, per_mille};
-use super::report::{Figure, Goal, Verdict};
+use super::report::{BenchFigure, Goal, GoalResult};
 
 /// A reference that changes more than this between rounds says nothing.
 const REFERENCE_SPREAD_MAX: f64 = 2.0;
@@ -22,7 +22,6 @@ pub(super) struct Round {
 
 /// A figure that compares.
 pub(super) struct Comparison<'a> {
-    /// What is measured.
     pub(super) name: &'a str,
     /// What both sides are counted in.
     pub(super) unit: Unit,
@@ -58,7 +57,7 @@ impl Bench {
         &self,
         what: Comparison<'_>,
         mut round: impl FnMut() -> Result<Round, String>,
-    ) -> Result<Figure, String> {
+    ) -> Result<BenchFigure, String> {
         let mut attempt = 1;
         let (rounds, steady) = loop {
             let rounds = (0..self.options.rounds).map(|_| round()).collect::<Result<Vec<Round>, String>>()?;
@@ -74,13 +73,13 @@ impl Bench {
             Ratio::ReferenceToSubject => round.reference / round.subject,
         });
         let verdict = match (&what.goal, steady) {
-            (None, _) => Verdict::Shown,
+            (None, _) => GoalResult::Shown,
             (Some(_), false) => {
-                Verdict::Inconclusive(format!("the reference varied more than 2x, {ATTEMPTS_MAX} times"))
+                GoalResult::Inconclusive(format!("the reference varied more than 2x, {ATTEMPTS_MAX} times"))
             }
             (Some(goal), true) => goal.verdict(ratio.median),
         };
-        Ok(Figure {
+        Ok(BenchFigure {
             name: what.name.into(),
             reference: Some(what.unit.of(spread(&rounds, |round| round.reference).median)),
             subject: Some(what.unit.of(spread(&rounds, |round| round.subject).median)),
@@ -96,8 +95,8 @@ impl Bench {
     /// Reports something that is measured by itself, once or several times.
     pub(super) fn measured(&mut self, name: &str, unit: Unit, values: &[f64], goal: Option<Goal>) {
         let result = Spread::of(values);
-        let verdict = goal.map_or(Verdict::Shown, |goal| goal.verdict(result.median));
-        self.report.add(Figure::alone(name, unit, result, goal, verdict));
+        let verdict = goal.map_or(GoalResult::Shown, |goal| goal.verdict(result.median));
+        self.report.add(BenchFigure::alone(name, unit, result, goal, verdict));
     }
 }
 

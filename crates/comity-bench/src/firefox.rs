@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use comity_browser::{Browser, Container, Options, Tab};
+use comity_browser::{Browser, BrowserOptions, Container, Tab};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::server::{Agent, Server, input};
-use super::stage::Stage;
+use super::bench_env::BenchEnv;
+use super::server::{BenchAgent, BenchServer, input};
 
 /// How long Firefox may take to start or to answer, on a machine that is busy.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(120);
@@ -19,13 +19,13 @@ const PROFILE: &str = "firefox";
 /// A server whose agents have tabs.
 pub(super) struct Browsing {
     // Before its Firefox, which it would start again.
-    server: Server,
+    server: BenchServer,
     firefox: Firefox,
 }
 
 /// An agent with a tab, and a connection of its own.
 pub(super) struct Surfer {
-    agent: Agent,
+    agent: BenchAgent,
     pub(super) tab: u64,
 }
 
@@ -44,8 +44,8 @@ struct Firefox {
 
 impl Browsing {
     /// Starts a server; its Firefox starts with the first tab.
-    pub(super) fn start(stage: &Stage, name: &str) -> Result<Browsing, String> {
-        let server = Server::start(stage, name)?;
+    pub(super) fn start(stage: &BenchEnv, name: &str) -> Result<Browsing, String> {
+        let server = BenchServer::start(stage, name)?;
         let firefox = Firefox { profile: server.home().path().join(PROFILE) };
         Ok(Browsing { server, firefox })
     }
@@ -76,12 +76,13 @@ impl Browsing {
     pub(super) fn bare(self) -> Result<Bare, String> {
         let Browsing { server, firefox } = self;
         drop(server);
-        let said = |error: comity_browser::BrowserError| error.to_string();
-        let browser = Browser::attach_or_start(Options::new(&firefox.profile), |_| {}).map_err(said)?;
-        let tabs = browser.tabs(ANSWER_MAX).map_err(said)?;
+        let describe = |error: comity_browser::BrowserError| error.to_string();
+        let browser =
+            Browser::attach_or_start(BrowserOptions::new(&firefox.profile), |_| {}).map_err(describe)?;
+        let tabs = browser.tabs(ANSWER_MAX).map_err(describe)?;
         let of_agent = tabs.iter().find(|tab| tab.container != Container::common());
         let of_agent = of_agent.ok_or("the Firefox of a killed server has lost its tab")?;
-        let tab = browser.tab(&of_agent.id).map_err(said)?;
+        let tab = browser.tab(&of_agent.id).map_err(describe)?;
         Ok(Bare { _browser: browser, _firefox: firefox, tab })
     }
 }

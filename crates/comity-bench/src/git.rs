@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::stage::Stage;
+use super::bench_env::BenchEnv;
 
 /// Files in one directory.
 const FILES_PER_DIR: usize = 50;
 
 /// A repository with many files, of which all are committed.
 pub(super) struct GitRepository {
-    stage: std::rc::Rc<Stage>,
+    stage: std::rc::Rc<BenchEnv>,
     pub(super) root: PathBuf,
 }
 
 impl GitRepository {
     pub(super) fn make(
-        stage: &std::rc::Rc<Stage>,
+        stage: &std::rc::Rc<BenchEnv>,
         name: &str,
         files: usize,
     ) -> Result<GitRepository, String> {

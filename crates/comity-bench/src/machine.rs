@@ -23,7 +23,7 @@ pub(super) struct Facts {
 
 /// What the cores did between two moments, in hundredths.
 #[derive(Serialize)]
-pub(super) struct Share {
+pub(super) struct CpuShare {
     idle: f64,
     disk: f64,
     stolen: f64,
@@ -46,7 +46,7 @@ impl Facts {
         }
     }
 
-    pub(super) fn share_until(&self, later: &Facts) -> Share {
+    pub(super) fn share_until(&self, later: &Facts) -> CpuShare {
         let spent: Vec<u64> = later
             .ticks
             .iter()
@@ -56,7 +56,7 @@ impl Facts {
         // What is behind the eighth field is counted in the first ones already.
         let total = spent.iter().take(8).sum::<u64>().max(1) as f64;
         let share = |field: usize| spent.get(field).map_or(0.0, |ticks| *ticks as f64 * 100.0 / total);
-        Share { idle: share(3), disk: share(4), stolen: share(7) }
+        CpuShare { idle: share(3), disk: share(4), stolen: share(7) }
     }
 }
 
@@ -67,9 +67,9 @@ impl fmt::Display for Facts {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for CpuShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Share { idle, disk, stolen } = self;
+        let CpuShare { idle, disk, stolen } = self;
         write!(f, "cores {idle:.0} % idle, {disk:.0} % waiting for disks, {stolen:.0} % stolen")
     }
 }
@@ -109,14 +109,14 @@ pub(super) struct OneCore {
 
 impl OneCore {
     pub(super) fn of(processes: &[u32]) -> Result<OneCore, String> {
-        let said = |error: rustix::io::Errno| format!("processes cannot be kept on one core: {error}");
-        let before = sched_getaffinity(None).map_err(said)?;
+        let describe = |error: rustix::io::Errno| format!("processes cannot be kept on one core: {error}");
+        let before = sched_getaffinity(None).map_err(describe)?;
         let core = (0..CpuSet::MAX_CPU).rfind(|core| before.is_set(*core)).unwrap_or(0);
         let mut one = CpuSet::new();
         one.set(core);
         let pids = processes.iter().map(|pid| Pid::from_raw(*pid as i32)).chain([None]).collect();
         let kept = OneCore { before, pids };
-        kept.pids.iter().try_for_each(|pid| sched_setaffinity(*pid, &one)).map_err(said)?;
+        kept.pids.iter().try_for_each(|pid| sched_setaffinity(*pid, &one)).map_err(describe)?;
         Ok(kept)
     }
 }

@@ -3,53 +3,53 @@
 //! Every case compares a subject with a reference that is measured in turns with it, in the same run: machines differ,
 //! ratios hardly do. It runs in a temporary directory with servers of its own and touches nothing else.
 
+mod bench_env;
 mod cases;
 mod compare;
 mod firefox;
 mod git;
-mod keeper;
 mod machine;
 mod options;
+mod process_reaper;
 mod quantity;
 mod raw;
 mod report;
 mod server;
-mod stage;
 
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use options::{Asked, Options};
-use report::Report;
-use stage::Stage;
+use bench_env::BenchEnv;
+use options::{BenchCommand, BenchOptions};
+use report::BenchReport;
 
 /// Exit code for words that are not understood.
 const USAGE: u8 = 2;
 
 /// What a case has at hand: where it runs, how long it may measure, and where its figures go.
 struct Bench {
-    options: Options,
-    stage: Rc<Stage>,
-    report: Report,
+    options: BenchOptions,
+    stage: Rc<BenchEnv>,
+    report: BenchReport,
 }
 
 /// Runs the benchmarks, or one of the processes that they need.
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match options::parse(&args) {
-        Ok(Asked::Help) => {
+        Ok(BenchCommand::Help) => {
             print!("{}", options::help());
             ExitCode::SUCCESS
         }
-        Ok(Asked::List) => {
+        Ok(BenchCommand::List) => {
             cases::ALL.iter().for_each(|case| println!("{:<11} {}", case.name, case.about));
             ExitCode::SUCCESS
         }
-        Ok(Asked::Echo(socket)) => exit(raw::echo::serve(&socket)),
-        Ok(Asked::Relay(socket)) => exit(raw::relay::serve(&socket)),
-        Ok(Asked::Worker) => exit(raw::worker::work()),
-        Ok(Asked::Keeper(dir)) => exit(keeper::keep(&dir)),
-        Ok(Asked::Measure(options)) => measure(options),
+        Ok(BenchCommand::Echo(socket)) => exit(raw::echo::serve(&socket)),
+        Ok(BenchCommand::Relay(socket)) => exit(raw::relay::serve(&socket)),
+        Ok(BenchCommand::Worker) => exit(raw::worker::work()),
+        Ok(BenchCommand::Reaper(dir)) => exit(process_reaper::reap(&dir)),
+        Ok(BenchCommand::Measure(options)) => measure(options),
         Err(problem) => {
             eprintln!("comity bench: {problem}\n  see: comity bench --help");
             ExitCode::from(USAGE)
@@ -57,12 +57,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(options: Options) -> ExitCode {
-    let stage = match Stage::new() {
+fn measure(options: BenchOptions) -> ExitCode {
+    let stage = match BenchEnv::new() {
         Ok(stage) => Rc::new(stage),
         Err(problem) => return exit(Err(problem)),
     };
-    let mut bench = Bench { report: Report::begin(&stage), options, stage };
+    let mut bench = Bench { report: BenchReport::begin(&stage), options, stage };
     for case in bench.options.cases.clone() {
         bench.report.begin_case(case.name);
         if let Err(problem) = (case.run)(&mut bench) {

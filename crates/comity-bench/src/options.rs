@@ -9,13 +9,11 @@ const ROUNDS_QUICK: usize = 3;
 const ROUNDS_MAX: usize = 100;
 
 /// What to do.
-pub(super) enum Asked {
+pub(super) enum BenchCommand {
     /// Say how it is used.
     Help,
-    /// Name the cases.
     List,
-    /// Measure.
-    Measure(Options),
+    Measure(BenchOptions),
     /// Be the echo server that servers are compared with.
     Echo(PathBuf),
     /// Be the relay that mail is compared with.
@@ -23,35 +21,32 @@ pub(super) enum Asked {
     /// Be one of many clients.
     Worker,
     /// Clean up after a benchmark that did not end by itself.
-    Keeper(PathBuf),
+    Reaper(PathBuf),
 }
 
 /// How to measure.
-pub(super) struct Options {
-    /// What, in this order.
+pub(super) struct BenchOptions {
     pub(super) cases: Vec<&'static Case>,
-    /// How often.
     pub(super) rounds: usize,
     /// Fewer samples: to see that it works, not to judge.
     pub(super) quick: bool,
-    /// Where to write everything.
     pub(super) json: Option<PathBuf>,
     /// Whether baselines that need node and a download may run.
     pub(super) with_node: bool,
 }
 
-pub(super) fn parse(args: &[String]) -> Result<Asked, String> {
-    let mut options = Options { cases: vec![], rounds: 0, quick: false, json: None, with_node: false };
+pub(super) fn parse(args: &[String]) -> Result<BenchCommand, String> {
+    let mut options = BenchOptions { cases: vec![], rounds: 0, quick: false, json: None, with_node: false };
     let mut args = args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         match arg {
-            "--help" | "-h" => return Ok(Asked::Help),
-            "--list" => return Ok(Asked::List),
-            "--raw-echo" => return Ok(Asked::Echo(value()?.into())),
-            "--raw-relay" => return Ok(Asked::Relay(value()?.into())),
-            "--raw-worker" => return Ok(Asked::Worker),
-            "--keeper" => return Ok(Asked::Keeper(value()?.into())),
+            "--help" | "-h" => return Ok(BenchCommand::Help),
+            "--list" => return Ok(BenchCommand::List),
+            "--raw-echo" => return Ok(BenchCommand::Echo(value()?.into())),
+            "--raw-relay" => return Ok(BenchCommand::Relay(value()?.into())),
+            "--raw-worker" => return Ok(BenchCommand::Worker),
+            "--reaper" => return Ok(BenchCommand::Reaper(value()?.into())),
             "--quick" => options.quick = true,
             "--json" => options.json = Some(value()?.into()),
             "--rounds" => options.rounds = rounds(value()?)?,
@@ -72,7 +67,7 @@ pub(super) fn parse(args: &[String]) -> Result<Asked, String> {
     if options.rounds == 0 {
         options.rounds = if options.quick { ROUNDS_QUICK } else { ROUNDS };
     }
-    Ok(Asked::Measure(options))
+    Ok(BenchCommand::Measure(options))
 }
 
 fn rounds(text: &str) -> Result<usize, String> {
@@ -111,7 +106,7 @@ mod tests {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let said = match parse(&args) {
             Err(problem) => problem,
-            Ok(Asked::Measure(options)) => {
+            Ok(BenchCommand::Measure(options)) => {
                 let names: Vec<&str> = options.cases.iter().map(|case| case.name).collect();
                 format!("{} x{} quick={}", names.join(","), options.rounds, options.quick)
             }

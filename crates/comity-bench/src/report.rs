@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::bench_env::BenchEnv;
 use super::compare::Round;
-use super::machine::{Facts, Share};
+use super::machine::{CpuShare, Facts};
 use super::quantity::{Quantity, Spread, Unit};
-use super::stage::Stage;
 
 /// What a figure has to be.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -21,7 +21,7 @@ pub(super) enum Goal {
 /// Whether it is.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
+pub(super) enum GoalResult {
     Ok,
     Missed,
     /// The machine did not let us tell.
@@ -36,7 +36,7 @@ pub(super) enum Verdict {
 
 /// One line of the report.
 #[derive(Serialize)]
-pub(super) struct Figure {
+pub(super) struct BenchFigure {
     pub(super) name: String,
     pub(super) reference: Option<Quantity>,
     pub(super) subject: Option<Quantity>,
@@ -44,7 +44,7 @@ pub(super) struct Figure {
     pub(super) result: Spread,
     pub(super) unit: Unit,
     pub(super) goal: Option<Goal>,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: GoalResult,
     /// How often it was measured until the reference held still.
     pub(super) attempts: usize,
     pub(super) rounds: Vec<Round>,
@@ -52,25 +52,25 @@ pub(super) struct Figure {
 
 /// Everything that was measured.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct BenchReport {
     before: Facts,
     after: Option<Facts>,
-    share: Option<Share>,
-    figures: Vec<Figure>,
+    share: Option<CpuShare>,
+    figures: Vec<BenchFigure>,
     #[serde(skip)]
     case: &'static str,
 }
 
 impl Goal {
-    pub(super) fn verdict(self, value: f64) -> Verdict {
+    pub(super) fn verdict(self, value: f64) -> GoalResult {
         let met = match self {
             Goal::AtMost(limit) => value <= limit,
             Goal::AtLeast(limit) => value >= limit,
         };
         match met {
-            _ if cfg!(debug_assertions) => Verdict::Inconclusive("this is a debug build".into()),
-            true => Verdict::Ok,
-            false => Verdict::Missed,
+            _ if cfg!(debug_assertions) => GoalResult::Inconclusive("this is a debug build".into()),
+            true => GoalResult::Ok,
+            false => GoalResult::Missed,
         }
     }
 
@@ -82,30 +82,30 @@ impl Goal {
     }
 }
 
-impl Verdict {
+impl GoalResult {
     fn words(&self) -> String {
         match self {
-            Verdict::Ok => "ok".into(),
-            Verdict::Missed => "MISSED".into(),
-            Verdict::Inconclusive(why) => format!("inconclusive: {why}"),
-            Verdict::Skipped(why) => format!("skipped: {why}"),
-            Verdict::Failed(why) => format!("FAILED: {why}"),
-            Verdict::Shown => String::new(),
+            GoalResult::Ok => "ok".into(),
+            GoalResult::Missed => "MISSED".into(),
+            GoalResult::Inconclusive(why) => format!("inconclusive: {why}"),
+            GoalResult::Skipped(why) => format!("skipped: {why}"),
+            GoalResult::Failed(why) => format!("FAILED: {why}"),
+            GoalResult::Shown => String::new(),
         }
     }
 }
 
-impl Figure {
+impl BenchFigure {
     /// A figure without a reference.
     pub(super) fn alone(
         name: &str,
         unit: Unit,
         result: Spread,
         goal: Option<Goal>,
-        verdict: Verdict,
-    ) -> Figure {
+        verdict: GoalResult,
+    ) -> BenchFigure {
         let name = name.into();
-        Figure {
+        BenchFigure {
             name,
             reference: None,
             subject: None,
@@ -133,9 +133,9 @@ impl Figure {
     }
 }
 
-impl Report {
+impl BenchReport {
     /// Looks at the machine, and says what it is.
-    pub(super) fn begin(stage: &Stage) -> Report {
+    pub(super) fn begin(stage: &BenchEnv) -> BenchReport {
         let before = Facts::look(stage.dir());
         println!("{before}\n");
         if cfg!(debug_assertions) {
@@ -145,45 +145,46 @@ impl Report {
         }
         let heads = ("figure", "reference", "subject", "ratio or value (min..max)", "goal");
         println!("{:<53} {:>10} {:>10}  {:<31} {:<12} verdict", heads.0, heads.1, heads.2, heads.3, heads.4);
-        Report { before, after: None, share: None, figures: vec![], case: "" }
+        BenchReport { before, after: None, share: None, figures: vec![], case: "" }
     }
 
     pub(super) fn begin_case(&mut self, case: &'static str) {
         self.case = case;
     }
 
-    pub(super) fn add(&mut self, mut figure: Figure) {
+    pub(super) fn add(&mut self, mut figure: BenchFigure) {
         figure.name = format!("{}: {}", self.case, figure.name);
         println!("{}", figure.line());
         self.figures.push(figure);
     }
 
     pub(super) fn skipped(&mut self, name: &str, why: &str) {
-        self.without_value(name, Verdict::Skipped(why.into()));
+        self.without_value(name, GoalResult::Skipped(why.into()));
     }
 
     pub(super) fn failed(&mut self, problem: &str) {
-        self.without_value("could not be measured", Verdict::Failed(problem.into()));
+        self.without_value("could not be measured", GoalResult::Failed(problem.into()));
     }
 
-    fn without_value(&mut self, name: &str, verdict: Verdict) {
-        self.add(Figure::alone(name, Unit::Count, Spread::of(&[]), None, verdict));
+    fn without_value(&mut self, name: &str, verdict: GoalResult) {
+        self.add(BenchFigure::alone(name, Unit::Count, Spread::of(&[]), None, verdict));
     }
 
     /// Looks at the machine again, and sums up.
-    pub(super) fn end(&mut self, stage: &Stage) {
+    pub(super) fn end(&mut self, stage: &BenchEnv) {
         let after = Facts::look(stage.dir());
         let share = self.before.share_until(&after);
         println!("\n{after}\nin between: {share}");
         (self.after, self.share) = (Some(after), Some(share));
-        let count = |wanted: fn(&Verdict) -> bool| self.figures.iter().filter(|f| wanted(&f.verdict)).count();
+        let count =
+            |wanted: fn(&GoalResult) -> bool| self.figures.iter().filter(|f| wanted(&f.verdict)).count();
         println!(
             "{} ok, {} missed, {} failed, {} inconclusive, {} skipped",
-            count(|verdict| *verdict == Verdict::Ok),
-            count(|verdict| *verdict == Verdict::Missed),
-            count(|verdict| matches!(verdict, Verdict::Failed(_))),
-            count(|verdict| matches!(verdict, Verdict::Inconclusive(_))),
-            count(|verdict| matches!(verdict, Verdict::Skipped(_))),
+            count(|verdict| *verdict == GoalResult::Ok),
+            count(|verdict| *verdict == GoalResult::Missed),
+            count(|verdict| matches!(verdict, GoalResult::Failed(_))),
+            count(|verdict| matches!(verdict, GoalResult::Inconclusive(_))),
+            count(|verdict| matches!(verdict, GoalResult::Skipped(_))),
         );
     }
 
@@ -194,10 +195,10 @@ impl Report {
 
     /// 1 if a goal was missed, else 2 if one is open, else 0.
     pub(super) fn exit_code(&self) -> ExitCode {
-        let any = |wanted: fn(&Verdict) -> bool| self.figures.iter().any(|figure| wanted(&figure.verdict));
-        if any(|verdict| matches!(verdict, Verdict::Missed | Verdict::Failed(_))) {
+        let any = |wanted: fn(&GoalResult) -> bool| self.figures.iter().any(|figure| wanted(&figure.verdict));
+        if any(|verdict| matches!(verdict, GoalResult::Missed | GoalResult::Failed(_))) {
             return ExitCode::from(1);
         }
-        ExitCode::from(if any(|verdict| matches!(verdict, Verdict::Inconclusive(_))) { 2 } else { 0 })
+        ExitCode::from(if any(|verdict| matches!(verdict, GoalResult::Inconclusive(_))) { 2 } else { 0 })
     }
 }

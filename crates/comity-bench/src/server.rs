@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::keeper::Kept;
+use super::bench_env::{BenchEnv, FREE_PATH, locked_path};
+use super::process_reaper::OwnedProcess;
 use super::raw::wire::FrameBytes;
-use super::stage::{FREE_PATH, Stage, locked_path};
 
 /// Locks that are taken with one request when a server is filled.
 const FILL_PATHS: usize = 250;
@@ -23,8 +23,8 @@ const FILL_LOCKS_PER_AGENT: usize = 2_000;
 /// An answer that takes longer is a fault.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-pub(super) struct Server {
-    process: Kept,
+pub(super) struct BenchServer {
+    process: OwnedProcess,
     home: Home,
     cwd: PathBuf,
     /// From the start of the process until it said that it is ready.
@@ -44,15 +44,15 @@ fn lay_down_token(home: &Home) -> Result<(), String> {
 }
 
 /// An agent with a connection of its own.
-pub(super) struct Agent {
+pub(super) struct BenchAgent {
     client: Client,
     pub(super) cwd: String,
     pub(super) token: String,
 }
 
-impl Server {
+impl BenchServer {
     /// Starts a server with the state directory of this name.
-    pub(super) fn start(stage: &Stage, name: &str) -> Result<Server, String> {
+    pub(super) fn start(stage: &BenchEnv, name: &str) -> Result<BenchServer, String> {
         let home = Home::at(stage.dir().join(name));
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home.path());
         made.map_err(|error| format!("{}: {error}", home.path().display()))?;
@@ -67,26 +67,30 @@ impl Server {
         }
         let ready_after = start.elapsed();
         match line.trim() {
-            "ready" => Ok(Server { process, home, cwd: stage.repository(), ready_after }),
+            "ready" => Ok(BenchServer { process, home, cwd: stage.repository(), ready_after }),
             other => Err(format!("the server did not start: {other}")),
         }
     }
 
     /// Starts a server whose agents work in another directory.
-    pub(super) fn start_in(stage: &Stage, name: &str, cwd: &std::path::Path) -> Result<Server, String> {
-        Ok(Server { cwd: cwd.to_owned(), ..Server::start(stage, &format!("home-{name}"))? })
+    pub(super) fn start_in(
+        stage: &BenchEnv,
+        name: &str,
+        cwd: &std::path::Path,
+    ) -> Result<BenchServer, String> {
+        Ok(BenchServer { cwd: cwd.to_owned(), ..BenchServer::start(stage, &format!("home-{name}"))? })
     }
 
     /// Where its HTTP door is.
     pub(super) fn url(&self) -> Result<String, String> {
         #[derive(Deserialize)]
-        struct Status {
+        struct StatusReply {
             url: String,
         }
         let mut client = Client::connect(&self.home).map_err(|error| error.to_string())?;
         let reply = client.ask("status", &json!({})).map_err(|error| error.to_string())?;
         let status = reply.ok.ok_or("no status")?;
-        let Status { url } = serde_json::from_str(status.get()).map_err(|error| error.to_string())?;
+        let StatusReply { url } = serde_json::from_str(status.get()).map_err(|error| error.to_string())?;
         Ok(url)
     }
 
@@ -99,20 +103,20 @@ impl Server {
     }
 
     /// Registers an agent and connects as it.
-    pub(super) fn join(&self, name: &str) -> Result<Agent, String> {
+    pub(super) fn join(&self, name: &str) -> Result<BenchAgent, String> {
         #[derive(Deserialize)]
-        struct Joined {
+        struct JoinReply {
             token: String,
         }
-        let said = |error: std::io::Error| format!("{}: {error}", self.home.socket().display());
-        let mut client = Client::connect(&self.home).map_err(said)?;
-        client.set_timeout(Some(ANSWER_MAX)).map_err(said)?;
+        let describe = |error: std::io::Error| format!("{}: {error}", self.home.socket().display());
+        let mut client = Client::connect(&self.home).map_err(describe)?;
+        client.set_timeout(Some(ANSWER_MAX)).map_err(describe)?;
         let cwd = self.cwd.to_string_lossy().into_owned();
-        let mut agent = Agent { client, cwd, token: String::new() };
+        let mut agent = BenchAgent { client, cwd, token: String::new() };
         // Attached, not joined: a server that is filled has more agents than the limit lets join.
         let attach = input(&json!({ "name": name }))?;
         let joined = agent.ask_with(Some(HUMAN), "agent_attach", &attach)?;
-        let Joined { token } = serde_json::from_str(joined.get()).map_err(|error| error.to_string())?;
+        let JoinReply { token } = serde_json::from_str(joined.get()).map_err(|error| error.to_string())?;
         agent.token = token;
         agent.introduce()?;
         Ok(agent)
@@ -132,7 +136,7 @@ impl Server {
     }
 }
 
-impl Agent {
+impl BenchAgent {
     /// Says once whose connection this is. It is not the agent's own one: the agent stays when it is closed.
     fn introduce(&mut self) -> Result<(), String> {
         let path = input(&json!({ "path": FREE_PATH }))?;

@@ -18,7 +18,6 @@ pub struct ConsoleLine {
     pub number: u64,
     /// `debug`, `info`, `warn` or `error`.
     pub level: String,
-    /// What was logged.
     pub text: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
@@ -28,27 +27,22 @@ pub struct ConsoleLine {
 
 /// A request of a tab.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Request {
+pub struct NetworkRequest {
     /// Counts up in a tab.
     pub number: u64,
-    /// Firefox's name for it.
     pub(crate) id: String,
     /// `GET`, `POST` and so on.
     pub method: String,
-    /// The address.
     pub url: String,
     /// When it began, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
 }
 
 /// What became of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// It runs.
+pub enum RequestOutcome {
     Running,
-    /// It was answered.
     Answered {
         /// The status, like 200.
         status: u16,
@@ -59,29 +53,26 @@ pub enum Outcome {
         /// How long it took, in milliseconds.
         took_ms: u64,
     },
-    /// It failed.
     Failed {
         /// Firefox's name for the failure.
         error: String,
     },
-    /// The policy forbids it.
     Blocked {
-        /// The rule.
         rule: String,
     },
 }
 
 /// The last few of something.
 #[derive(Clone, Debug)]
-pub(crate) struct Ring<T> {
+pub(crate) struct BoundedLog<T> {
     kept: VecDeque<T>,
     most: usize,
     next: u64,
 }
 
-impl<T> Ring<T> {
-    pub(crate) fn new(most: usize) -> Ring<T> {
-        Ring { kept: VecDeque::new(), most, next: 1 }
+impl<T> BoundedLog<T> {
+    pub(crate) fn new(most: usize) -> BoundedLog<T> {
+        BoundedLog { kept: VecDeque::new(), most, next: 1 }
     }
 
     pub(crate) fn push(&mut self, make: impl FnOnce(u64) -> T) {
@@ -121,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go_and_the_numbers_tell() {
-        let mut ring = Ring::new(3);
+        let mut ring = BoundedLog::new(3);
         (0..5).for_each(|_| ring.push(|number| number));
         assert_eq!(ring.iter().copied().collect::<Vec<_>>(), [3, 4, 5]);
         assert_eq!(ring.newest_mut(|number| number % 2 == 1), Some(&mut 5));

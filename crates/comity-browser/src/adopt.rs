@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// A tab that somebody wants to have.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wanted<H> {
+pub struct WantedTab<H> {
     /// The owner's name for it, which stays.
     pub handle: H,
     /// The container that it is in.
@@ -20,7 +20,6 @@ pub struct Observed<C> {
     pub context: C,
     /// The container that it is in.
     pub container: String,
-    /// Its address.
     pub url: String,
 }
 
@@ -31,12 +30,11 @@ pub struct Adoption<H, C> {
     pub matched: Vec<(H, C)>,
     /// Wanted tabs that are gone.
     pub missing: Vec<H>,
-    /// Tabs that nobody wants.
     pub unknown: Vec<C>,
 }
 
 /// Matches within each container: first those at the same address, then the rest in their order.
-pub fn adopt<H: Clone, C: Clone>(wanted: &[Wanted<H>], observed: &[Observed<C>]) -> Adoption<H, C> {
+pub fn adopt<H: Clone, C: Clone>(wanted: &[WantedTab<H>], observed: &[Observed<C>]) -> Adoption<H, C> {
     let mut pairs: Vec<Option<usize>> = vec![None; wanted.len()];
     let mut taken = BTreeSet::new();
     for same_url in [true, false] {
@@ -82,7 +80,7 @@ mod tests {
         };
         let wanted: Vec<_> = leak(wanted)
             .into_iter()
-            .map(|(handle, container, url)| Wanted { handle, container, url })
+            .map(|(handle, container, url)| WantedTab { handle, container, url })
             .collect();
         let observed: Vec<_> = leak(observed)
             .into_iter()

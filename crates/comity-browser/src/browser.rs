@@ -7,19 +7,19 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::connection::{About, Connection};
+use crate::connection::{About, BidiConnection};
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::events::WANTED;
-use crate::firefox::process::Process;
+use crate::firefox::process::FirefoxProcess;
 use crate::firefox::{profile, program};
 use crate::ids::{Container, TabId};
 use crate::launch::{self, Launched};
-use crate::lease::Lease;
-use crate::notice::Notice;
-use crate::options::Options;
-use crate::policy::{Load, Policy};
-use crate::shared::Shared;
+use crate::lease::SessionLease;
+use crate::notice::BrowserEvent;
+use crate::options::BrowserOptions;
+use crate::policy::{LoadKind, Policy};
+use crate::shared::SharedBrowser;
 use crate::tab::Tab;
 
 /// How long Firefox may take to agree to close.
@@ -32,8 +32,8 @@ const FRAMES_DEPTH_MAX: usize = 20;
 /// One Firefox. When it is dropped Firefox goes on and can be attached to again; [`Browser::close`] ends it.
 #[derive(Debug)]
 pub struct Browser {
-    shared: Arc<Shared>,
-    process: Process,
+    shared: Arc<SharedBrowser>,
+    process: FirefoxProcess,
     profile: PathBuf,
     version: String,
     is_attached: bool,
@@ -45,11 +45,9 @@ pub struct Browser {
 /// A tab in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TabInfo {
-    /// Its id.
     pub id: TabId,
     /// The container that it is in.
     pub container: Container,
-    /// Its address.
     pub url: String,
     /// The title of its page.
     pub title: String,
@@ -58,25 +56,25 @@ pub struct TabInfo {
 }
 
 #[derive(Deserialize)]
-struct Tree {
-    contexts: Vec<Node>,
+struct ContextTree {
+    contexts: Vec<ContextNode>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Node {
+struct ContextNode {
     context: String,
     url: String,
     user_context: String,
     #[serde(default)]
-    children: Option<Vec<Node>>,
+    children: Option<Vec<ContextNode>>,
 }
 
 impl Browser {
     /// Attaches to the Firefox that an earlier client started with this profile, or starts one.
     pub fn attach_or_start(
-        options: Options,
-        listener: impl Fn(Notice) + Send + Sync + 'static,
+        options: BrowserOptions,
+        listener: impl Fn(BrowserEvent) + Send + Sync + 'static,
     ) -> Result<Browser> {
         let deadline = Deadline::after(options.start_timeout);
         let launched = launch::attach_or_start(&options, &deadline)?;
@@ -91,13 +89,13 @@ impl Browser {
 
     fn connect(
         launched: Launched,
-        options: Options,
-        listener: impl Fn(Notice) + Send + Sync + 'static,
+        options: BrowserOptions,
+        listener: impl Fn(BrowserEvent) + Send + Sync + 'static,
         deadline: &Deadline,
     ) -> Result<Browser> {
-        let Launched { process, lease: Lease { sender, receiver, version }, is_attached } = launched;
-        let connection = Connection::new(sender);
-        let shared = Arc::new(Shared::new(connection, options.policy, Box::new(listener)));
+        let Launched { process, lease: SessionLease { sender, receiver, version }, is_attached } = launched;
+        let connection = BidiConnection::new(sender);
+        let shared = Arc::new(SharedBrowser::new(connection, options.policy, Box::new(listener)));
         let reading = shared.clone();
         std::thread::Builder::new()
             .name("firefox reader".into())
@@ -120,7 +118,7 @@ impl Browser {
     }
 
     /// The program that would be started; the error says how to get one.
-    pub fn program(options: &Options) -> Result<PathBuf> {
+    pub fn program(options: &BrowserOptions) -> Result<PathBuf> {
         program::find_firefox(options.path.as_deref())
     }
 
@@ -130,7 +128,7 @@ impl Browser {
     }
 
     /// The process of Firefox.
-    pub fn process(&self) -> Process {
+    pub fn process(&self) -> FirefoxProcess {
         self.process
     }
 
@@ -169,10 +167,10 @@ impl Browser {
     pub fn create_container(&self, timeout: Duration) -> Result<Container> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Created {
+        struct CreatedContainer {
             user_context: String,
         }
-        let created: Created =
+        let created: CreatedContainer =
             self.call("browser.createUserContext", json!({}), &Deadline::after(timeout))?;
         Ok(Container(created.user_context))
     }
@@ -188,7 +186,7 @@ impl Browser {
     pub fn containers(&self, timeout: Duration) -> Result<Vec<Container>> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Found {
+        struct UserContexts {
             user_contexts: Vec<One>,
         }
         #[derive(Deserialize)]
@@ -196,24 +194,26 @@ impl Browser {
         struct One {
             user_context: String,
         }
-        let found: Found = self.call("browser.getUserContexts", json!({}), &Deadline::after(timeout))?;
+        let found: UserContexts =
+            self.call("browser.getUserContexts", json!({}), &Deadline::after(timeout))?;
         Ok(found.user_contexts.into_iter().map(|one| Container(one.user_context)).collect())
     }
 
     /// Opens an empty tab in the background of the window.
     pub fn open(&self, container: &Container, timeout: Duration) -> Result<Tab> {
         #[derive(Deserialize)]
-        struct Created {
+        struct CreatedTab {
             context: String,
         }
         self.shared.contexts().opening += 1;
         let params = json!({ "type": "tab", "background": true, "userContext": container.0 });
-        let created: Result<Created> = self.call("browsingContext.create", params, &Deadline::after(timeout));
+        let created: Result<CreatedTab> =
+            self.call("browsingContext.create", params, &Deadline::after(timeout));
         let strangers = {
             let mut contexts = self.shared.contexts();
             contexts.opening -= 1;
             if let Ok(created) = &created {
-                let is_ours = |notice: &Notice| matches!(notice, Notice::TabOpened { tab, .. } if tab.0 == created.context);
+                let is_ours = |notice: &BrowserEvent| matches!(notice, BrowserEvent::TabOpened { tab, .. } if tab.0 == created.context);
                 contexts.parked.retain(|notice| !is_ours(notice));
             }
             if contexts.opening == 0 { std::mem::take(&mut contexts.parked) } else { Vec::new() }
@@ -230,7 +230,7 @@ impl Browser {
     /// All tabs, those of people and of pages included.
     pub fn tabs(&self, timeout: Duration) -> Result<Vec<TabInfo>> {
         let deadline = Deadline::after(timeout);
-        let tree: Tree = self.call("browsingContext.getTree", json!({}), &deadline)?;
+        let tree: ContextTree = self.call("browsingContext.getTree", json!({}), &deadline)?;
         let known: Vec<Option<Tab>> =
             tree.contexts.iter().map(|node| self.tab(&TabId(node.context.clone())).ok()).collect();
         // All pages are asked at once, so that one that is busy holds up the list only once.
@@ -275,7 +275,7 @@ impl Browser {
 
     /// Checks an address the way a navigation would.
     pub fn check(&self, url: &str) -> Result<()> {
-        self.shared.policy().check(url, Load::Page)
+        self.shared.policy().check(url, LoadKind::Page)
     }
 
     /// Sends a command of WebDriver BiDi as it is.
@@ -330,7 +330,7 @@ impl Drop for Browser {
     }
 }
 
-fn collect_frames(node: &Node, depth: usize, into: &mut Vec<String>) {
+fn collect_frames(node: &ContextNode, depth: usize, into: &mut Vec<String>) {
     if depth == 0 {
         return;
     }

@@ -32,34 +32,34 @@ pub(crate) struct About {
 
 /// A message from Firefox that nobody asked for.
 #[derive(Debug)]
-pub(crate) struct Event {
+pub(crate) struct BidiEvent {
     pub(crate) method: String,
     pub(crate) params: Value,
 }
 
 /// The calls of all callers over one socket.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct BidiConnection {
     sender: Sender,
     next: AtomicU64,
-    calls: Mutex<Calls>,
+    calls: Mutex<PendingCalls>,
 }
 
 #[derive(Default, Debug)]
-struct Calls {
-    waiting: HashMap<u64, Waiting>,
+struct PendingCalls {
+    waiting: HashMap<u64, PendingCommand>,
     has_ended: bool,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingCommand {
     answer: mpsc::SyncSender<Result<String>>,
     method: String,
     about: About,
 }
 
 #[derive(Deserialize)]
-struct Incoming<'a> {
+struct BidiMessage<'a> {
     id: Option<u64>,
     method: Option<String>,
     #[serde(borrow)]
@@ -70,9 +70,9 @@ struct Incoming<'a> {
     message: Option<String>,
 }
 
-impl Connection {
-    pub(crate) fn new(sender: Sender) -> Connection {
-        Connection { sender, next: AtomicU64::new(1), calls: Mutex::default() }
+impl BidiConnection {
+    pub(crate) fn new(sender: Sender) -> BidiConnection {
+        BidiConnection { sender, next: AtomicU64::new(1), calls: Mutex::default() }
     }
 
     /// Asks Firefox and waits for its answer.
@@ -99,7 +99,7 @@ impl Connection {
             if calls.waiting.len() >= WAITING_MAX {
                 return Err(BrowserError::invalid(format!("{WAITING_MAX} calls wait for Firefox already")));
             }
-            calls.waiting.insert(id, Waiting { answer, method: method.to_owned(), about });
+            calls.waiting.insert(id, PendingCommand { answer, method: method.to_owned(), about });
         }
         let pending = Pending { connection: self, id, method: method.to_owned(), answers };
         self.sender.send(json!({ "id": id, "method": method, "params": params }).to_string())?;
@@ -133,16 +133,16 @@ impl Connection {
     }
 
     /// Reads until the connection ends, and hands over answers and events.
-    pub(crate) fn read(&self, mut receiver: Receiver, mut event: impl FnMut(Event)) {
+    pub(crate) fn read(&self, mut receiver: Receiver, mut event: impl FnMut(BidiEvent)) {
         while let Some(text) = receiver.next(&self.sender) {
             // What is no message of the protocol has no id by which somebody could wait for it.
-            let Ok(incoming) = serde_json::from_str::<Incoming<'_>>(&text) else { continue };
+            let Ok(incoming) = serde_json::from_str::<BidiMessage<'_>>(&text) else { continue };
             match incoming.id {
                 Some(id) => self.answer(id, &incoming),
                 None => {
                     let params = incoming.params.and_then(|raw| serde_json::from_str(raw.get()).ok());
                     if let (Some(method), Some(params)) = (incoming.method, params) {
-                        event(Event { method, params });
+                        event(BidiEvent { method, params });
                     }
                 }
             }
@@ -153,7 +153,7 @@ impl Connection {
         calls.waiting.clear();
     }
 
-    fn answer(&self, id: u64, incoming: &Incoming<'_>) {
+    fn answer(&self, id: u64, incoming: &BidiMessage<'_>) {
         // Who gave up is not in the table any more.
         let Some(waiting) = self.locked().waiting.remove(&id) else { return };
         let answer = match (&incoming.error, incoming.result) {
@@ -167,7 +167,7 @@ impl Connection {
         let _gave_up = waiting.answer.try_send(answer);
     }
 
-    fn locked(&self) -> MutexGuard<'_, Calls> {
+    fn locked(&self) -> MutexGuard<'_, PendingCalls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -175,7 +175,7 @@ impl Connection {
 /// A call whose answer is still to come; forgotten when dropped.
 #[derive(Debug)]
 pub(crate) struct Pending<'a> {
-    connection: &'a Connection,
+    connection: &'a BidiConnection,
     id: u64,
     method: String,
     answers: mpsc::Receiver<Result<String>>,

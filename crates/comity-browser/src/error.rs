@@ -20,9 +20,7 @@ pub enum BrowserError {
     Died,
     /// It took longer than the caller wanted to wait.
     Timeout {
-        /// What was waited for.
         what: String,
-        /// How long.
         after: Duration,
     },
     /// The tab is closed, or never was.
@@ -42,7 +40,6 @@ pub enum BrowserError {
     },
     /// The policy does not allow this address.
     Blocked {
-        /// The address.
         url: String,
         /// The rule that forbids it.
         rule: String,
@@ -51,7 +48,6 @@ pub enum BrowserError {
     Dialog {
         /// Its kind: `alert`, `confirm`, `prompt` or `beforeunload`.
         kind: String,
-        /// What it says.
         message: String,
     },
     /// The element cannot be acted on by a person either.
@@ -61,18 +57,14 @@ pub enum BrowserError {
     },
     /// The page could not be loaded.
     NotLoaded {
-        /// The address.
         url: String,
-        /// What went wrong.
         why: String,
     },
     /// The document went away while it was being worked with.
     PageGone,
     /// The right to act ended before the turn came.
     Revoked,
-    /// A script threw.
     Script {
-        /// What it threw.
         message: String,
     },
     /// The input makes no sense.
@@ -80,13 +72,9 @@ pub enum BrowserError {
         /// What is wrong with it.
         why: String,
     },
-    /// Firefox said no.
     Refused {
-        /// The command.
         command: String,
-        /// Firefox's code.
         code: String,
-        /// Firefox's words.
         message: String,
     },
 }

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::activity::{CONSOLE_BYTES_MAX, ConsoleLine, Outcome, Request, URL_BYTES_MAX, cut};
-use crate::connection::{About, Event};
+use crate::activity::{CONSOLE_BYTES_MAX, ConsoleLine, NetworkRequest, RequestOutcome, URL_BYTES_MAX, cut};
+use crate::connection::{About, BidiEvent};
 use crate::error::BrowserError;
 use crate::ids::{Container, TabId};
-use crate::notice::{Dialog, Download, Downloaded, Notice};
-use crate::policy::Load;
-use crate::shared::Shared;
-use crate::tab_state::TabState;
+use crate::notice::{BrowserEvent, Dialog, Download, Downloaded};
+use crate::policy::LoadKind;
+use crate::shared::SharedBrowser;
+use crate::tab_state::TabRecord;
 
 /// What the driver wants to be told; by module, since not every version knows every event.
 pub(crate) const WANTED: [&str; 6] = [
@@ -29,14 +29,14 @@ pub(crate) const EMPTY: &str = "about:blank";
 
 /// How far a page has come.
 #[derive(Clone, Copy, PartialEq)]
-enum Step {
+enum NavigationStep {
     Beginning,
     Arrival,
 }
 
-impl Shared {
+impl SharedBrowser {
     /// Takes in one event. Runs on the reading thread, so it never waits for an answer.
-    pub(crate) fn take(&self, event: &Event) {
+    pub(crate) fn take(&self, event: &BidiEvent) {
         let params = &event.params;
         match event.method.as_str() {
             "browsingContext.contextCreated" => self.context_created(params),
@@ -85,7 +85,7 @@ impl Shared {
                 bytes: params["bytes"].as_u64().unwrap_or_default(),
             },
         };
-        self.tell(Notice::Download(Download {
+        self.tell(BrowserEvent::Download(Download {
             tab: params["context"].as_str().map(|id| TabId(id.to_owned())),
             container: Container(text(params, "container").to_owned()),
             name: cut(text(params, "name"), URL_BYTES_MAX),
@@ -106,7 +106,7 @@ impl Shared {
         for tab in self.contexts().tabs.values() {
             tab.change(|live| live.is_closed = true);
         }
-        self.tell(Notice::Died);
+        self.tell(BrowserEvent::Died);
     }
 
     /// Changes what is known of a tab, if the event is about the tab itself and not about a frame in it.
@@ -138,10 +138,10 @@ impl Shared {
             if contexts.tabs.contains_key(&tab) {
                 return;
             }
-            let state = TabState::new(tab.clone(), container.clone(), url.clone());
+            let state = TabRecord::new(tab.clone(), container.clone(), url.clone());
             contexts.tabs.insert(tab.clone(), Arc::new(state));
             let is_opened_by_page = opener.is_some();
-            let notice = Notice::TabOpened { tab, container, url, opener };
+            let notice = BrowserEvent::TabOpened { tab, container, url, opener };
             // It may be the one that we are opening just now; the answer to that tells.
             if contexts.opening > 0 && !is_opened_by_page {
                 contexts.parked.push(notice);
@@ -170,7 +170,7 @@ impl Shared {
                 let gone = BrowserError::NoSuchTab { tab: id.to_owned() };
                 self.connection.interrupt(|about| is_here(about).then(|| gone.clone()));
                 tab.change(|live| live.is_closed = true);
-                self.tell(Notice::TabClosed { tab: tab.id.clone() });
+                self.tell(BrowserEvent::TabClosed { tab: tab.id.clone() });
             }
             None => self.connection.interrupt(|about| is_here(about).then_some(BrowserError::PageGone)),
         }
@@ -179,22 +179,22 @@ impl Shared {
     fn navigation_started(&self, params: &Value) {
         self.in_tab(params, |live| live.navigation_began = Instant::now());
         if text(params, "url") == EMPTY {
-            self.page_emptied(text(params, "context"), Step::Beginning);
+            self.page_emptied(text(params, "context"), NavigationStep::Beginning);
         }
     }
 
     /// An empty page is coming, or has come. When a page's process has crashed this is all that is heard: Firefox 140
     /// tells only of its beginning, 153 only of its arrival.
-    fn page_emptied(&self, context: &str, step: Step) {
+    fn page_emptied(&self, context: &str, step: NavigationStep) {
         let tab = self.contexts().tabs.get(&TabId(context.to_owned())).cloned();
         let lost = tab.and_then(|tab| {
             let url =
                 tab.change(|live| (!live.is_sent).then(|| std::mem::replace(&mut live.url, EMPTY.into())));
-            Some(Notice::PageLost { tab: tab.id.clone(), url: url.filter(|url| url != EMPTY)? })
+            Some(BrowserEvent::PageLost { tab: tab.id.clone(), url: url.filter(|url| url != EMPTY)? })
         });
         if let Some(lost) = lost {
             // The one that has come is in Firefox's own process, where no script may run: it is loaded as a page.
-            if step == Step::Arrival {
+            if step == NavigationStep::Arrival {
                 let params = json!({ "context": context, "url": EMPTY, "wait": "none" });
                 self.connection.tell("browsingContext.navigate", params);
             }
@@ -214,7 +214,7 @@ impl Shared {
             .and_then(|tab| tab.change(|live| std::mem::replace(&mut live.navigation, navigation.clone())));
         // An empty page that nobody navigated to comes under the name of the one that it takes the place of.
         if text(params, "url") == EMPTY && before.is_some() && before == navigation {
-            self.page_emptied(context, Step::Arrival);
+            self.page_emptied(context, NavigationStep::Arrival);
         }
         self.in_tab(params, |live| {
             live.url = text(params, "url").to_owned();
@@ -243,7 +243,7 @@ impl Shared {
         self.connection.interrupt(|about| {
             (about.until_dialog_in.as_deref() == Some(tab.id.0.as_str())).then(|| error.clone())
         });
-        self.tell(Notice::DialogOpened { tab: tab.id.clone(), dialog });
+        self.tell(BrowserEvent::DialogOpened { tab: tab.id.clone(), dialog });
     }
 
     fn logged(&self, params: &Value) {
@@ -277,10 +277,10 @@ impl Shared {
         let context = params["context"].as_str();
         let tab = context.and_then(|context| self.tab_of(context));
         let is_navigation = !params["navigation"].is_null();
-        let mut outcome = Outcome::Running;
+        let mut outcome = RequestOutcome::Running;
         if is_blocked(params) {
             // A page in a tab was checked before; here frames, parts and where redirections lead are.
-            match self.policy().check(url, Load::Part) {
+            match self.policy().check(url, LoadKind::Part) {
                 Ok(()) => self.connection.tell("network.continueRequest", json!({ "request": id })),
                 Err(error) => {
                     self.connection.tell("network.failRequest", json!({ "request": id }));
@@ -288,16 +288,16 @@ impl Shared {
                     if let (Some(tab), true) = (&tab, is_navigation) {
                         tab.change(|live| live.blocked = Some((url.to_owned(), rule.clone())));
                     }
-                    outcome = Outcome::Blocked { rule };
+                    outcome = RequestOutcome::Blocked { rule };
                 }
             }
         }
         let Some(tab) = tab else { return };
         tab.change(|live| {
-            if outcome == Outcome::Running {
+            if outcome == RequestOutcome::Running {
                 live.request_began(id);
             }
-            live.network.push(|number| Request {
+            live.network.push(|number| NetworkRequest {
                 number,
                 id: id.to_owned(),
                 method: text(request, "method").to_owned(),
@@ -311,7 +311,7 @@ impl Shared {
     fn request_answered(&self, params: &Value) {
         let response = &params["response"];
         let at_ms = milliseconds(&params["timestamp"]);
-        self.request_ended(params, |request| Outcome::Answered {
+        self.request_ended(params, |request| RequestOutcome::Answered {
             status: response["status"]
                 .as_u64()
                 .and_then(|status| u16::try_from(status).ok())
@@ -326,12 +326,14 @@ impl Shared {
         let error = cut(text(params, "errorText"), URL_BYTES_MAX);
         self.request_ended(params, |request| match &request.outcome {
             // That it fails is what the policy wanted; the rule says more than the failure.
-            Outcome::Blocked { rule } => Outcome::Blocked { rule: rule.clone() },
-            Outcome::Running | Outcome::Answered { .. } | Outcome::Failed { .. } => Outcome::Failed { error },
+            RequestOutcome::Blocked { rule } => RequestOutcome::Blocked { rule: rule.clone() },
+            RequestOutcome::Running | RequestOutcome::Answered { .. } | RequestOutcome::Failed { .. } => {
+                RequestOutcome::Failed { error }
+            }
         });
     }
 
-    fn request_ended(&self, params: &Value, outcome: impl FnOnce(&Request) -> Outcome) {
+    fn request_ended(&self, params: &Value, outcome: impl FnOnce(&NetworkRequest) -> RequestOutcome) {
         let Some(tab) = params["context"].as_str().and_then(|context| self.tab_of(context)) else { return };
         let id = request_id(params);
         tab.change(|live| {
@@ -344,8 +346,8 @@ impl Shared {
     }
 }
 
-fn is_about(notice: &Notice, id: &TabId) -> bool {
-    matches!(notice, Notice::TabOpened { tab, .. } if tab == id)
+fn is_about(notice: &BrowserEvent, id: &TabId) -> bool {
+    matches!(notice, BrowserEvent::TabOpened { tab, .. } if tab == id)
 }
 
 fn is_blocked(params: &Value) -> bool {

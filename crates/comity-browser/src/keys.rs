@@ -5,13 +5,9 @@ use crate::error::{BrowserError, Result};
 /// A key that is held down while another is pressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Modifier {
-    /// Alt, or Option.
     Alt,
-    /// Control.
     Control,
-    /// Command, Windows or Super.
     Meta,
-    /// Shift.
     Shift,
 }
 
@@ -86,9 +82,7 @@ const NAMED: &[(&str, char)] = &[
 /// The codes that keys of the protocol have; as text they would press keys instead of being typed.
 const CODES: std::ops::RangeInclusive<char> = '\u{E000}'..='\u{E05D}';
 
-/// Enter.
 pub(crate) const ENTER: char = '\u{E007}';
-/// Backspace.
 pub(crate) const BACKSPACE: char = '\u{E003}';
 
 /// A key with the modifiers that are written before it: `a`, `Enter`, `Control+Shift+T`, `Ctrl++`.

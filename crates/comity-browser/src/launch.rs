@@ -7,10 +7,10 @@ use rustix::process::Signal;
 
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
-use crate::firefox::process::Process;
+use crate::firefox::process::FirefoxProcess;
 use crate::firefox::{inside, profile, program};
-use crate::lease::Lease;
-use crate::options::Options;
+use crate::lease::SessionLease;
+use crate::options::BrowserOptions;
 
 /// How long a Firefox that runs may take to be attached to, before it counts as stuck.
 const ATTACH: Duration = Duration::from_secs(15);
@@ -20,14 +20,13 @@ const END: Duration = Duration::from_secs(5);
 /// A Firefox that is ours.
 #[derive(Debug)]
 pub(crate) struct Launched {
-    pub(crate) process: Process,
-    pub(crate) lease: Lease,
-    /// Whether it ran already.
+    pub(crate) process: FirefoxProcess,
+    pub(crate) lease: SessionLease,
     pub(crate) is_attached: bool,
 }
 
 /// Attaches to the Firefox that was started with this profile, or starts one.
-pub(crate) fn attach_or_start(options: &Options, deadline: &Deadline) -> Result<Launched> {
+pub(crate) fn attach_or_start(options: &BrowserOptions, deadline: &Deadline) -> Result<Launched> {
     if let Some(process) = profile::recorded(&options.profile) {
         match attach(&options.profile, process, &deadline.at_most(ATTACH)) {
             Ok(launched) => return Ok(launched),
@@ -40,7 +39,7 @@ pub(crate) fn attach_or_start(options: &Options, deadline: &Deadline) -> Result<
 }
 
 /// Ends a Firefox: asks, then insists. Tells whether it is gone.
-pub(crate) fn end(process: &Process) {
+pub(crate) fn end(process: &FirefoxProcess) {
     for signal in [Signal::TERM, Signal::KILL] {
         process.signal(signal);
         if process.wait(END) {
@@ -50,24 +49,24 @@ pub(crate) fn end(process: &Process) {
 }
 
 /// Waits until a Firefox that was told to close has done so; ends it if it does not.
-pub(crate) fn see_off(process: &Process) {
+pub(crate) fn see_off(process: &FirefoxProcess) {
     if !process.wait(END) {
         end(process);
     }
 }
 
-fn attach(profile: &Path, process: Process, deadline: &Deadline) -> Result<Launched> {
-    Ok(Launched { process, lease: Lease::take(profile, deadline)?, is_attached: true })
+fn attach(profile: &Path, process: FirefoxProcess, deadline: &Deadline) -> Result<Launched> {
+    Ok(Launched { process, lease: SessionLease::take(profile, deadline)?, is_attached: true })
 }
 
-fn start(options: &Options, deadline: &Deadline) -> Result<Launched> {
+fn start(options: &BrowserOptions, deadline: &Deadline) -> Result<Launched> {
     let program = program::find_firefox(options.path.as_deref())?;
     profile::prepare(&options.profile)?;
     profile::forget(&options.profile);
     inside::forget(&options.profile);
     let mut child = program::start(&program, &options.profile, options.display)?;
     let pid = child.id();
-    let process = Process::identify(pid);
+    let process = FirefoxProcess::identify(pid);
     // Somebody has to ask after it when it ends; else it stays in the table of processes.
     let reaper = std::thread::Builder::new().name("firefox".into()).spawn(move || child.wait());
     let process = process.ok_or_else(|| BrowserError::not_started("it ended at once"))?;
@@ -75,7 +74,7 @@ fn start(options: &Options, deadline: &Deadline) -> Result<Launched> {
         reaper.map_err(|error| BrowserError::not_started(format!("no thread for it: {error}")))?;
         profile::record(&options.profile, &process)?;
         inside::begin(&options.profile, &process, deadline)?;
-        Lease::take(&options.profile, deadline)
+        SessionLease::take(&options.profile, deadline)
     };
     match begin() {
         Ok(lease) => Ok(Launched { process, lease, is_attached: false }),

@@ -18,42 +18,41 @@ const RETRY: Duration = Duration::from_millis(20);
 
 /// A session of the browser, held as long as its connection lives.
 #[derive(Debug)]
-pub(crate) struct Lease {
+pub(crate) struct SessionLease {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// Firefox's version.
     pub(crate) version: String,
 }
 
-enum Failure {
+enum LeaseFailure {
     /// Another client has the browser, or had it until a moment ago.
     Taken,
     Other(BrowserError),
 }
 
-impl From<BrowserError> for Failure {
-    fn from(error: BrowserError) -> Failure {
-        Failure::Other(error)
+impl From<BrowserError> for LeaseFailure {
+    fn from(error: BrowserError) -> LeaseFailure {
+        LeaseFailure::Other(error)
     }
 }
 
-impl Lease {
+impl SessionLease {
     /// Takes the lease; waits a little for an earlier client to be forgotten.
-    pub(crate) fn take(profile: &Path, deadline: &Deadline) -> Result<Lease> {
+    pub(crate) fn take(profile: &Path, deadline: &Deadline) -> Result<SessionLease> {
         let taken = deadline.at_most(TAKEN);
         loop {
-            match Lease::try_take(profile, deadline) {
+            match SessionLease::try_take(profile, deadline) {
                 Ok(lease) => return Ok(lease),
-                Err(Failure::Taken) if !taken.left().is_zero() => std::thread::sleep(RETRY),
-                Err(Failure::Taken) => {
+                Err(LeaseFailure::Taken) if !taken.left().is_zero() => std::thread::sleep(RETRY),
+                Err(LeaseFailure::Taken) => {
                     return Err(BrowserError::not_started("another program drives it already"));
                 }
-                Err(Failure::Other(error)) => return Err(error),
+                Err(LeaseFailure::Other(error)) => return Err(error),
             }
         }
     }
 
-    fn try_take(profile: &Path, deadline: &Deadline) -> std::result::Result<Lease, Failure> {
+    fn try_take(profile: &Path, deadline: &Deadline) -> std::result::Result<SessionLease, LeaseFailure> {
         let silent =
             |error: std::io::Error| BrowserError::not_started(format!("it does not answer: {error}"));
         let stream = private_socket::connect(profile, inside::DRIVER, deadline).map_err(silent)?;
@@ -74,10 +73,10 @@ impl Lease {
         if let Some(message) = answer["message"].as_str() {
             let is_taken = answer["error"] == "session not created" && message.contains("active session");
             let refused = || BrowserError::not_started(message).into();
-            return Err(if is_taken { Failure::Taken } else { refused() });
+            return Err(if is_taken { LeaseFailure::Taken } else { refused() });
         }
         receiver.be_patient().map_err(silent)?;
         let version = answer.pointer("/result/capabilities/browserVersion").and_then(Value::as_str);
-        Ok(Lease { sender, receiver, version: version.unwrap_or("unknown").to_owned() })
+        Ok(SessionLease { sender, receiver, version: version.unwrap_or("unknown").to_owned() })
     }
 }

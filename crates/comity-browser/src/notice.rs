@@ -7,10 +7,9 @@ use crate::ids::{Container, TabId};
 /// Something that happened in the browser; told on the thread that reads from it, so whoever is told must be quick and
 /// must not call the browser from there.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Notice {
+pub enum BrowserEvent {
     /// A tab opened that nobody asked for: by a page, or by the person at the window.
     TabOpened {
-        /// The tab.
         tab: TabId,
         /// The container that it is in.
         container: Container,
@@ -20,24 +19,11 @@ pub enum Notice {
         opener: Option<TabId>,
     },
     /// A tab is gone: closed by us, by the person or by its page.
-    TabClosed {
-        /// The tab.
-        tab: TabId,
-    },
+    TabClosed { tab: TabId },
     /// An empty page took the place of one, and nobody sent the tab there: its process crashed, or it left by itself.
-    PageLost {
-        /// The tab.
-        tab: TabId,
-        /// Where it was.
-        url: String,
-    },
+    PageLost { tab: TabId, url: String },
     /// A page shows a dialog.
-    DialogOpened {
-        /// The tab.
-        tab: TabId,
-        /// The dialog.
-        dialog: Dialog,
-    },
+    DialogOpened { tab: TabId, dialog: Dialog },
     /// A page has downloaded something, or tried to.
     Download(Download),
     /// Firefox has ended, or the connection to it has.
@@ -49,7 +35,6 @@ pub enum Notice {
 pub struct Dialog {
     /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub kind: String,
-    /// What it says.
     pub message: String,
     /// What is in the field of a prompt.
     pub default: Option<String>,
@@ -64,7 +49,6 @@ pub struct Download {
     pub container: Container,
     /// What the page calls it.
     pub name: String,
-    /// What became of it.
     pub outcome: Downloaded,
 }
 
@@ -72,15 +56,7 @@ pub struct Download {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Downloaded {
     /// It is in this file of the profile; whoever is told takes it from there.
-    Saved {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
+    Saved { path: PathBuf, bytes: u64 },
     /// It is not there.
-    Refused {
-        /// Why.
-        why: String,
-    },
+    Refused { why: String },
 }

@@ -20,14 +20,13 @@ pub enum Display {
 
 /// How the browser is run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct BrowserOptions {
     /// The program; if it is not given, `firefox-esr` or `firefox` on the PATH.
     pub path: Option<PathBuf>,
     /// The directory of the profile, made if it is missing, for us alone.
     pub profile: PathBuf,
     /// Whether people see the window.
     pub display: Display,
-    /// What may be loaded.
     pub policy: Policy,
     /// Bytes of one download; without it nothing is downloaded.
     pub download_bytes_max: Option<u64>,
@@ -35,10 +34,10 @@ pub struct Options {
     pub start_timeout: Duration,
 }
 
-impl Options {
+impl BrowserOptions {
     /// Runs headless with this profile and the default policy.
-    pub fn new(profile: impl Into<PathBuf>) -> Options {
-        Options {
+    pub fn new(profile: impl Into<PathBuf>) -> BrowserOptions {
+        BrowserOptions {
             path: None,
             profile: profile.into(),
             display: Display::default(),

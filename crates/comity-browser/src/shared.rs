@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use crate::connection::Connection;
+use crate::connection::BidiConnection;
 use crate::error::{BrowserError, Result};
 use crate::ids::TabId;
-use crate::notice::Notice;
+use crate::notice::BrowserEvent;
 use crate::policy::Policy;
-use crate::tab_state::TabState;
+use crate::tab_state::TabRecord;
 
 /// Who is told what happens.
-pub(crate) type Listener = Box<dyn Fn(Notice) + Send + Sync>;
+pub(crate) type Listener = Box<dyn Fn(BrowserEvent) + Send + Sync>;
 
 /// One browser, as all callers see it.
-pub(crate) struct Shared {
-    pub(crate) connection: Connection,
+pub(crate) struct SharedBrowser {
+    pub(crate) connection: BidiConnection,
     pub(crate) policy: RwLock<Policy>,
     contexts: Mutex<Contexts>,
     listener: Listener,
@@ -25,18 +25,18 @@ pub(crate) struct Shared {
 /// Tabs, and the frames in them.
 #[derive(Default, Debug)]
 pub(crate) struct Contexts {
-    pub(crate) tabs: HashMap<TabId, Arc<TabState>>,
+    pub(crate) tabs: HashMap<TabId, Arc<TabRecord>>,
     /// The tab that each frame is in.
     pub(crate) frames: HashMap<String, TabId>,
     /// Tabs that are being opened by us, and whose ids we do not know yet.
     pub(crate) opening: usize,
     /// Tabs that came meanwhile: ours, or somebody else's.
-    pub(crate) parked: Vec<Notice>,
+    pub(crate) parked: Vec<BrowserEvent>,
 }
 
-impl Shared {
-    pub(crate) fn new(connection: Connection, policy: Policy, listener: Listener) -> Shared {
-        Shared { connection, policy: RwLock::new(policy), contexts: Mutex::default(), listener }
+impl SharedBrowser {
+    pub(crate) fn new(connection: BidiConnection, policy: Policy, listener: Listener) -> SharedBrowser {
+        SharedBrowser { connection, policy: RwLock::new(policy), contexts: Mutex::default(), listener }
     }
 
     pub(crate) fn contexts(&self) -> MutexGuard<'_, Contexts> {
@@ -47,7 +47,7 @@ impl Shared {
         self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn tab(&self, id: &TabId) -> Result<Arc<TabState>> {
+    pub(crate) fn tab(&self, id: &TabId) -> Result<Arc<TabRecord>> {
         let found = self.contexts().tabs.get(id).cloned();
         found.ok_or_else(|| match self.connection.has_ended() {
             true => BrowserError::Died,
@@ -56,19 +56,19 @@ impl Shared {
     }
 
     /// The tab that a context is, or is in.
-    pub(crate) fn tab_of(&self, context: &str) -> Option<Arc<TabState>> {
+    pub(crate) fn tab_of(&self, context: &str) -> Option<Arc<TabRecord>> {
         let contexts = self.contexts();
         let id = TabId(context.to_owned());
         let id = contexts.frames.get(context).unwrap_or(&id);
         contexts.tabs.get(id).cloned()
     }
 
-    pub(crate) fn tell(&self, notice: Notice) {
+    pub(crate) fn tell(&self, notice: BrowserEvent) {
         (self.listener)(notice);
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedBrowser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("connection", &self.connection).finish_non_exhaustive()
     }

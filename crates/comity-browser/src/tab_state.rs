@@ -4,27 +4,27 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::activity::{CONSOLE_MAX, ConsoleLine, NETWORK_MAX, Request, Ring};
+use crate::activity::{BoundedLog, CONSOLE_MAX, ConsoleLine, NETWORK_MAX, NetworkRequest};
 use crate::deadline::Deadline;
 use crate::ids::{Container, TabId};
 use crate::notice::Dialog;
 use crate::page::memory::PageMemory;
-use crate::turn::Turn;
+use crate::turn::TabQueue;
 
 /// Requests that are counted as running in one tab.
 const RUNNING_MAX: usize = 2000;
 
 /// A tab: its queue, what is known of it, and what its pages were told to be.
 #[derive(Debug)]
-pub(crate) struct TabState {
+pub(crate) struct TabRecord {
     pub(crate) id: TabId,
     pub(crate) container: Container,
     /// Those who act, one after another.
-    pub(crate) turn: Turn,
+    pub(crate) turn: TabQueue,
     live: Mutex<Live>,
     changed: Condvar,
     /// Those who make outlines, one after another.
-    pub(crate) outlining: Turn,
+    pub(crate) outlining: TabQueue,
     /// References and earlier outlines; held for moments only.
     pub(crate) page: Mutex<PageMemory>,
 }
@@ -42,8 +42,8 @@ pub(crate) struct Live {
     pub(crate) moves: u64,
     /// Counts changes of the address or the document alone.
     pub(crate) arrivals: u64,
-    pub(crate) console: Ring<ConsoleLine>,
-    pub(crate) network: Ring<Request>,
+    pub(crate) console: BoundedLog<ConsoleLine>,
+    pub(crate) network: BoundedLog<NetworkRequest>,
     /// Running requests and when they began.
     running: HashMap<String, Instant>,
     /// When the last request began or ended.
@@ -60,8 +60,8 @@ pub(crate) struct Live {
     pub(crate) blocked: Option<(String, String)>,
 }
 
-impl TabState {
-    pub(crate) fn new(id: TabId, container: Container, url: String) -> TabState {
+impl TabRecord {
+    pub(crate) fn new(id: TabId, container: Container, url: String) -> TabRecord {
         let live = Live {
             url,
             title: String::new(),
@@ -70,8 +70,8 @@ impl TabState {
             is_closed: false,
             moves: 0,
             arrivals: 0,
-            console: Ring::new(CONSOLE_MAX),
-            network: Ring::new(NETWORK_MAX),
+            console: BoundedLog::new(CONSOLE_MAX),
+            network: BoundedLog::new(NETWORK_MAX),
             running: HashMap::new(),
             network_moved: Instant::now(),
             navigation_began: Instant::now(),
@@ -80,11 +80,11 @@ impl TabState {
             blocked: None,
             navigation: None,
         };
-        TabState {
+        TabRecord {
             id,
             container,
-            turn: Turn::default(),
-            outlining: Turn::default(),
+            turn: TabQueue::default(),
+            outlining: TabQueue::default(),
             live: Mutex::new(live),
             changed: Condvar::new(),
             page: Mutex::default(),

@@ -11,27 +11,26 @@ const WAITING_MAX: usize = 1000;
 
 /// The queue of a tab; the first in it acts.
 #[derive(Default, Debug)]
-pub(crate) struct Turn {
-    queue: Mutex<Queue>,
+pub(crate) struct TabQueue {
+    queue: Mutex<TabTickets>,
     moved: Condvar,
 }
 
 #[derive(Default, Debug)]
-struct Queue {
+struct TabTickets {
     tickets: VecDeque<u64>,
     next: u64,
 }
 
 /// The right to act, until dropped.
 #[derive(Debug)]
-pub(crate) struct Acting<'a> {
-    turn: &'a Turn,
+pub(crate) struct TabTurn<'a> {
+    turn: &'a TabQueue,
     ticket: u64,
 }
 
-impl Turn {
-    /// Waits for the turn.
-    pub(crate) fn wait(&self, deadline: &Deadline) -> Result<Acting<'_>> {
+impl TabQueue {
+    pub(crate) fn wait(&self, deadline: &Deadline) -> Result<TabTurn<'_>> {
         let mut queue = self.locked();
         if queue.tickets.len() >= WAITING_MAX {
             return Err(BrowserError::invalid(format!("{WAITING_MAX} calls wait for this tab already")));
@@ -40,7 +39,7 @@ impl Turn {
         queue.next += 1;
         queue.tickets.push_back(ticket);
         // From here on the ticket is given back whatever happens.
-        let acting = Acting { turn: self, ticket };
+        let acting = TabTurn { turn: self, ticket };
         let (queue, waited) = self
             .moved
             .wait_timeout_while(queue, deadline.left(), |queue| queue.tickets.front() != Some(&ticket))
@@ -52,12 +51,12 @@ impl Turn {
         Ok(acting)
     }
 
-    fn locked(&self) -> MutexGuard<'_, Queue> {
+    fn locked(&self) -> MutexGuard<'_, TabTickets> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Acting<'_> {
+impl Drop for TabTurn<'_> {
     fn drop(&mut self) {
         self.turn.locked().tickets.retain(|ticket| *ticket != self.ticket);
         self.turn.moved.notify_all();
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn turns_come_in_order_and_who_gives_up_holds_up_nobody() {
-        let turn = Turn::default();
+        let turn = TabQueue::default();
         let long = Deadline::after(Duration::from_secs(30));
         let first = turn.wait(&long).unwrap();
         let short = Deadline::after(Duration::from_millis(5));

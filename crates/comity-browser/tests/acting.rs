@@ -8,7 +8,8 @@ mod support;
 use std::time::{Duration, Instant};
 
 use comity_browser::{
-    Browser, BrowserError, Button, Click, Condition, Notice, Realm, Scroll, Tab, Target, Typing, Until,
+    Browser, BrowserError, BrowserEvent, Button, Click, Condition, ElementTarget, Realm, Scroll, Tab, Typing,
+    Until,
 };
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
@@ -35,8 +36,8 @@ const POPUPS: &str = "<!doctype html><title>Popups</title>
 <a id=blank target=_blank href=/sent>New</a> <button id=open onclick='window.open(\"/sent\")'>Open</button>
 <button id=close onclick='window.close()'>Close</button>";
 
-fn css(selector: &str) -> Target {
-    Target::Css(selector.into())
+fn css(selector: &str) -> ElementTarget {
+    ElementTarget::Css(selector.into())
 }
 
 fn page_of(tab: &Tab, script: &str) -> serde_json::Value {
@@ -132,7 +133,7 @@ fn refuse_what_nobody_could_do(tab: &Tab, server: &Server) {
         ("clicked", "button", true, true)
     );
     assert!(far.area.y > 0.0 && far.area.width > 0.0);
-    let again = tab.element(&Target::Ref(far.reference.clone()), LONG).unwrap();
+    let again = tab.element(&ElementTarget::Ref(far.reference.clone()), LONG).unwrap();
     assert_eq!(again, far);
     let bottom = tab.scroll(None, &Scroll::Bottom, LONG).unwrap();
     assert!(bottom.y > 1000.0 && (bottom.y - bottom.y_max).abs() < 2.0, "{bottom:?}");
@@ -147,8 +148,8 @@ fn dialogs(stage: &Stage, tab: &Tab, other: &Tab, server: &Server) {
     let acted = tab.click(&css("#alert"), Click::default(), LONG).unwrap();
     let dialog = acted.dialog.unwrap();
     assert_eq!((dialog.kind.as_str(), dialog.message.as_str()), ("alert", "hello"));
-    let told = stage.notice(|notice| matches!(notice, Notice::DialogOpened { .. }));
-    assert_eq!(told, Notice::DialogOpened { tab: tab.id().clone(), dialog: dialog.clone() });
+    let told = stage.notice(|notice| matches!(notice, BrowserEvent::DialogOpened { .. }));
+    assert_eq!(told, BrowserEvent::DialogOpened { tab: tab.id().clone(), dialog: dialog.clone() });
     // Whoever wants to act is told at once; who reads, and who works in another tab, is not held up.
     let begun = Instant::now();
     let refused = tab.click(&css("#ask"), Click::default(), LONG).unwrap_err();
@@ -175,25 +176,25 @@ fn popups(stage: &Stage, browser: &Browser, tab: &Tab, server: &Server) {
     tab.navigate(&server.url("/popups"), Until::Complete, LONG).unwrap();
     for selector in ["#blank", "#open"] {
         tab.click(&css(selector), Click::default(), LONG).unwrap();
-        let opened = stage.notice(|notice| matches!(notice, Notice::TabOpened { .. }));
-        let Notice::TabOpened { tab: popup, container, opener, .. } = opened else { unreachable!() };
+        let opened = stage.notice(|notice| matches!(notice, BrowserEvent::TabOpened { .. }));
+        let BrowserEvent::TabOpened { tab: popup, container, opener, .. } = opened else { unreachable!() };
         assert_eq!((opener.as_ref(), &container), (Some(tab.id()), tab.container()));
         let popup = browser.tab(&popup).unwrap();
         popup.wait_for(&Condition::Text("thank you".into()), LONG).unwrap();
         popup.close(LONG).unwrap();
-        let closed = stage.notice(|notice| matches!(notice, Notice::TabClosed { .. }));
-        assert_eq!(closed, Notice::TabClosed { tab: popup.id().clone() });
+        let closed = stage.notice(|notice| matches!(notice, BrowserEvent::TabClosed { .. }));
+        assert_eq!(closed, BrowserEvent::TabClosed { tab: popup.id().clone() });
     }
     // A page that closes itself.
     let opened = browser.open(tab.container(), LONG).unwrap();
     opened.navigate(&server.url("/popups"), Until::Complete, LONG).unwrap();
     page_of(&opened, "window.open('/popups') && 1");
-    let opened = stage.notice(|notice| matches!(notice, Notice::TabOpened { .. }));
-    let Notice::TabOpened { tab: popup, .. } = opened else { unreachable!() };
+    let opened = stage.notice(|notice| matches!(notice, BrowserEvent::TabOpened { .. }));
+    let BrowserEvent::TabOpened { tab: popup, .. } = opened else { unreachable!() };
     let popup = browser.tab(&popup).unwrap();
     popup.wait_for(&Condition::Selector("#close".into()), LONG).unwrap();
     popup.click(&css("#close"), Click::default(), LONG).unwrap();
-    stage.notice(|notice| *notice == Notice::TabClosed { tab: popup.id().clone() });
+    stage.notice(|notice| *notice == BrowserEvent::TabClosed { tab: popup.id().clone() });
     assert!(matches!(popup.content(None, 1, LONG), Err(BrowserError::NoSuchTab { .. })));
 }
 

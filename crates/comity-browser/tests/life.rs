@@ -9,10 +9,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use comity_browser::adopt::{Observed, Wanted, adopt};
+use comity_browser::adopt::{Observed, WantedTab, adopt};
 use comity_browser::{
-    Browser, BrowserError, Condition, Container, Notice, Options, Process, Realm, TabId, Target, Typing,
-    Until,
+    Browser, BrowserError, BrowserEvent, BrowserOptions, Condition, Container, ElementTarget, FirefoxProcess,
+    Realm, TabId, Typing, Until,
 };
 use support::server::{Answer, Server};
 use support::{LONG, Stage, kill, start};
@@ -39,7 +39,7 @@ fn the_end_of_firefox_is_told_at_once() {
         // Somebody waits for something that will never be.
         let waiting = threads.spawn(|| tab.wait_for(&Condition::Text("never".into()), LONG));
         kill(&process);
-        stage.notice(|notice| *notice == Notice::Died);
+        stage.notice(|notice| *notice == BrowserEvent::Died);
         assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
         let error = waiting.join().unwrap().unwrap_err();
         assert!(matches!(error, BrowserError::Died | BrowserError::NoSuchTab { .. }), "{error}");
@@ -75,8 +75,8 @@ fn page_crashes(stage: &Stage) {
         while tab.evaluate("document.title", Realm::Page, 99, LONG).unwrap().value != "waits" {}
         content_processes(stage.browser().process().pid).iter().for_each(kill);
         assert_eq!(stopped.join().unwrap().unwrap_err(), BrowserError::PageGone);
-        let lost = Notice::PageLost { tab: tab.id().clone(), url: server.url("/") };
-        assert_eq!(stage.notice(|notice| matches!(notice, Notice::PageLost { .. })), lost);
+        let lost = BrowserEvent::PageLost { tab: tab.id().clone(), url: server.url("/") };
+        assert_eq!(stage.notice(|notice| matches!(notice, BrowserEvent::PageLost { .. })), lost);
         assert_eq!(tab.url(), "about:blank");
         // The empty page is one that can be used.
         tab.wait_for(&Condition::Gone("p".into()), LONG).unwrap();
@@ -88,13 +88,13 @@ fn page_crashes(stage: &Stage) {
     tab.back(LONG).unwrap();
     tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
     tab.evaluate("alert(1)", Realm::Page, 99, LONG).unwrap_err();
-    let next = stage.notice(|notice| !matches!(notice, Notice::TabOpened { .. }));
-    assert!(matches!(next, Notice::DialogOpened { .. }), "{next:?}");
+    let next = stage.notice(|notice| !matches!(notice, BrowserEvent::TabOpened { .. }));
+    assert!(matches!(next, BrowserEvent::DialogOpened { .. }), "{next:?}");
 }
 
 /// The processes in which a Firefox runs pages: children of its own, or of the fork server that newer ones have.
 #[cfg(target_os = "linux")]
-fn content_processes(firefox: u32) -> Vec<Process> {
+fn content_processes(firefox: u32) -> Vec<FirefoxProcess> {
     let entries = std::fs::read_dir("/proc").unwrap();
     let pids: Vec<u32> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     let is_below = |pid: &u32| {
@@ -104,7 +104,8 @@ fn content_processes(firefox: u32) -> Vec<Process> {
         let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&arguments).trim_end_matches('\0').ends_with("tab") && is_below(pid)
     };
-    let found: Vec<Process> = pids.into_iter().filter(is_content).filter_map(Process::identify).collect();
+    let found: Vec<FirefoxProcess> =
+        pids.into_iter().filter(is_content).filter_map(FirefoxProcess::identify).collect();
     assert!(!found.is_empty(), "pages have processes of their own");
     found
 }
@@ -125,7 +126,7 @@ fn client_that_is_killed() {
     let container = browser.create_container(LONG).unwrap();
     let tab = browser.open(&container, LONG).unwrap();
     tab.navigate(&page, Until::Complete, LONG).unwrap();
-    tab.type_text(Some(&Target::Css("#field".into())), "kept", Typing::default(), LONG).unwrap();
+    tab.type_text(Some(&ElementTarget::Css("#field".into())), "kept", Typing::default(), LONG).unwrap();
     println!("ready {} {}", browser.process().pid, container);
     // Until it is killed.
     std::io::stdin().lines().for_each(drop);
@@ -187,11 +188,11 @@ fn a_client_that_dies_leaves_a_firefox_for_the_next() {
         .into_iter()
         .map(|info| Observed { context: info.id, container: info.container.0, url: info.url })
         .collect();
-    let wanted = [Wanted { handle: 7, container: container.into(), url: server.url("/kept") }];
+    let wanted = [WantedTab { handle: 7, container: container.into(), url: server.url("/kept") }];
     let adoption = adopt(&wanted, &observed);
     assert_eq!((adoption.missing.len(), adoption.matched.len()), (0, 1));
     let found = browser.tab(&adoption.matched[0].1).unwrap();
-    let field = found.element(&Target::Css("#field".into()), LONG).unwrap();
+    let field = found.element(&ElementTarget::Css("#field".into()), LONG).unwrap();
     assert_eq!(field.value, "kept");
     found.navigate(&server.url("/again"), Until::Complete, LONG).unwrap();
     // Nothing is in the way of a third one either.
@@ -206,7 +207,8 @@ fn a_client_that_dies_leaves_a_firefox_for_the_next() {
 #[test]
 fn a_missing_program_is_told() {
     let profile = tempfile::tempdir().unwrap();
-    let options = Options { path: Some(profile.path().join("firefox")), ..Options::new(profile.path()) };
+    let options =
+        BrowserOptions { path: Some(profile.path().join("firefox")), ..BrowserOptions::new(profile.path()) };
     let told = Browser::attach_or_start(options, |_| {}).unwrap_err().to_string();
     assert!(told.contains("install it"), "{told}");
 }

@@ -8,7 +8,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use comity_browser::policy::Policy;
-use comity_browser::{BrowserError, Condition, Outcome, Realm, Tab, Target, Until};
+use comity_browser::{BrowserError, Condition, ElementTarget, Realm, RequestOutcome, Tab, Until};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
 
@@ -50,7 +50,7 @@ fn timeouts_and_waits() {
     let other = stage.browser().open(tab.container(), LONG).unwrap();
     tab.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
     other.navigate(&server.url("/"), Until::Complete, LONG).unwrap();
-    let css = |selector: &str| Target::Css(selector.into());
+    let css = |selector: &str| ElementTarget::Css(selector.into());
     ends_in_time("a condition that never holds", || tab.wait_for(&Condition::Selector("#no".into()), SHORT));
     ends_in_time("a text that never comes", || tab.wait_for(&Condition::Text("no".into()), SHORT));
     ends_in_time("an address that never comes", || tab.wait_for(&Condition::Url("/no".into()), SHORT));
@@ -152,19 +152,19 @@ fn the_policy_is_enforced_in_the_browser() {
     tab.clear_activity();
     tab.navigate(&server.url("/page"), Until::Complete, LONG).unwrap();
     tab.wait_for(&Condition::NetworkIdle, LONG).unwrap();
-    tab.click(&Target::Css("#link".into()), comity_browser::Click::default(), LONG).unwrap();
+    tab.click(&ElementTarget::Css("#link".into()), comity_browser::Click::default(), LONG).unwrap();
     let clicked = format!("http://localhost:{}/clicked", server.port);
     let is_told = |path: &str| {
         let requests = tab.network();
         let told = requests.iter().find(|request| request.url.ends_with(path));
-        told.is_some_and(|request| matches!(request.outcome, Outcome::Blocked { .. }))
+        told.is_some_and(|request| matches!(request.outcome, RequestOutcome::Blocked { .. }))
     };
     tab.wait_for(&Condition::NetworkIdle, LONG).unwrap();
     for path in ["/picture", "/frame", "/fetched", "/socket", "/clicked"] {
         assert!(is_told(path), "{path}: {:?}", tab.network());
     }
     assert!(tab.url().ends_with("/page"), "{} {clicked}", tab.url());
-    tab.click(&Target::Css("#stay".into()), comity_browser::Click::default(), LONG).unwrap();
+    tab.click(&ElementTarget::Css("#stay".into()), comity_browser::Click::default(), LONG).unwrap();
     tab.wait_for(&Condition::Text("reached".into()), LONG).unwrap();
     let asked = server.asked();
     assert!(asked.iter().all(|asked| asked.starts_with("127.0.0.1:")), "{asked:?}");

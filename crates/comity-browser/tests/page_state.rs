@@ -7,8 +7,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use comity_browser::page::{Node, PageState, StateOptions};
-use comity_browser::{Area, BrowserError, Click, Realm, ScreenshotOptions, Tab, Target, Typing, Until};
+use comity_browser::page::{OutlineNode, PageState, StateOptions};
+use comity_browser::{
+    Area, BrowserError, Click, ElementTarget, Realm, ScreenshotOptions, Tab, Typing, Until,
+};
 use expect_test::{Expect, expect};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
@@ -45,12 +47,12 @@ fn state(tab: &Tab, options: &StateOptions) -> PageState {
     tab.page_state(options, LONG).unwrap()
 }
 
-fn find<'a>(state: &'a PageState, name: &str) -> &'a Node {
+fn find<'a>(state: &'a PageState, name: &str) -> &'a OutlineNode {
     state.nodes.iter().find(|node| node.name == name).unwrap_or_else(|| panic!("{name} in\n{state}"))
 }
 
-fn target(state: &PageState, name: &str) -> Target {
-    Target::Ref(find(state, name).reference.clone())
+fn target(state: &PageState, name: &str) -> ElementTarget {
+    ElementTarget::Ref(find(state, name).reference.clone())
 }
 
 /// Compares the outline without what differs from run to run.
@@ -138,7 +140,8 @@ fn outline(tab: &Tab, port: u16) {
          button "Hit me" e27
          textbox "Inside" e28"#]],
     );
-    let scope = StateOptions { scope: Some(Target::Css("form".into())), depth: 1, ..StateOptions::default() };
+    let scope =
+        StateOptions { scope: Some(ElementTarget::Css("form".into())), depth: 1, ..StateOptions::default() };
     check(
         &state(tab, &scope),
         port,
@@ -170,7 +173,7 @@ fn changes(tab: &Tab) {
     let since = StateOptions { since: Some(first.revision), ..StateOptions::default() };
     let second = state(tab, &since);
     let changes = second.changes.clone().unwrap();
-    let names = |nodes: &[Node]| nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
+    let names = |nodes: &[OutlineNode]| nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&changes.added), ["Three"]);
     assert_eq!(names(&changes.changed), ["Sale"]);
     assert_eq!(changes.removed, [find(&first, "One").reference.clone()]);
@@ -182,25 +185,25 @@ fn changes(tab: &Tab) {
 fn act_inside(tab: &Tab) {
     let before = state(tab, &StateOptions::default());
     tab.click(&target(&before, "Inner"), Click::default(), LONG).unwrap();
-    let hits: Vec<Target> = before
+    let hits: Vec<ElementTarget> = before
         .nodes
         .iter()
         .filter(|node| node.name == "Hit me")
-        .map(|node| Target::Ref(node.reference.clone()))
+        .map(|node| ElementTarget::Ref(node.reference.clone()))
         .collect();
     assert_eq!(hits.len(), 2, "one in each frame");
     for hit in &hits {
         tab.click(hit, Click::default(), LONG).unwrap();
     }
     let fields = before.nodes.iter().filter(|node| node.name == "Inside");
-    for field in fields.map(|node| Target::Ref(node.reference.clone())) {
+    for field in fields.map(|node| ElementTarget::Ref(node.reference.clone())) {
         tab.type_text(Some(&field), "typed in a frame!", Typing::default(), LONG).unwrap();
         tab.press_key("Backspace", &[], LONG).unwrap();
     }
     let after = state(tab, &StateOptions::default());
     find(&after, "Pressed true");
     assert_eq!(after.nodes.iter().filter(|node| node.name == "Hit true").count(), 2);
-    let typed = |node: &&Node| node.name == "Inside" && node.value == "typed in a frame";
+    let typed = |node: &&OutlineNode| node.name == "Inside" && node.value == "typed in a frame";
     assert_eq!(after.nodes.iter().filter(typed).count(), 2, "keys go where the focus is\n{after}");
     assert_eq!(tab.element(&hits[1], LONG).unwrap().text, "Hit true");
     let area = Area::Element(hits[1].clone());
@@ -212,7 +215,7 @@ fn pages_of_an_outline(tab: &Tab) {
     let whole = state(tab, &StateOptions::default());
     assert_eq!(whole.more_after, None);
     for nodes_max in [1, 3, 7] {
-        let mut collected: Vec<Node> = Vec::new();
+        let mut collected: Vec<OutlineNode> = Vec::new();
         let mut options = StateOptions { nodes_max, ..StateOptions::default() };
         loop {
             let page = state(tab, &options);
@@ -223,7 +226,8 @@ fn pages_of_an_outline(tab: &Tab) {
                 break;
             }
         }
-        let references = |nodes: &[Node]| nodes.iter().map(|node| node.reference.clone()).collect::<Vec<_>>();
+        let references =
+            |nodes: &[OutlineNode]| nodes.iter().map(|node| node.reference.clone()).collect::<Vec<_>>();
         assert_eq!(references(&collected), references(&whole.nodes), "{nodes_max} at a time");
     }
 }
@@ -231,7 +235,7 @@ fn pages_of_an_outline(tab: &Tab) {
 fn stale(tab: &Tab, server: &Server) {
     let old = state(tab, &StateOptions::default());
     tab.evaluate("document.querySelector('footer').remove()", Realm::Sandbox, 99, LONG).unwrap();
-    let is_stale = |target: &Target| {
+    let is_stale = |target: &ElementTarget| {
         let error = tab.click(target, Click::default(), LONG).unwrap_err();
         assert!(matches!(error, BrowserError::StaleRef { .. }), "{error}");
     };
@@ -240,7 +244,7 @@ fn stale(tab: &Tab, server: &Server) {
     is_stale(&target(&old, "Hit true"));
     tab.reload(Until::Complete, LONG).unwrap();
     is_stale(&target(&old, "Home"));
-    is_stale(&Target::Ref("e999999".into()));
+    is_stale(&ElementTarget::Ref("e999999".into()));
     let new = state(tab, &StateOptions::default());
     assert_ne!(target(&old, "Home"), target(&new, "Home"), "no reference is used twice");
     tab.click(&target(&new, "Home"), Click::default(), LONG).unwrap();
@@ -288,6 +292,6 @@ fn large(tab: &Tab, server: &Server) {
     let second = state(tab, &next);
     let row = |state: &PageState| state.nodes.iter().find(|node| node.role == "row").unwrap().name.clone();
     assert_ne!(row(&first), row(&second));
-    let end = StateOptions { scope: Some(Target::Css("#end".into())), ..StateOptions::default() };
+    let end = StateOptions { scope: Some(ElementTarget::Css("#end".into())), ..StateOptions::default() };
     assert_eq!(state(tab, &end).nodes[0].name, "The end");
 }

@@ -8,7 +8,9 @@ mod support;
 use std::time::Instant;
 
 use comity_browser::page::StateOptions;
-use comity_browser::{Area, Browser, Click, Format, ScreenshotOptions, Tab, Target, Typing, Until, Viewport};
+use comity_browser::{
+    Area, Browser, Click, ElementTarget, Format, ScreenshotOptions, Tab, Typing, Until, Viewport,
+};
 use support::server::{Answer, Server};
 use support::{LONG, Stage};
 
@@ -44,18 +46,18 @@ fn use_tab(tab: &Tab, server: &Server, number: usize, round: usize) {
     let name = format!("{red:02x}{green:02x}{blue:02x}");
     tab.navigate(&server.url(&format!("/colour/{name}")), Until::Complete, LONG).unwrap();
     let text = format!("Zoë {number} in {round}");
-    let field = Target::Css("#field".into());
+    let field = ElementTarget::Css("#field".into());
     tab.type_text(Some(&field), &text, Typing { clear: true, submit: false }, LONG).unwrap();
     let state = tab.page_state(&StateOptions::default(), LONG).unwrap();
     let button = state.nodes.iter().find(|node| node.role == "button").unwrap();
-    tab.click(&Target::Ref(button.reference.clone()), Click::default(), LONG).unwrap();
+    tab.click(&ElementTarget::Ref(button.reference.clone()), Click::default(), LONG).unwrap();
     let shot = tab.screenshot(&ScreenshotOptions::default(), LONG).unwrap();
     assert!(
         corners(&shot.bytes()).iter().all(|corner| *corner == colour(number)),
         "tab {number} round {round}"
     );
     assert!(shot.url.ends_with(&name));
-    let out = tab.content(Some(&Target::Css("#out".into())), 100, LONG).unwrap();
+    let out = tab.content(Some(&ElementTarget::Css("#out".into())), 100, LONG).unwrap();
     assert_eq!((out.text, out.title), (format!("{text} true"), name));
 }
 
@@ -88,7 +90,7 @@ fn twelve_tabs_in_four_containers_at_once() {
     for (row, tabs) in tabs.iter().enumerate() {
         let [red, green, blue] = colour(row * 3 + 2);
         tabs[0].reload(Until::Complete, LONG).unwrap();
-        let sent = tabs[0].content(Some(&Target::Css("#cookie".into())), 100, LONG).unwrap();
+        let sent = tabs[0].content(Some(&ElementTarget::Css("#cookie".into())), 100, LONG).unwrap();
         assert_eq!(sent.text, format!("last={red:02x}{green:02x}{blue:02x}"));
     }
     let listed = browser.tabs(LONG).unwrap();
@@ -127,7 +129,7 @@ fn sizes_and_formats(tab: &Tab) {
         assert_eq!((shot.mime, shot.width, shot.height), (mime, 185, 400));
         assert_eq!(kind_of(&shot.bytes()), mime);
     }
-    let area = Area::Element(Target::Css("#field".into()));
+    let area = Area::Element(ElementTarget::Css("#field".into()));
     let options = ScreenshotOptions { area, ..ScreenshotOptions::default() };
     let shot = tab.screenshot(&options, LONG).unwrap();
     assert!(shot.width > 100 && shot.height < 200, "{}x{}", shot.width, shot.height);

@@ -59,6 +59,19 @@ pub(crate) fn hold(path: &Path) -> io::Result<()> {
     attach(tree.as_fd(), path)
 }
 
+/// Makes these paths read-only mounts of themselves where they are not, and pins the directories above them that can be
+/// moved and that are `wanted`. What cannot be done is left out.
+pub(crate) fn hold_all(paths: &[&Path], wanted: impl Fn(&PathBuf) -> bool) {
+    for path in paths.iter().filter(|path| !is_read_only(path)) {
+        let _ = hold(path);
+    }
+    // After that: who entered a new directory in the meantime is below what is mounted on it, and finds the held
+    // path there, too.
+    for dir in Above::of(paths).movable.iter().filter(|dir| wanted(dir) && !is_mount(dir)) {
+        let _ = pin(dir);
+    }
+}
+
 /// Whether a path is on a read-only mount.
 pub(crate) fn is_read_only(path: &Path) -> bool {
     statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))

@@ -11,10 +11,10 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use crate::binds::Above;
 use crate::ids::Ids;
-use crate::keeper::Keeper;
+use crate::mount_reconciler::MountReconciler;
 use crate::spaces::Spaces;
 use crate::sys::{self, Fork};
-use crate::{Confinement, Extent, Network, Problem, ProblemKind, Step, binds, sealed};
+use crate::{ConfineError, Confinement, Extent, FailedStep, NetworkAccess, ProblemKind, binds, sealed};
 
 /// Between the two processes: how far they are. After the last three comes why.
 const MADE: u8 = 1;
@@ -37,8 +37,9 @@ impl Builder {
     }
 
     /// Starts it, and returns when everything is in place.
-    pub(crate) fn start(confinement: &Confinement) -> Result<Builder, Problem> {
-        let cannot = |error: io::Error| Problem::before(Step::Other, "namespaces cannot be made", &error);
+    pub(crate) fn start(confinement: &Confinement) -> Result<Builder, ConfineError> {
+        let cannot =
+            |error: io::Error| ConfineError::before(FailedStep::Other, "namespaces cannot be made", &error);
         let ids = Ids::of_process().map_err(cannot)?;
         let confined = rustix::process::getpid();
         let (mut line, theirs) = UnixStream::pair().map_err(cannot)?;
@@ -61,7 +62,8 @@ impl Builder {
         let pid = u32::from_ne_bytes(pid);
         // Now, for it closes itself to everybody when it goes on.
         let spaces = Spaces::of(pid, confinement.network).map_err(cannot)?;
-        let who_is_who = |error: io::Error| Problem::before(Step::Other, "who is who cannot be set", &error);
+        let who_is_who =
+            |error: io::Error| ConfineError::before(FailedStep::Other, "who is who cannot be set", &error);
         ids.write_from_outside(pid).map_err(who_is_who)?;
         line.write_all(&[MAPPED]).map_err(|_| ended())?;
         expect(&mut line, MOUNTED)?;
@@ -70,12 +72,12 @@ impl Builder {
 }
 
 /// It could not be started, or was killed: by whoever wants to be free, perhaps.
-fn ended() -> Problem {
+fn ended() -> ConfineError {
     let what = "the process that makes the namespaces could not start, or ended".into();
-    Problem { what, kind: ProblemKind::Exhausted }
+    ConfineError { what, kind: ProblemKind::Exhausted }
 }
 
-fn expect(line: &mut UnixStream, wanted: u8) -> Result<(), Problem> {
+fn expect(line: &mut UnixStream, wanted: u8) -> Result<(), ConfineError> {
     let mut step = [0];
     line.read_exact(&mut step).map_err(|_| ended())?;
     if step[0] == wanted {
@@ -88,15 +90,15 @@ fn expect(line: &mut UnixStream, wanted: u8) -> Result<(), Problem> {
         EXHAUSTED => ProblemKind::Exhausted,
         _ => ProblemKind::Failed,
     };
-    Err(Problem { what, kind })
+    Err(ConfineError { what, kind })
 }
 
 /// What the other process does; it never returns.
 fn run(confinement: &Confinement, ids: &Ids, confined: Pid, mut line: UnixStream) -> ! {
     let built = build(confinement, ids, confined, &mut line);
-    let keeper = match built {
-        Ok(keeper) => keeper,
-        Err(Problem { what, kind }) => {
+    let reconciler = match built {
+        Ok(reconciler) => reconciler,
+        Err(ConfineError { what, kind }) => {
             let step = match kind {
                 ProblemKind::Forbidden => FORBIDDEN,
                 ProblemKind::Exhausted => EXHAUSTED,
@@ -109,9 +111,9 @@ fn run(confinement: &Confinement, ids: &Ids, confined: Pid, mut line: UnixStream
     let told = line.write_all(&[MOUNTED]);
     // Until the other one is in, or gone.
     let _ = line.read(&mut [0]);
-    if let (Some(keeper), Ok(())) = (keeper, told) {
+    if let (Some(reconciler), Ok(())) = (reconciler, told) {
         drop(line);
-        keeper.keep();
+        reconciler.keep();
     }
     sys::exit(0);
 }
@@ -121,14 +123,16 @@ fn build(
     ids: &Ids,
     confined: Pid,
     line: &mut UnixStream,
-) -> Result<Option<Keeper>, Problem> {
+) -> Result<Option<MountReconciler>, ConfineError> {
     let mut spaces = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
-    if confinement.network == Network::None {
+    if confinement.network == NetworkAccess::None {
         spaces |= UnshareFlags::NEWNET;
     }
-    let cannot = |what: &'static str| move |error: io::Error| Problem::before(Step::Other, what, &error);
-    unshare(spaces)
-        .map_err(|error| Problem::before(Step::Unshare, "user namespaces are not allowed here", &error))?;
+    let cannot =
+        |what: &'static str| move |error: io::Error| ConfineError::before(FailedStep::Other, what, &error);
+    unshare(spaces).map_err(|error| {
+        ConfineError::before(FailedStep::Unshare, "user namespaces are not allowed here", &error)
+    })?;
     ids.write_from_inside().map_err(cannot("user namespaces are restricted here"))?;
     line.write_all(&[MADE]).map_err(|_| ended())?;
     line.write_all(&std::process::id().to_ne_bytes()).map_err(|_| ended())?;
@@ -136,7 +140,7 @@ fn build(
     // It keeps the right to mount: who is root in here must not get at it by tracing it or by its memory.
     let closed = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     closed.map_err(io::Error::from).map_err(cannot("the keeper of the mounts cannot be closed to others"))?;
-    if confinement.network == Network::None {
+    if confinement.network == NetworkAccess::None {
         socket().and_then(sys::start_loopback).map_err(cannot("the loopback cannot be started"))?;
     }
     match &confinement.extent {
@@ -148,16 +152,16 @@ fn build(
 }
 
 /// Holds what exists. The watch begins before, so that nothing that happens meanwhile is missed.
-fn hold(paths: &[PathBuf], confined: Pid) -> Result<Keeper, Problem> {
+fn hold(paths: &[PathBuf], confined: Pid) -> Result<MountReconciler, ConfineError> {
     let held = binds::topmost(paths);
     // Also those above paths that are not there yet: a process that stands in one of them would not see what is mounted
     // on it later.
     let Above { movable, fixed } = Above::of(&held);
-    let keeper = Keeper::watch(&held, fixed, confined);
-    let keeper =
-        keeper.map_err(|error| Problem::before(Step::Other, "the command cannot be watched", &error))?;
+    let reconciler = MountReconciler::watch(&held, fixed, confined);
+    let reconciler = reconciler
+        .map_err(|error| ConfineError::before(FailedStep::Other, "the command cannot be watched", &error))?;
     let cannot = |path: &Path, error: io::Error| {
-        Problem::before(Step::Other, &format!("{} cannot be held", path.display()), &error)
+        ConfineError::before(FailedStep::Other, &format!("{} cannot be held", path.display()), &error)
     };
     for dir in movable {
         gone_or(binds::pin(&dir)).map_err(|error| cannot(&dir, error))?;
@@ -165,7 +169,7 @@ fn hold(paths: &[PathBuf], confined: Pid) -> Result<Keeper, Problem> {
     for path in held.into_iter().filter(|path| path.symlink_metadata().is_ok()) {
         gone_or(binds::hold(path)).map_err(|error| cannot(path, error))?;
     }
-    Ok(keeper)
+    Ok(reconciler)
 }
 
 /// That something went meanwhile is no error.

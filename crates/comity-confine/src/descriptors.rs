@@ -24,10 +24,11 @@ pub(crate) fn reopen_all(extent: &Extent) -> io::Result<()> {
 
 /// The files that this process has open for reading only.
 pub(crate) fn open_for_reading() -> Vec<PathBuf> {
-    let is_read = |open: &Open<'_>| {
+    let is_read = |open: &OpenFile<'_>| {
         open.kind() == FileType::RegularFile && open.found.st_nlink > 0 && open.access() == OFlags::RDONLY
     };
-    let all = numbers().unwrap_or_default().into_iter().filter_map(|number| Open::of(number).ok().flatten());
+    let all =
+        numbers().unwrap_or_default().into_iter().filter_map(|number| OpenFile::of(number).ok().flatten());
     all.filter(is_read)
         .map(|open| PathBuf::from(std::ffi::OsString::from_vec(open.name.into_bytes())))
         .collect()
@@ -39,20 +40,20 @@ fn numbers() -> io::Result<Vec<RawFd>> {
 }
 
 /// Something that is open and has a name.
-struct Open<'a> {
+struct OpenFile<'a> {
     fd: BorrowedFd<'a>,
     found: Stat,
     flags: OFlags,
     name: CString,
 }
 
-impl Open<'_> {
+impl OpenFile<'_> {
     /// Nothing if it is something else than a file or a directory, or has never had a name.
     #[expect(
         unsafe_code,
         reason = "what was inherited is owned by nobody here; its number is all that there is"
     )]
-    fn of(number: RawFd) -> io::Result<Option<Open<'static>>> {
+    fn of(number: RawFd) -> io::Result<Option<OpenFile<'static>>> {
         // SAFETY: nobody here closes it while this is used; what read the list is closed, which the next line notices.
         let fd = unsafe { BorrowedFd::borrow_raw(number) };
         let Ok(found) = fstat(fd) else { return Ok(None) };
@@ -64,7 +65,7 @@ impl Open<'_> {
         if !name.as_bytes().starts_with(b"/") {
             return Ok(None);
         }
-        Ok(Some(Open { fd, found, flags: fcntl_getfl(fd)?, name }))
+        Ok(Some(OpenFile { fd, found, flags: fcntl_getfl(fd)?, name }))
     }
 
     fn kind(&self) -> FileType {
@@ -112,7 +113,7 @@ fn is_same(one: &Stat, other: &Stat) -> bool {
 }
 
 fn reopen(number: RawFd, extent: &Extent) -> io::Result<()> {
-    let Some(open) = Open::of(number)? else { return Ok(()) };
+    let Some(open) = OpenFile::of(number)? else { return Ok(()) };
     let is_directory = open.kind() == FileType::Directory;
     if !is_directory && !open.is_held(extent) {
         return Ok(());

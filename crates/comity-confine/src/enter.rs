@@ -12,13 +12,13 @@ use rustix::thread::{
 use crate::builder::Builder;
 use crate::descriptors::reopen_all;
 use crate::working_dir::WorkingDir;
-use crate::{Confinement, Extent, Network, Problem, ProblemKind};
+use crate::{ConfineError, Confinement, Extent, NetworkAccess, ProblemKind};
 
-pub(crate) fn enter(confinement: &Confinement) -> Result<(), Problem> {
+pub(crate) fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
     if confinement.is_empty() {
         return Ok(());
     }
-    let half_done = |what: String| Problem { what, kind: ProblemKind::HalfDone };
+    let half_done = |what: String| ConfineError { what, kind: ProblemKind::HalfDone };
     let cwd = WorkingDir::of_process();
     let builder = Builder::start(confinement)?;
     builder.spaces().join()?;
@@ -34,7 +34,7 @@ impl Confinement {
             Extent::Held(paths) => paths.is_empty(),
             Extent::Everything { .. } => false,
         };
-        holds_nothing && self.network == Network::Shared
+        holds_nothing && self.network == NetworkAccess::Shared
     }
 }
 

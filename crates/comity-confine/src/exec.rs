@@ -9,7 +9,7 @@ use crate::sys;
 
 /// A program to become.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct ExecTarget {
     /// Its file, or a name that is looked for on the PATH.
     pub file: PathBuf,
     /// Its arguments, the first of which is its own name.
@@ -18,7 +18,7 @@ pub struct Program {
     pub env: Vec<(&'static str, Option<OsString>)>,
 }
 
-impl Program {
+impl ExecTarget {
     /// Becomes the program; returns only if that cannot be done.
     pub fn exec(&self) -> io::Error {
         match self.texts() {

@@ -17,9 +17,13 @@ mod enter;
 mod exec;
 #[cfg(target_os = "linux")]
 mod ids;
-#[cfg(target_os = "linux")]
-mod keeper;
 mod links;
+#[cfg(target_os = "linux")]
+mod mount_reconciler;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod nested;
 #[cfg(target_os = "linux")]
 mod sealed;
 #[cfg(target_os = "linux")]
@@ -31,7 +35,7 @@ mod working_dir;
 use std::fmt;
 use std::path::PathBuf;
 
-pub use exec::Program;
+pub use exec::ExecTarget;
 pub use links::other_names;
 
 /// What a process is confined to.
@@ -40,7 +44,7 @@ pub struct Confinement {
     /// What cannot be written to.
     pub extent: Extent,
     /// What of the network is there.
-    pub network: Network,
+    pub network: NetworkAccess,
 }
 
 /// What cannot be written to.
@@ -58,8 +62,7 @@ pub enum Extent {
 
 /// What of the network is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// All of it.
+pub enum NetworkAccess {
     Shared,
     /// Nothing but a loopback of its own.
     None,
@@ -67,10 +70,9 @@ pub enum Network {
 
 /// Why a process is not confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfineError {
     /// What could not be done.
     pub what: String,
-    /// What that means.
     pub kind: ProblemKind,
 }
 
@@ -90,24 +92,22 @@ pub enum ProblemKind {
 /// What could not be done.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// Making namespaces.
+pub(crate) enum FailedStep {
     Unshare,
-    /// Anything else.
     Other,
 }
 
-impl Problem {
+impl ConfineError {
     /// One in which the process is as it was.
     ///
     /// Only what nobody but the system can bring about is forbidden: else who brings it about would run free.
     #[cfg(target_os = "linux")]
-    pub(crate) fn before(step: Step, what: &str, error: &std::io::Error) -> Problem {
+    pub(crate) fn before(step: FailedStep, what: &str, error: &std::io::Error) -> ConfineError {
         let kind = match (error.raw_os_error(), step) {
             (Some(libc::EPERM | libc::EACCES | libc::ENOSYS), _) => ProblemKind::Forbidden,
             // So says a kernel that was built without them.
-            (Some(libc::EINVAL), Step::Unshare) => ProblemKind::Forbidden,
-            (Some(libc::ENOSPC | libc::EUSERS), Step::Unshare) if !may_have_namespaces() => {
+            (Some(libc::EINVAL), FailedStep::Unshare) => ProblemKind::Forbidden,
+            (Some(libc::ENOSPC | libc::EUSERS), FailedStep::Unshare) if !may_have_namespaces() => {
                 ProblemKind::Forbidden
             }
             (
@@ -124,7 +124,7 @@ impl Problem {
             ) => ProblemKind::Exhausted,
             _ => ProblemKind::Failed,
         };
-        Problem { what: format!("{what} ({error})"), kind }
+        ConfineError { what: format!("{what} ({error})"), kind }
     }
 }
 
@@ -136,24 +136,24 @@ fn may_have_namespaces() -> bool {
     })
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for ConfineError {}
 
 /// Confines this process, and so everything that it starts or becomes. It must have a single thread.
 #[cfg(target_os = "linux")]
-pub fn enter(confinement: &Confinement) -> Result<(), Problem> {
+pub fn enter(confinement: &Confinement) -> Result<(), ConfineError> {
     enter::enter(confinement)
 }
 
 /// Confines this process, and so everything that it starts or becomes. It must have a single thread.
 #[cfg(not(target_os = "linux"))]
-pub fn enter(_: &Confinement) -> Result<(), Problem> {
-    Err(Problem { what: "confinement needs Linux".into(), kind: ProblemKind::Forbidden })
+pub fn enter(_: &Confinement) -> Result<(), ConfineError> {
+    Err(ConfineError { what: "confinement needs Linux".into(), kind: ProblemKind::Forbidden })
 }
 
 /// Takes back that the Rust runtime ignores a broken pipe, for who becomes another program.
@@ -180,7 +180,8 @@ mod tests {
     #[test]
     fn only_what_the_system_forbids_is_forbidden() {
         use ProblemKind::{Exhausted, Failed, Forbidden};
-        let kind = |step, code| Problem::before(step, "it", &std::io::Error::from_raw_os_error(code)).kind;
+        let kind =
+            |step, code| ConfineError::before(step, "it", &std::io::Error::from_raw_os_error(code)).kind;
         for (code, unsharing, later) in [
             (libc::EPERM, Forbidden, Forbidden),
             (libc::EACCES, Forbidden, Forbidden),
@@ -198,7 +199,11 @@ mod tests {
             (libc::EFBIG, Failed, Failed),
             (libc::ESRCH, Failed, Failed),
         ] {
-            assert_eq!((kind(Step::Unshare, code), kind(Step::Other, code)), (unsharing, later), "{code}");
+            assert_eq!(
+                (kind(FailedStep::Unshare, code), kind(FailedStep::Other, code)),
+                (unsharing, later),
+                "{code}"
+            );
         }
     }
 }

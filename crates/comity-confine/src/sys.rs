@@ -1,12 +1,12 @@
 //! The calls that no safe library offers.
-#![expect(unsafe_code, reason = "fork, mount_setattr and an ioctl, which rustix does not have")]
+#![expect(unsafe_code, reason = "fork, signals, mount_setattr and ioctls, which rustix does not have")]
 
 use std::ffi::{CStr, CString};
 use std::io;
 #[cfg(target_os = "linux")]
 use std::mem::size_of;
 #[cfg(target_os = "linux")]
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// Which of the two processes goes on here.
 #[cfg(target_os = "linux")]
@@ -41,6 +41,40 @@ pub(crate) fn wait_for(pid: libc::pid_t) {
     while unsafe { libc::waitpid(pid, &raw mut status, 0) } == -1
         && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
     {}
+}
+
+/// Lets children go when they end: nobody waits for them.
+#[cfg(target_os = "linux")]
+pub(crate) fn forget_children() {
+    // SAFETY: to ignore a signal needs no handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+/// Ends this process after a time, whatever it does then.
+#[cfg(target_os = "linux")]
+pub(crate) fn end_after(seconds: u32) {
+    // SAFETY: the default action needs no handler, and the set is made before it is used and outlives the calls.
+    unsafe {
+        let mut alarm: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut alarm);
+        libc::sigaddset(&raw mut alarm, libc::SIGALRM);
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const alarm, std::ptr::null_mut());
+        libc::alarm(seconds);
+    }
+}
+
+/// The user namespace that a namespace belongs to, if it is this process's own or one below.
+#[cfg(target_os = "linux")]
+pub(crate) fn owner_of_namespace(namespace: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    /// `NS_GET_USERNS` in the kernel's `nsfs.h`.
+    const GET_OWNER: libc::c_ulong = 0xb701;
+    // SAFETY: the call takes nothing else.
+    match unsafe { libc::ioctl(namespace.as_raw_fd(), GET_OWNER as _) } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: it was just opened, and nobody else knows of it.
+        owner => Ok(unsafe { OwnedFd::from_raw_fd(owner) }),
+    }
 }
 
 /// Makes a mount read-only; with `recursive`, those below it, too. An empty path means the mount that `fd` is.

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use comity_confine::{Confinement, Extent, Network, enter};
+use comity_confine::{Confinement, Extent, NetworkAccess, enter};
 use support::{BEFORE, Place, confine, said};
 
 #[test]
@@ -172,7 +172,7 @@ fn a_process_goes_on_as_it_was_where_it_cannot_be_confined() {
 #[ignore = "run by another test"]
 fn confined_or_not() {
     let Some(held) = std::env::var_os("COMITY_TEST_HELD") else { return };
-    let confinement = Confinement { extent: Extent::Held(vec![held.into()]), network: Network::Shared };
+    let confinement = Confinement { extent: Extent::Held(vec![held.into()]), network: NetworkAccess::Shared };
     let problem = enter(&confinement).expect_err("there are no namespaces left");
     println!("{problem}; {:?}", problem.kind);
 }

@@ -41,15 +41,23 @@ impl Open {
 /// Runs a command that has inherited a path.
 fn run(place: &Place, confinement: &Confinement, (how, path): (Open, &str), line: &str) -> String {
     let path = place.at(path);
-    let inherit = move || give(&how.at(&path)?);
+    let inherit = move || give(how.at(&path)?);
     said(&place.prepared(confinement, line, inherit).output().expect("it starts"))
 }
 
 #[expect(unsafe_code, reason = "a number that is given away is owned by nobody")]
-fn give(file: &File) -> io::Result<()> {
-    // SAFETY: nobody in this test has that number. It is not closed on exec.
-    if unsafe { libc::dup2(file.as_raw_fd(), NUMBER) } == -1 {
+fn give(file: File) -> io::Result<()> {
+    // It may have that number already, by what the test runner has open.
+    let is_there = file.as_raw_fd() == NUMBER;
+    // SAFETY: nobody in this test uses that number. It is not closed on exec.
+    let given = unsafe {
+        if is_there { libc::fcntl(NUMBER, libc::F_SETFD, 0) } else { libc::dup2(file.as_raw_fd(), NUMBER) }
+    };
+    if given == -1 {
         return Err(io::Error::last_os_error());
+    }
+    if is_there {
+        std::mem::forget(file);
     }
     Ok(())
 }
@@ -89,7 +97,7 @@ fn a_directory_that_was_open_and_is_gone_leads_nowhere() {
             let gone = place.at("src/gone");
             let inherit = move || {
                 fs::create_dir(&gone)?;
-                give(&Open::Read.at(&gone)?)?;
+                give(Open::Read.at(&gone)?)?;
                 fs::remove_dir(&gone)
             };
             let line = "echo more >/proc/self/fd/9/../a.rs";
@@ -123,7 +131,7 @@ fn a_file_that_was_open_before_is_read_on_where_it_was() {
         let inherit = move || {
             let mut file = Open::Read.at(&path)?;
             io::Read::read_exact(&mut file, &mut [0; 3])?;
-            give(&file)
+            give(file)
         };
         let output = place.prepared(&confinement, "cat <&9", inherit).output().expect("it starts");
         assert!(said(&output).contains("0 it was\n"), "{}", said(&output));
@@ -138,7 +146,7 @@ fn a_file_that_nobody_holds_stays_open_as_it_is() {
     let path = place.at("src/b.rs");
     let inherit = {
         let path = path.clone();
-        move || give(&Open::Append.at(&path)?)
+        move || give(Open::Append.at(&path)?)
     };
     let output = place.prepared(&held, "echo more >&9", inherit).output().expect("it starts");
     assert!(output.status.success(), "{}", said(&output));

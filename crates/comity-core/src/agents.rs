@@ -1,6 +1,8 @@
 //! Agents: who is here, and the rules of joining and ending.
 
+mod apply;
 mod ending;
+mod feature;
 mod idle;
 mod joining;
 mod limit;
@@ -15,19 +17,20 @@ use crate::notices::Notice;
 use crate::refusal::Refusal;
 use crate::time::{Millis, Timestamp};
 
-pub(crate) use ending::{end, ending_events, silence_events, silent_across_restarts};
+pub(crate) use apply::{SEEN_GRAIN, restore, server_started};
+use ending::end;
+pub(crate) use ending::{ending_events, silence_events, silent_across_restarts};
+pub use feature::{AgentAsk, AgentEvent};
 pub(crate) use idle::works_again;
 pub use joining::check_name;
-pub(crate) use joining::{add_token, attach, join, join_beside, rename};
-pub(crate) use limit::{check_limit, limit};
+use joining::{add_token, attach, join, join_beside, rename};
+use limit::{check_limit, limit};
 
 /// What an agent says of itself when it joins.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// Unique among the living.
     pub name: Box<str>,
-    /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Box<str>>,
     /// The team it is in.
@@ -42,10 +45,8 @@ pub struct Profile {
     /// The model it runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
-    /// Where it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Box<str>>,
-    /// Its process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
     /// The session id that its program gave itself.
@@ -74,7 +75,6 @@ pub struct Since {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
-    /// Its number.
     pub pid: u32,
     /// When it started, in the kernel's ticks since boot.
     pub start: u64,
@@ -84,13 +84,9 @@ pub struct Process {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
-    /// Its work was done.
     Completed,
-    /// It crashed.
     Failed,
-    /// Somebody ended it.
     Terminated,
-    /// It went away.
     Exited,
 }
 
@@ -100,17 +96,13 @@ pub enum Ending {
 pub enum Life {
     /// It joined, and has not done anything yet.
     Starting,
-    /// It works.
     Running,
     /// It waits for something to do.
     Idle,
     /// It is no more. This state is final.
     Ended {
-        /// How.
         ending: Ending,
-        /// Why, in words.
         cause: Box<str>,
-        /// When.
         at: Timestamp,
     },
 }
@@ -119,13 +111,11 @@ pub enum Life {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// Its id.
     pub id: AgentId,
     /// What is known of it.
     pub profile: Profile,
     /// The hashes of its tokens.
     pub tokens: Vec<TokenHash>,
-    /// When it joined.
     pub joined: Timestamp,
     /// Its last sign of life.
     pub seen: Timestamp,
@@ -266,18 +256,15 @@ impl Agents {
 
     /// Whether `above` is the parent of `below`, or a parent's parent.
     pub fn is_ancestor(&self, above: AgentId, below: AgentId) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut at = below;
-        while let Some(parent) = self.by_id.get(&at).and_then(|agent| agent.profile.parent) {
-            if parent == above {
-                return true;
-            }
-            if !seen.insert(parent) {
-                return false;
-            }
-            at = parent;
-        }
-        false
+        self.started_by(below).any(|agent| agent.id == above)
+    }
+
+    /// Who started an agent, who started that one, and so on; a cycle ends the walk.
+    pub fn started_by(&self, agent: AgentId) -> impl Iterator<Item = &Agent> {
+        let mut seen = BTreeSet::from([agent]);
+        let parent = move |at: AgentId| self.by_id.get(&self.by_id.get(&at)?.profile.parent?);
+        std::iter::successors(parent(agent), move |above| parent(above.id))
+            .take_while(move |above| seen.insert(above.id))
     }
 
     pub(crate) fn insert(&mut self, agent: Agent) {

@@ -2,11 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::concerns::agents;
+use crate::decide::AskResult;
+use crate::display::counted;
+use crate::event::{Event, EventType, Record, durable};
+use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
-use crate::notices::Told;
+use crate::notices::NoticeKind;
+use crate::people::Asker;
 use crate::refusal::Refusal;
+use crate::sentence::Telling;
 use crate::world::World;
 use crate::writes::by;
 
@@ -14,7 +20,6 @@ use crate::writes::by;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {
-    /// Its id.
     pub id: Box<str>,
     /// The branch that it is on; none for a detached head.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -42,23 +47,44 @@ pub struct CommittedFile {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnguardedCommit {
-    /// In which project.
     pub project: ProjectId,
-    /// Its id.
     pub commit: Box<str>,
     /// The branch that it is on; none for a detached head.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<Box<str>>,
     /// What of it was locked; with very many files, the first of them.
     pub paths: Vec<Box<str>>,
-    /// Further files.
     #[serde(skip_serializing_if = "is_none", default)]
     pub others: usize,
-    /// Who had them locked.
     pub holder: Principal,
     /// Agents that may have made it; nobody means a person or an unknown program.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub candidates: Vec<AgentId>,
+}
+
+/// What can be told of commits.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CommitAsk {
+    /// The watcher saw a commit that went past the guard.
+    SawUnguarded(Box<UnguardedCommit>),
+}
+
+/// What was committed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CommitEvent {
+    /// A commit that no guard has judged has in it what somebody else has locked.
+    #[serde(rename = "commit_unguarded")]
+    Unguarded(Box<UnguardedCommit>),
+    /// What an agent had locked and changed was committed.
+    #[serde(rename = "committed")]
+    Made {
+        project: ProjectId,
+        commit: Commit,
+        /// Whether it was found on its branch later: who made it did not live to record it, or could not.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        recovered: bool,
+    },
 }
 
 fn is_none(count: &usize) -> bool {
@@ -66,11 +92,6 @@ fn is_none(count: &usize) -> bool {
 }
 
 impl UnguardedCommit {
-    /// The first characters of its id, as git shows it.
-    fn short(&self) -> &str {
-        self.commit.get(..10).unwrap_or(&self.commit)
-    }
-
     fn files(&self) -> String {
         let named = self.paths.join(", ");
         match self.others {
@@ -80,41 +101,101 @@ impl UnguardedCommit {
         }
     }
 
-    /// What happened, in a sentence.
-    pub fn summary(&self, world: &World) -> String {
+    /// What happened, as people read it.
+    pub fn sentence(&self, world: &World) -> String {
         let on = self.branch.as_deref().map(|branch| format!(" on {branch}")).unwrap_or_default();
         let (files, holder) = (self.files(), world.name_of(self.holder));
         format!(
             "{files}, locked by {holder}, went past the guard into commit {}{on}{}",
-            self.short(),
+            short(&self.commit),
             by(world, &self.candidates)
         )
     }
 }
 
 /// Writes down what the watcher saw; only the system may tell.
-pub(crate) fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> {
+fn saw(who: Principal, commit: &UnguardedCommit) -> Result<Vec<Event>, Refusal> {
     if who != Principal::System {
         let problem = "only the watcher reports commits that went past the guard".into();
         return Err(Refusal::NotAllowed { problem, hint: "commit with: comity commit".into() });
     }
     let mut commit = commit.clone();
     commit.candidates.truncate(CANDIDATES_MAX);
-    Ok(vec![Event::CommitUnguarded(Box::new(commit))])
+    Ok(vec![Event::Commit(CommitEvent::Unguarded(Box::new(commit)))])
 }
 
 /// The holder and the likely author learn of it.
-pub(crate) fn apply(world: &mut World, seq: u64, commit: &UnguardedCommit) {
-    let (files, id) = (commit.files(), commit.short().to_owned());
+fn apply(world: &mut World, seq: u64, commit: &UnguardedCommit) {
+    let (files, id) = (commit.files(), short(&commit.commit).to_owned());
     let by = by(world, &commit.candidates);
     world.tell(
         commit.holder,
         seq,
-        Told::LockedFileCommitted { files: files.clone(), commit: id.clone(), by },
+        NoticeKind::LockedFileCommitted { files: files.clone(), commit: id.clone(), by },
     );
     if let [author] = commit.candidates[..] {
         let holder = world.name_of(commit.holder);
-        let told = Told::CommittedPastGuard { files, commit: id, holder };
+        let told = NoticeKind::CommittedPastGuard { files, commit: id, holder };
         world.tell(Principal::Agent(author), seq, told);
     }
+}
+
+impl FeatureAsk for CommitAsk {
+    fn decide(&self, _: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let CommitAsk::SawUnguarded(commit) = self;
+        Ok(saw(asker.who, commit)?.into())
+    }
+}
+
+impl FeatureEvent for CommitEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            CommitEvent::Unguarded(_) => durable("commit_unguarded", "commit:unguarded"),
+            CommitEvent::Made { .. } => durable("file_commit", "commit:made"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        match self {
+            CommitEvent::Unguarded(commit) => apply(world, record.seq, commit),
+            CommitEvent::Made { project, commit, recovered } => {
+                world.moves.committed(record.by, *project, commit, *recovered);
+                // Who has ended by now does not ask again.
+                if let Some(gone) = record.by.agent().filter(|id| world.agents.living(*id).is_err()) {
+                    world.moves.forget(gone);
+                }
+            }
+        }
+    }
+
+    fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
+        match self {
+            CommitEvent::Unguarded(commit) => {
+                agents([commit.holder]).into_iter().chain(commit.candidates.iter().copied()).collect()
+            }
+            // Who acted is who it is about.
+            CommitEvent::Made { .. } => vec![],
+        }
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        match self {
+            CommitEvent::Unguarded(commit) => commit.sentence(telling.world),
+            CommitEvent::Made { commit, recovered, .. } => {
+                let (by, files) = (telling.by(), counted(commit.files_total, "file"));
+                let (id, later) = (short(&commit.id), found_later(*recovered));
+                format!("{by} committed {files} as {id}: {}{later}", commit.subject)
+            }
+        }
+    }
+}
+
+/// The first characters of a commit's id, as git shows it.
+pub(crate) fn short(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
+}
+
+/// What is said of one that was found on its branch.
+pub(crate) fn found_later(recovered: bool) -> &'static str {
+    if recovered { " (found on its branch: it was made, and not recorded)" } else { "" }
 }

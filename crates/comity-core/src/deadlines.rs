@@ -2,33 +2,52 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::control::RequestId;
+use crate::control::HandshakeId;
+use crate::event::Event;
 use crate::ids::{AgentId, Fence, Ticket};
 use crate::mail::Receipt;
 use crate::pools::SlotId;
 use crate::time::Timestamp;
+use crate::world::World;
+use crate::{agents, control, locks, mail, permissions, pools, tasks};
 
 /// Something that happens when its time comes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Due {
     /// A lock runs out, or the look at its files takes too long.
     Lock(Fence),
-    /// A wait runs out.
     Wait(Ticket),
     /// An offer of mail is not acknowledged.
     Offer(Receipt),
     /// An agent has not answered the request to end.
-    Shutdown(RequestId),
+    Shutdown(HandshakeId),
     /// An agent was silent or disconnected for too long.
     Agent(AgentId),
     /// A permission request runs out, or what it allowed.
-    Permission(crate::permissions::RequestId),
+    Permission(permissions::RequestId),
     /// A task that was given by code was not started.
     Task(u64),
     /// The time of a slot runs out.
     Slot(SlotId),
     /// A wait for a slot runs out, or a reservation lapses.
     Place(Ticket),
+}
+
+impl Due {
+    /// What happens.
+    pub(crate) fn events(self, world: &World) -> Vec<Event> {
+        match self {
+            Due::Lock(fence) => locks::lapse(world, fence),
+            Due::Wait(ticket) => locks::time_out(world, ticket),
+            Due::Offer(receipt) => mail::lapse(world, receipt),
+            Due::Shutdown(request) => control::overdue(world, request),
+            Due::Agent(agent) => agents::silence_events(world, agent),
+            Due::Permission(request) => permissions::run_out(world, request),
+            Due::Task(number) => tasks::unstarted_events(world, number),
+            Due::Slot(slot) => pools::lapse_slot(world, slot),
+            Due::Place(ticket) => pools::time_out(world, ticket),
+        }
+    }
 }
 
 /// Deadlines in order; each thing has at most one.

@@ -6,12 +6,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checks::check_reason;
+use crate::concerns::agents;
+use crate::decide::AskResult;
 use crate::event::{Event, EventType, Record, durable};
-use crate::ids::Principal;
+use crate::features::{FeatureAsk, FeatureEvent};
+use crate::ids::{AgentId, Principal};
 use crate::limits::{DECISIONS_MAX, RATIONALE_BYTES_MAX, SUBJECT_BYTES_MAX};
-use crate::locks::check_reason;
-use crate::notices::Told;
+use crate::notices::NoticeKind;
+use crate::people::Asker;
 use crate::refusal::Refusal;
+use crate::sentence::{Telling, because};
 use crate::teams::leads;
 use crate::time::Timestamp;
 use crate::world::World;
@@ -24,25 +29,19 @@ pub struct DecisionId(pub u64);
 /// Where a decision stands.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Standing {
+pub enum DecisionState {
     /// It holds; nobody had to confirm it.
     Made,
     /// It waits for somebody above to confirm it.
     Pending,
-    /// Somebody above confirmed it.
     Confirmed {
-        /// Who.
         by: Principal,
-        /// When.
         at: Timestamp,
     },
     /// Somebody above turned it down.
     Rejected {
-        /// Who.
         by: Principal,
-        /// When.
         at: Timestamp,
-        /// Why.
         reason: Option<Box<str>>,
     },
 }
@@ -51,38 +50,27 @@ pub enum Standing {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    /// Its number.
     pub id: DecisionId,
-    /// What, in a line.
     pub title: Box<str>,
-    /// Why.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rationale: Option<Box<str>>,
-    /// Who made it.
     pub by: Principal,
-    /// When.
     pub at: Timestamp,
-    /// Where it stands.
-    pub standing: Standing,
+    pub standing: DecisionState,
 }
 
 /// What can be asked about decisions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DecisionAsk {
-    /// Writes a decision down.
     Decide {
-        /// What.
         title: Box<str>,
-        /// Why.
         rationale: Option<Box<str>>,
         /// Whether somebody above has to confirm it.
         needs_confirmation: bool,
     },
     /// Confirms one, or turns it down.
     Settle {
-        /// Which.
         id: DecisionId,
-        /// Which way.
         confirm: bool,
         /// Why not.
         reason: Option<Box<str>>,
@@ -93,28 +81,19 @@ pub enum DecisionAsk {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecisionEvent {
-    /// One was made.
     Made {
-        /// Its number.
         id: DecisionId,
-        /// What.
         title: Box<str>,
-        /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rationale: Option<Box<str>>,
         /// Whether it waits to be confirmed.
         pending: bool,
     },
-    /// One was confirmed.
     Confirmed {
-        /// Which.
         id: DecisionId,
     },
-    /// One was turned down.
     Rejected {
-        /// Which.
         id: DecisionId,
-        /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
@@ -141,21 +120,11 @@ impl Decisions {
     }
 
     fn pending(&self) -> usize {
-        self.iter().filter(|decision| decision.standing == Standing::Pending).count()
+        self.iter().filter(|decision| decision.standing == DecisionState::Pending).count()
     }
 }
 
-impl DecisionEvent {
-    pub(crate) fn kind(&self) -> EventType {
-        match self {
-            DecisionEvent::Made { .. } => durable("decision_made", "decision:made"),
-            DecisionEvent::Confirmed { .. } => durable("decision_confirmed", "decision:confirmed"),
-            DecisionEvent::Rejected { .. } => durable("decision_rejected", "decision:rejected"),
-        }
-    }
-}
-
-pub(crate) fn decide(world: &World, who: Principal, ask: &DecisionAsk) -> Result<Vec<Event>, Refusal> {
+fn decide(world: &World, who: Principal, ask: &DecisionAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         DecisionAsk::Decide { title, rationale, needs_confirmation } => {
             make(world, title, rationale.as_deref(), *needs_confirmation)
@@ -210,7 +179,7 @@ fn settle(
             hint: "a decision is confirmed by who leads its maker, or by the human".into(),
         });
     }
-    if decision.standing != Standing::Pending {
+    if decision.standing != DecisionState::Pending {
         let problem = format!("{id} does not wait to be confirmed");
         return Err(Refusal::bad_input(problem, "see where it stands with: comity decisions"));
     }
@@ -220,33 +189,7 @@ fn settle(
     })])
 }
 
-pub(crate) fn apply(world: &mut World, record: &Record, event: &DecisionEvent) {
-    let (by, at) = (record.by, world.now);
-    match event {
-        DecisionEvent::Made { id, title, rationale, pending } => {
-            let standing = if *pending { Standing::Pending } else { Standing::Made };
-            let (title, rationale) = (title.clone(), rationale.clone());
-            let decisions = &mut world.decisions;
-            decisions.last = *id;
-            decisions.by_id.insert(*id, Decision { id: *id, title, rationale, by, at, standing });
-            if decisions.by_id.len() > DECISIONS_MAX {
-                let settled = decisions.iter().find(|decision| decision.standing != Standing::Pending);
-                if let Some(oldest) = settled.map(|decision| decision.id) {
-                    decisions.by_id.remove(&oldest);
-                }
-            }
-        }
-        DecisionEvent::Confirmed { id } => {
-            settled(world, record, *id, Standing::Confirmed { by, at }, "confirmed");
-        }
-        DecisionEvent::Rejected { id, reason } => {
-            let standing = Standing::Rejected { by, at, reason: reason.clone() };
-            settled(world, record, *id, standing, "turned down");
-        }
-    }
-}
-
-fn settled(world: &mut World, record: &Record, id: DecisionId, standing: Standing, how: &str) {
+fn settled(world: &mut World, record: &Record, id: DecisionId, standing: DecisionState, how: &str) {
     let name = world.name_of(record.by);
     let Some(decision) = world.decisions.by_id.get_mut(&id) else { return };
     decision.standing = standing;
@@ -254,8 +197,92 @@ fn settled(world: &mut World, record: &Record, id: DecisionId, standing: Standin
     world.tell(
         maker,
         record.seq,
-        Told::DecisionSettled { id: id.to_string(), title, how: how.into(), by: name },
+        NoticeKind::DecisionSettled { id: id.to_string(), title, how: how.into(), by: name },
     );
+}
+
+impl FeatureAsk for DecisionAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        Ok(decide(world, asker.who, self)?.into())
+    }
+
+    fn takes_presence(&self, _: &World) -> Option<&'static str> {
+        match self {
+            DecisionAsk::Settle { .. } => Some("confirm or reject a decision"),
+            DecisionAsk::Decide { .. } => None,
+        }
+    }
+
+    fn is_work(&self) -> bool {
+        true
+    }
+}
+
+impl FeatureEvent for DecisionEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            DecisionEvent::Made { .. } => durable("decision_made", "decision:made"),
+            DecisionEvent::Confirmed { .. } => durable("decision_confirmed", "decision:confirmed"),
+            DecisionEvent::Rejected { .. } => durable("decision_rejected", "decision:rejected"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        let (by, at) = (record.by, world.now);
+        match self {
+            DecisionEvent::Made { id, title, rationale, pending } => {
+                let standing = if *pending { DecisionState::Pending } else { DecisionState::Made };
+                let (title, rationale) = (title.clone(), rationale.clone());
+                let decisions = &mut world.decisions;
+                decisions.last = *id;
+                decisions.by_id.insert(*id, Decision { id: *id, title, rationale, by, at, standing });
+                if decisions.by_id.len() > DECISIONS_MAX {
+                    let settled =
+                        decisions.iter().find(|decision| decision.standing != DecisionState::Pending);
+                    if let Some(oldest) = settled.map(|decision| decision.id) {
+                        decisions.by_id.remove(&oldest);
+                    }
+                }
+            }
+            DecisionEvent::Confirmed { id } => {
+                settled(world, record, *id, DecisionState::Confirmed { by, at }, "confirmed");
+            }
+            DecisionEvent::Rejected { id, reason } => {
+                let standing = DecisionState::Rejected { by, at, reason: reason.clone() };
+                settled(world, record, *id, standing, "turned down");
+            }
+        }
+    }
+
+    fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
+        match self {
+            DecisionEvent::Made { .. } => vec![],
+            DecisionEvent::Confirmed { id } | DecisionEvent::Rejected { id, .. } => {
+                agents(before.and_then(|world| world.decisions.get(*id)).map(|decision| decision.by))
+            }
+        }
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let by = telling.by();
+        match self {
+            DecisionEvent::Made { id, title, pending: false, .. } => format!("{by} decided {id}: {title}"),
+            DecisionEvent::Made { id, title, pending: true, .. } => format!("{by} proposes {id}: {title}"),
+            DecisionEvent::Confirmed { id } => format!("{by} confirmed {id}"),
+            DecisionEvent::Rejected { id, reason } => {
+                format!("{by} turned {id} down{}", because(reason.as_deref()))
+            }
+        }
+    }
+}
+
+/// There are no more than there may be.
+pub(crate) fn check(world: &World) -> Result<(), String> {
+    let (all, pending) = (world.decisions.iter().count(), world.decisions.pending());
+    match all > DECISIONS_MAX {
+        true => Err(format!("{all} decisions are remembered, {pending} of them pending")),
+        false => Ok(()),
+    }
 }
 
 impl fmt::Display for DecisionId {

@@ -51,6 +51,15 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", visible(&text.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
+/// A path or name as one word of a command that is shown to be pasted into a POSIX shell.
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_@%+=:,./-".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => visible(text),
+        false => Cow::Owned(format!("'{}'", visible(text).replace('\'', r"'\''"))),
+    }
+}
+
 /// Words that a page has chosen, in a line of ours: they are marked as the page's, and cannot end the mark.
 pub fn of_page(text: &str) -> String {
     format!("<page {}>", quoted(text))
@@ -98,6 +107,16 @@ pub fn counted(number: usize, thing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_of_a_command_stays_one_word() {
+        for plain in ["src/a.rs", "refs/comity/merged/main", "größe.txt"] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        assert_eq!(shell_word("src/sp ace/f.txt"), "'src/sp ace/f.txt'");
+        assert_eq!(shell_word("it's; $(rm) *"), r"'it'\''s; $(rm) *'");
+        assert_eq!(shell_word(""), "''");
+    }
 
     #[test]
     fn nothing_hidden_is_left() {

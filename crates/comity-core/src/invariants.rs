@@ -1,107 +1,21 @@
 //! What must be true of every world, checked the slow and obvious way. For tests, the simulator and `doctor`.
 
-mod mail;
-
-use std::collections::BTreeSet;
-
-use crate::ids::Principal;
-use crate::locks::{Hold, Lock};
-use crate::paths::overlaps;
-use crate::wait_graph::Waits;
 use crate::world::World;
+use crate::{control, decisions, locks, mail, permissions, pools, tasks, teams};
 
 /// Names the first thing about the world that must not be, if there is one.
 pub fn check(world: &World) -> Result<(), String> {
-    check_locks(world)?;
-    check_permissions(world)?;
-    check_tasks(world)?;
-    check_pools(world)?;
+    locks::check(world)?;
+    permissions::check(world)?;
+    tasks::check(world)?;
+    pools::check(world)?;
     check_mail(world)
-}
-
-/// The part about agents, locks and the queue.
-pub fn check_locks(world: &World) -> Result<(), String> {
-    exclusive(world)?;
-    agents_release(world)?;
-    names(world)?;
-    queue(world)
-}
-
-/// The part about permissions.
-pub fn check_permissions(world: &World) -> Result<(), String> {
-    crate::permissions::check(world)
-}
-
-/// The part about tasks.
-pub fn check_tasks(world: &World) -> Result<(), String> {
-    crate::tasks::invariants::check(world)
-}
-
-/// The part about pools.
-pub fn check_pools(world: &World) -> Result<(), String> {
-    crate::pools::invariants::check(world)
 }
 
 /// The part about mail, handshakes, decisions and teams.
 pub fn check_mail(world: &World) -> Result<(), String> {
-    mail::mail(world)?;
-    mail::handshakes(world)?;
-    mail::bounds(world)
-}
-
-/// No two locks that exclude each other overlap, unless one holder has both.
-fn exclusive(world: &World) -> Result<(), String> {
-    let locks: Vec<&Lock> = world.locks.iter().collect();
-    for (at, a) in locks.iter().enumerate() {
-        if a.fence > world.fence {
-            return Err(format!("{:?} is beyond the last fence", a.fence));
-        }
-        for b in &locks[at + 1..] {
-            let collide = a.holder != b.holder
-                && a.wanted.project == b.wanted.project
-                && a.wanted.mode.excludes(b.wanted.mode)
-                && overlaps(&a.wanted.pattern, &b.wanted.pattern);
-            if collide {
-                return Err(format!("held twice: {a:?} and {b:?}"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// An agent that has ended holds nothing and waits for nothing; only what may have work in it is kept.
-fn agents_release(world: &World) -> Result<(), String> {
-    let is_live =
-        |who: Principal| who.agent().is_none_or(|id| world.agents.get(id).is_some_and(|a| a.is_live()));
-    if let Some(lock) = world.locks.iter().find(|lock| lock.hold == Hold::Held && !is_live(lock.holder)) {
-        return Err(format!("held by somebody who has ended: {lock:?}"));
-    }
-    if let Some(wait) = world.locks.waits().find(|wait| !is_live(wait.who)) {
-        return Err(format!("waits though it has ended: {wait:?}"));
-    }
-    Ok(())
-}
-
-fn names(world: &World) -> Result<(), String> {
-    let mut names = BTreeSet::new();
-    match world.agents.live().find(|agent| !names.insert(&agent.profile.name)) {
-        Some(agent) => Err(format!("two live agents are called {}", agent.profile.name)),
-        None => Ok(()),
-    }
-}
-
-/// Nobody in the queue could be served, and nobody waits in a cycle. Places make no cycle where locks make none.
-fn queue(world: &World) -> Result<(), String> {
-    if let Some(grant) = crate::locks::next_grant(world) {
-        return Err(format!("a waiter was left standing: {grant:?}"));
-    }
-    let lines = world.pools.iter().flat_map(|pool| pool.in_line().map(|place| place.who));
-    let askers = world.agents.live().map(|agent| Principal::Agent(agent.id));
-    let waiting: BTreeSet<Principal> =
-        world.locks.waits().map(|wait| wait.who).chain(lines).chain(askers).collect();
-    let waits = Waits::of(world).with_work();
-    match waiting.into_iter().find_map(|who| waits.cycle(who)) {
-        Some(cycle) => Err(format!("they wait for ever: {cycle}")),
-        None => Ok(()),
-    }
+    mail::check(world)?;
+    control::check(world)?;
+    decisions::check(world)?;
+    teams::check(world)
 }

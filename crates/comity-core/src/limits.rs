@@ -50,7 +50,9 @@ pub const TOKENS_PER_AGENT_MAX: usize = 64;
 pub const HUMAN_TOKENS_MAX: usize = 64;
 /// Places that the human has acted from which are remembered.
 pub const LINEAGES_MAX: usize = 256;
-/// Acts from new places that wait to be shown to the human.
+/// Places for which it is remembered that such an act was shown there.
+pub const SHOWN_PLACES_MAX: usize = 64;
+/// Acts from new places that wait to be shown to the human; of more than that the newest, and how many were before.
 pub const UNSEEN_ACTS_MAX: usize = 32;
 /// Notices that wait for one agent; older ones go first.
 pub const NOTICES_MAX: usize = 256;

@@ -6,19 +6,25 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::commits::Commit;
-use crate::event::Event;
+use crate::commits::{Commit, CommitEvent, short};
+use crate::concerns::agents;
+use crate::decide::AskResult;
+use crate::display::counted;
+use crate::event::{Event, EventType, Record, durable, live};
+use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Fence, Key, Principal, ProjectId};
 use crate::limits::OPEN_MOVES_MAX;
 use crate::locks::{Hold, ReleaseCause};
+use crate::people::Asker;
 use crate::refusal::Refusal;
+use crate::sentence::Telling;
+use crate::worktrees::WorktreeEvent;
 use crate::world::World;
 
 /// A branch that is about to move.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Move {
-    /// In which project.
     pub project: ProjectId,
     /// The worktree that has it checked out, if files there belong to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -31,8 +37,7 @@ pub struct Move {
     pub old: Option<Box<str>>,
     /// The commit that it will be at.
     pub new: Box<str>,
-    /// What for.
-    pub act: Act,
+    pub act: MoveCause,
     /// The idempotency key of the call.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<Key>,
@@ -41,10 +46,9 @@ pub struct Move {
 /// What a branch moves for, with all that the ledger will say of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Act {
+pub enum MoveCause {
     /// What somebody had locked and changed is committed.
     Commit {
-        /// The commit.
         commit: Commit,
         /// The hash of the message as it was given.
         message: Box<str>,
@@ -63,15 +67,49 @@ pub enum Act {
     },
 }
 
+/// What can be asked about branches that Comity moves.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MoveAsk {
+    /// Announces that a branch is about to move.
+    Intend(Box<Move>),
+    /// Says what came of a move.
+    Settle {
+        /// The record that announced it.
+        number: u64,
+        /// Whether the branch has it.
+        has_moved: bool,
+    },
+}
+
+/// What happened to branches that Comity moves.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum MoveEvent {
+    /// A branch is about to move: a commit or a merge is made, and nobody knows yet what comes of it.
+    #[serde(rename = "move_intended")]
+    Intended(Box<Move>),
+    /// A branch did not move after all.
+    #[serde(rename = "move_undone")]
+    Undone {
+        /// The record that announced it.
+        number: u64,
+        /// The commit that it would be at.
+        commit: Box<str>,
+        /// Its full name; none for a detached head.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        branch: Option<Box<str>>,
+        /// Who would have moved it.
+        of: Principal,
+    },
+}
+
 /// A move of which nobody has written down yet what came of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenMove {
     /// The record that announced it.
     pub number: u64,
-    /// Who moves the branch.
     pub by: Principal,
-    /// The move.
     pub intended: Move,
 }
 
@@ -79,11 +117,9 @@ pub struct OpenMove {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LastCommit {
-    /// Its id.
     pub id: Box<str>,
     /// The branch as people call it.
     pub branch: Option<Box<str>>,
-    /// Where it was made.
     pub worktree: Option<Box<str>>,
     /// The hash of the message as it was given.
     pub message: Box<str>,
@@ -119,11 +155,11 @@ impl Moves {
         self.last.retain(|(who, _), _| *who != Principal::Agent(agent));
     }
 
-    pub(crate) fn intend(&mut self, number: u64, by: Principal, intended: &Move) {
+    fn intend(&mut self, number: u64, by: Principal, intended: &Move) {
         self.open.insert(number, OpenMove { number, by, intended: intended.clone() });
     }
 
-    pub(crate) fn undo(&mut self, number: u64) {
+    fn undo(&mut self, number: u64) {
         self.open.remove(&number);
     }
 
@@ -132,9 +168,9 @@ impl Moves {
         let is_it = |open: &OpenMove| {
             open.by == by
                 && open.intended.project == project
-                && matches!(&open.intended.act, Act::Commit { commit: intended, .. } if intended.id == commit.id)
+                && matches!(&open.intended.act, MoveCause::Commit { commit: intended, .. } if intended.id == commit.id)
         };
-        if let Some(Move { worktree, act: Act::Commit { message, .. }, .. }) =
+        if let Some(Move { worktree, act: MoveCause::Commit { message, .. }, .. }) =
             self.take(is_it).map(|open| open.intended)
         {
             let (id, branch) = (commit.id.clone(), commit.branch.clone());
@@ -145,7 +181,8 @@ impl Moves {
     /// A merge is recorded: its move is over.
     pub(crate) fn merged(&mut self, by: Principal, project: ProjectId, into: &str, commit: &str) {
         self.take(|open| {
-            let is_same = |act: &Act| matches!(act, Act::Merge { target, .. } if **target == *into);
+            let is_same =
+                |act: &MoveCause| matches!(act, MoveCause::Merge { target, .. } if **target == *into);
             open.by == by
                 && open.intended.project == project
                 && *open.intended.new == *commit
@@ -160,23 +197,18 @@ impl Moves {
 }
 
 /// Announces that a branch is about to move.
-pub(crate) fn intend(world: &World, intended: &Move) -> Result<Vec<Event>, Refusal> {
+fn intend(world: &World, intended: &Move) -> Result<Vec<Event>, Refusal> {
     if world.moves.open.len() >= OPEN_MOVES_MAX {
         return Err(Refusal::LimitReached {
             problem: format!("{OPEN_MOVES_MAX} commits and merges are begun and not recorded"),
             hint: "nothing was changed; see what keeps them in the server's log".into(),
         });
     }
-    Ok(vec![Event::MoveIntended(Box::new(intended.clone()))])
+    Ok(vec![Event::Move(MoveEvent::Intended(Box::new(intended.clone())))])
 }
 
 /// Says what came of a move. One that is over already stays as it is.
-pub(crate) fn settle(
-    world: &World,
-    who: Principal,
-    number: u64,
-    has_moved: bool,
-) -> Result<Vec<Event>, Refusal> {
+fn settle(world: &World, who: Principal, number: u64, has_moved: bool) -> Result<Vec<Event>, Refusal> {
     let Some(open) = world.moves.open.get(&number) else { return Ok(vec![]) };
     if who != open.by && who != Principal::System {
         let problem = "only who moves a branch says what came of it".into();
@@ -185,27 +217,30 @@ pub(crate) fn settle(
     let Move { project, branch, old, new, act, .. } = &open.intended;
     if !has_moved {
         let (number, commit, branch, of) = (number, new.clone(), branch.clone(), open.by);
-        return Ok(vec![Event::MoveUndone { number, commit, branch, of }]);
+        return Ok(vec![Event::Move(MoveEvent::Undone { number, commit, branch, of })]);
     }
     let (project, recovered) = (*project, who == Principal::System);
     Ok(match act {
-        Act::Commit { commit, frees, .. } => {
-            let mut events = vec![Event::Committed { project, commit: commit.clone(), recovered }];
+        MoveCause::Commit { commit, frees, .. } => {
+            let mut events =
+                vec![Event::Commit(CommitEvent::Made { project, commit: commit.clone(), recovered })];
             let held = frees.iter().filter_map(|fence| world.locks.get(*fence));
             // What has lapsed is looked at anyway.
             let held = held.filter(|lock| lock.hold == Hold::Held);
             events.extend(held.map(|lock| lock.released(ReleaseCause::GivenBack)));
             events
         }
-        Act::Merge { source, target, files_total } => vec![Event::BranchMerged {
-            project,
-            source: source.clone(),
-            target: target.clone(),
-            commit: new.clone(),
-            files_total: *files_total,
-            was: old.clone(),
-            recovered,
-        }],
+        MoveCause::Merge { source, target, files_total } => {
+            vec![Event::Worktree(WorktreeEvent::BranchMerged {
+                project,
+                source: source.clone(),
+                target: target.clone(),
+                commit: new.clone(),
+                files_total: *files_total,
+                was: old.clone(),
+                recovered,
+            })]
+        }
     })
 }
 
@@ -213,4 +248,66 @@ pub(crate) fn settle(
 pub(crate) fn maker(world: &World, number: u64, has_moved: bool) -> Option<(Principal, Option<&Key>)> {
     let open = world.moves.open.get(&number).filter(|_| has_moved)?;
     Some((open.by, open.intended.key.as_ref()))
+}
+
+impl FeatureAsk for MoveAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let events = match self {
+            MoveAsk::Intend(intended) => intend(world, intended)?,
+            MoveAsk::Settle { number, has_moved } => settle(world, asker.who, *number, *has_moved)?,
+        };
+        Ok(events.into())
+    }
+
+    fn is_work(&self) -> bool {
+        matches!(self, MoveAsk::Intend(_))
+    }
+}
+
+impl FeatureEvent for MoveEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            // On the disk before the branch is: else a power cut could leave a commit that nobody knows of.
+            MoveEvent::Intended(_) => durable("move_intended", "branch:intended"),
+            MoveEvent::Undone { .. } => live("move_undone", "branch:undone"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        match self {
+            MoveEvent::Intended(intended) => world.moves.intend(record.seq, record.by, intended),
+            MoveEvent::Undone { number, .. } => world.moves.undo(*number),
+        }
+    }
+
+    fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
+        match self {
+            // What comes of it says whom it concerns.
+            MoveEvent::Intended(_) => vec![],
+            MoveEvent::Undone { of, .. } => agents([*of]),
+        }
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let name = |branch: &str| branch.strip_prefix("refs/heads/").unwrap_or(branch).to_owned();
+        match self {
+            MoveEvent::Intended(intended) => {
+                let (by, id) = (telling.by(), short(&intended.new));
+                match &intended.act {
+                    MoveCause::Commit { commit, .. } => {
+                        let on = intended.branch.as_deref().map(|branch| format!(" on {}", name(branch)));
+                        let (on, files) = (on.unwrap_or_default(), counted(commit.files_total, "file"));
+                        format!("{by} is about to commit {files} as {id}{on}: {}", commit.subject)
+                    }
+                    MoveCause::Merge { source, target, .. } => {
+                        format!("{by} is about to merge {source} into {target} as {id}")
+                    }
+                }
+            }
+            MoveEvent::Undone { commit, branch, of, .. } => {
+                let branch = branch.as_deref().map_or_else(|| "HEAD".into(), name);
+                format!("{} did not move {branch} to {} after all", telling.name(*of), short(commit))
+            }
+        }
+    }
 }

@@ -3,6 +3,8 @@
 //! A person acts in the human's name, yet only a *present* human decides: whoever answers a permission or takes from
 //! others has to be at a terminal, logged in, or hold a token that a present human made.
 
+mod feature;
+mod places;
 mod presence;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,12 +13,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Process, Since, check_name};
-use crate::event::{Event, EventType, Record, durable, live};
+use crate::display::shell_word;
+use crate::event::{Event, Record};
 use crate::ids::{Principal, TokenHash};
-use crate::limits::{AGENT_GROUPS_MAX, HUMAN_TOKENS_MAX, LINEAGES_MAX, UNSEEN_ACTS_MAX};
+use crate::limits::{AGENT_GROUPS_MAX, HUMAN_TOKENS_MAX};
 use crate::refusal::Refusal;
 use crate::world::World;
 
+pub use places::Place;
+pub(crate) use places::new_place;
 pub(crate) use presence::check;
 
 /// What a person lacks who is at a terminal, while a passphrase is set.
@@ -48,20 +53,20 @@ pub enum Proof {
 pub struct Origin {
     /// How it is known that it is the human's.
     pub proof: Proof,
-    /// The process that asked.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<Process>,
-    /// Its terminal.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub terminal: Option<Box<str>>,
     /// The programs from the outermost one down to the one that asked.
     pub lineage: Box<str>,
+    /// What leads the terminal, if that is a window of a multiplexer that an agent may have opened.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub window: Option<Process>,
 }
 
 /// Who asks, and how that is known.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Asker {
-    /// Who.
     pub who: Principal,
     /// Where from, if it is the human.
     pub origin: Option<Arc<Origin>>,
@@ -72,14 +77,10 @@ pub struct Asker {
 pub enum PersonAsk {
     /// Makes a token that stands in for the human.
     MakeToken {
-        /// What it is called.
         name: Box<str>,
-        /// Its hash.
         hash: TokenHash,
     },
-    /// Makes a token worthless.
     RevokeToken {
-        /// Which.
         name: Box<str>,
     },
     /// Sets the passphrase that presence takes from now on, or does away with it.
@@ -89,10 +90,8 @@ pub enum PersonAsk {
     },
     /// The human has been shown what was done from new places.
     Recognise {
-        /// Up to this record.
         up_to: u64,
-        /// Where: the programs from the outermost one down.
-        lineage: Box<str>,
+        place: Place,
     },
 }
 
@@ -100,16 +99,12 @@ pub enum PersonAsk {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PersonEvent {
-    /// A token was made.
     TokenMade {
-        /// What it is called.
         name: Box<str>,
-        /// Its hash.
         hash: TokenHash,
     },
     /// A token is worthless from now on.
     TokenRevoked {
-        /// Which.
         name: Box<str>,
     },
     /// The passphrase was set, or done away with.
@@ -122,15 +117,20 @@ pub enum PersonEvent {
     ActedFromNewPlace {
         /// The programs from the outermost one down.
         lineage: Box<str>,
+        /// The window of a multiplexer, if that is a place of its own.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        window: Option<Process>,
         /// What was done, as the ledger calls it.
         act: Box<str>,
     },
-    /// The human was shown what was done from new places, at one that is older than what was done.
+    /// The human was shown what was done from new places. That settles what is younger than the place where it was shown.
     Recognised {
-        /// Up to this record.
         up_to: u64,
         /// Where: the programs from the outermost one down.
         lineage: Box<str>,
+        /// The window there, if that is a place of its own.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        window: Option<Process>,
     },
 }
 
@@ -138,7 +138,6 @@ pub enum PersonEvent {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HumanToken {
-    /// Its hash.
     pub hash: TokenHash,
     /// When it was made, on the wall.
     pub made_ms: i64,
@@ -150,21 +149,16 @@ pub struct HumanToken {
 pub struct Unseen {
     /// The record that tells of it.
     pub seq: u64,
-    /// When, on the wall.
     pub wall_ms: i64,
-    /// Where it came from.
     pub origin: Origin,
     /// What was done, as the ledger calls it.
     pub act: Box<str>,
-}
-
-/// A place that the human has acted from.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Place {
-    lineage: Box<str>,
-    /// The record since which it is known.
-    since: u64,
+    /// Where it was shown without being settled by that.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    shown: Vec<Place>,
+    /// How many acts from new places were before it that are only in the log by now.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub left_out: u32,
 }
 
 /// What is known of the people who use this state directory.
@@ -173,7 +167,7 @@ struct Place {
 pub struct People {
     tokens: BTreeMap<Box<str>, HumanToken>,
     passphrase: Option<Box<str>>,
-    places: VecDeque<Place>,
+    places: VecDeque<places::KnownPlace>,
     unseen: VecDeque<Unseen>,
     boot: Option<Box<str>>,
     /// By group, when the first agent's processes can have started since the machine did. No name is any group.
@@ -220,11 +214,6 @@ impl People {
         self.passphrase.as_deref()
     }
 
-    /// What was done from new places and not shown yet, unless it was done from this one.
-    pub fn unseen<'a>(&'a self, lineage: &'a str) -> impl Iterator<Item = &'a Unseen> {
-        self.unseen.iter().filter(move |act| &*act.origin.lineage != lineage)
-    }
-
     /// Whether a process that started then may be an agent's: one in a group for which this is true came before.
     pub fn may_be_an_agents(&self, start: u64, is_group: impl Fn(Option<&str>) -> bool) -> bool {
         let named = |group: &str| is_group(Some(group).filter(|group| !group.is_empty()));
@@ -240,6 +229,7 @@ impl People {
         if self.boot.as_deref() != boot {
             self.boot = boot.map(Into::into);
             self.first_agents.clear();
+            self.forget_windows();
         }
     }
 
@@ -252,42 +242,9 @@ impl People {
         let first = self.first_agents.entry(group).or_insert(*start);
         *first = (*first).min(*start);
     }
-
-    fn place(&self, lineage: &str) -> Option<&Place> {
-        self.places.iter().find(|place| &*place.lineage == lineage)
-    }
-
-    /// Whether showing an act there settles it: only a place that was known before the act proves that the human saw it.
-    fn is_settled_by(&self, act: &Unseen, up_to: u64, lineage: &str) -> bool {
-        let is_older = self.place(lineage).is_some_and(|place| place.since < act.seq);
-        act.seq <= up_to && is_older && &*act.origin.lineage != lineage
-    }
 }
 
-impl PersonEvent {
-    pub(crate) fn kind(&self) -> EventType {
-        match self {
-            PersonEvent::TokenMade { .. } => durable("human_token_made", "human:token_made"),
-            PersonEvent::TokenRevoked { .. } => durable("human_token_revoked", "human:token_revoked"),
-            PersonEvent::PassphraseSet { .. } => durable("passphrase_set", "human:passphrase_set"),
-            PersonEvent::ActedFromNewPlace { .. } => live("acted_from_new_place", "human:new_place"),
-            PersonEvent::Recognised { .. } => live("new_place_shown", "human:new_place_shown"),
-        }
-    }
-}
-
-/// That the human acts from a place that is not known, if that is so.
-pub(crate) fn new_place(world: &World, asker: &Asker, answer: &[Event]) -> Option<Event> {
-    let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
-    let act = answer.first()?.kind().action.into();
-    let lineage = origin.lineage.clone();
-    match world.people.place(&lineage) {
-        Some(_) => None,
-        None => Some(Event::Person(PersonEvent::ActedFromNewPlace { lineage, act })),
-    }
-}
-
-pub(crate) fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<Vec<Event>, Refusal> {
+fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<Vec<Event>, Refusal> {
     if who != Principal::Human && who != Principal::System {
         return Err(Refusal::NotAllowed {
             problem: "tokens and the passphrase are the human's".into(),
@@ -304,13 +261,13 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &PersonAsk) -> Result<V
             }
         },
         PersonAsk::SetPassphrase { verifier } => PersonEvent::PassphraseSet { verifier: verifier.clone() },
-        PersonAsk::Recognise { up_to, lineage } => {
-            let people = &world.people;
-            match people.unseen.iter().any(|act| people.is_settled_by(act, *up_to, lineage)) {
-                true => PersonEvent::Recognised { up_to: *up_to, lineage: lineage.clone() },
-                false => return Ok(vec![]),
+        PersonAsk::Recognise { up_to, place } => match world.people.has_news(*up_to, place) {
+            true => {
+                let Place { lineage, window } = place.clone();
+                PersonEvent::Recognised { up_to: *up_to, lineage, window }
             }
-        }
+            false => return Ok(vec![]),
+        },
     };
     Ok(vec![Event::Person(event)])
 }
@@ -319,7 +276,8 @@ fn make_token(world: &World, name: &str, hash: TokenHash) -> Result<Vec<Event>, 
     check_name("a token's name", name)?;
     let people = &world.people;
     if people.tokens.contains_key(name) {
-        let hint = format!("choose another name, or revoke it with: comity token revoke {name}");
+        let hint =
+            format!("choose another name, or revoke it with: comity token revoke {}", shell_word(name));
         return Err(Refusal::bad_input(format!("there is a token {name:?} already"), hint));
     }
     if people.tokens.len() >= HUMAN_TOKENS_MAX {
@@ -334,7 +292,7 @@ fn make_token(world: &World, name: &str, hash: TokenHash) -> Result<Vec<Event>, 
     Ok(vec![Event::Person(PersonEvent::TokenMade { name: name.into(), hash })])
 }
 
-pub(crate) fn apply(world: &mut World, record: &Record, event: &PersonEvent) {
+fn apply(world: &mut World, record: &Record, event: &PersonEvent) {
     let people = &mut world.people;
     match event {
         PersonEvent::TokenMade { name, hash } => {
@@ -343,22 +301,22 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PersonEvent) {
         }
         PersonEvent::TokenRevoked { name } => drop(people.tokens.remove(name)),
         PersonEvent::PassphraseSet { verifier } => people.passphrase = verifier.clone(),
-        PersonEvent::ActedFromNewPlace { lineage, act } => {
+        PersonEvent::ActedFromNewPlace { lineage, window, act } => {
             // The first place of all is where the state directory was made: there is nobody to ask about it.
             if let Some(origin) = record.from.as_deref().filter(|_| !people.places.is_empty()) {
                 let (seq, wall_ms) = (record.seq, record.wall_ms);
-                people.unseen.push_back(Unseen { seq, wall_ms, origin: origin.clone(), act: act.clone() });
-                people.unseen.truncate(UNSEEN_ACTS_MAX);
+                let (origin, act) = (origin.clone(), act.clone());
+                people.ask_about(Unseen { seq, wall_ms, origin, act, shown: vec![], left_out: 0 });
             }
-            people.places.push_back(Place { lineage: lineage.clone(), since: record.seq });
-            if people.places.len() > LINEAGES_MAX {
-                people.places.pop_front();
-            }
+            people.know(Place { lineage: lineage.clone(), window: *window }, record.seq);
         }
-        PersonEvent::Recognised { up_to, lineage } => {
-            let mut unseen = std::mem::take(&mut people.unseen);
-            unseen.retain(|act| !people.is_settled_by(act, *up_to, lineage));
-            people.unseen = unseen;
+        PersonEvent::Recognised { up_to, lineage, window } => {
+            people.show(*up_to, &Place { lineage: lineage.clone(), window: *window });
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

@@ -2,7 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::decide::AskResult;
+use crate::event::{Event, EventType, Record, live};
+use crate::features::{FeatureAsk, FeatureEvent};
+use crate::ids::{AgentId, ProjectId};
 use crate::paths::CaseRule;
+use crate::people::Asker;
+use crate::refusal::Refusal;
+use crate::sentence::Telling;
+use crate::world::World;
 
 /// One repository with all its worktrees.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -14,11 +22,70 @@ pub struct Project {
     pub case: CaseRule,
 }
 
+/// What can be asked about projects.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ProjectAsk {
+    Add {
+        project: ProjectId,
+        common_dir: Box<str>,
+        /// Whether its file system folds case.
+        case: CaseRule,
+    },
+}
+
+/// What happened to projects.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ProjectEvent {
+    /// A repository was first used.
+    #[serde(rename = "project_added")]
+    Added {
+        project: ProjectId,
+        common_dir: Box<str>,
+        /// Whether its file system folds case.
+        case: CaseRule,
+    },
+}
+
 impl Project {
     /// A short name for people: the directory that holds the repository.
     pub fn name(&self) -> &str {
         let path = self.common_dir.trim_end_matches('/');
         let path = path.strip_suffix("/.git").unwrap_or(path);
         path.rsplit('/').next().unwrap_or(path)
+    }
+}
+
+impl FeatureAsk for ProjectAsk {
+    fn decide(&self, world: &World, _: &Asker) -> Result<AskResult, Refusal> {
+        let ProjectAsk::Add { project, common_dir, case } = self;
+        let events = match world.projects.contains_key(project) {
+            true => vec![],
+            false => {
+                let (project, common_dir, case) = (*project, common_dir.clone(), *case);
+                vec![Event::Project(ProjectEvent::Added { project, common_dir, case })]
+            }
+        };
+        Ok(events.into())
+    }
+}
+
+impl FeatureEvent for ProjectEvent {
+    fn kind(&self) -> EventType {
+        live("project_added", "project:added")
+    }
+
+    fn apply(&self, world: &mut World, _: &Record) {
+        let ProjectEvent::Added { project, common_dir, case } = self;
+        world.projects.insert(*project, Project { common_dir: common_dir.clone(), case: *case });
+    }
+
+    fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
+        vec![]
+    }
+
+    fn sentence(&self, _: &Telling<'_>) -> String {
+        let ProjectEvent::Added { common_dir, .. } = self;
+        format!("project {common_dir}")
     }
 }

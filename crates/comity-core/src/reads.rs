@@ -7,10 +7,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::decide::AskResult;
+use crate::event::{Event, EventType, Record, live};
+use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, ContentHash, Principal, ProjectId};
 use crate::limits::FILES_KNOWN_MAX;
+use crate::people::Asker;
 use crate::refusal::Refusal;
+use crate::sentence::Telling;
 use crate::world::World;
 
 /// A file, and the hash of what is in it.
@@ -23,14 +27,37 @@ pub struct FileContent {
     pub content: ContentHash,
 }
 
+/// What can be told of what agents know.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReadAsk {
+    /// Tells what the calling agent knows of a file.
+    KnowFile {
+        project: ProjectId,
+        /// Which, with what in it.
+        file: FileContent,
+    },
+}
+
+/// What agents got to know of files.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ReadEvent {
+    /// An agent read or wrote a file: it knows what is in it.
+    FileKnown {
+        project: ProjectId,
+        /// Which file, with what in it.
+        file: FileContent,
+    },
+}
+
 /// What every live agent knows of files.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reads {
-    by_agent: BTreeMap<AgentId, Known>,
+    by_agent: BTreeMap<AgentId, KnownFiles>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Known {
+struct KnownFiles {
     files: BTreeMap<(ProjectId, Box<str>), (ContentHash, u64)>,
     by_age: BTreeMap<u64, (ProjectId, Box<str>)>,
 }
@@ -53,14 +80,7 @@ impl Reads {
         known.files.get(&(project, path.into())).map(|(content, _)| *content)
     }
 
-    pub(crate) fn learn(
-        &mut self,
-        agent: AgentId,
-        project: ProjectId,
-        path: &str,
-        content: ContentHash,
-        seq: u64,
-    ) {
+    fn learn(&mut self, agent: AgentId, project: ProjectId, path: &str, content: ContentHash, seq: u64) {
         let known = self.by_agent.entry(agent).or_default();
         let file = (project, Box::from(path));
         if let Some((_, before)) = known.files.insert(file.clone(), (content, seq)) {
@@ -101,12 +121,12 @@ impl Reads {
 }
 
 /// An agent has read or written a file. Only news are written down.
-pub(crate) fn learn(world: &World, who: Principal, project: ProjectId, file: &FileContent) -> Vec<Event> {
+fn learn(world: &World, who: Principal, project: ProjectId, file: &FileContent) -> Vec<Event> {
     let Some(agent) = who.agent() else { return vec![] };
     if world.reads.known(agent, project, &file.path) == Some(file.content) {
         return vec![];
     }
-    vec![Event::FileKnown { project, file: file.clone() }]
+    vec![Event::Read(ReadEvent::FileKnown { project, file: file.clone() })]
 }
 
 /// Whether the whole file may be written: not if somebody changed it after the agent read it.
@@ -123,5 +143,39 @@ pub fn may_overwrite(
             Err(Refusal::StaleRead { path: path.to_owned(), difference: None })
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+impl FeatureAsk for ReadAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let ReadAsk::KnowFile { project, file } = self;
+        Ok(learn(world, asker.who, *project, file).into())
+    }
+
+    fn is_work(&self) -> bool {
+        true
+    }
+}
+
+impl FeatureEvent for ReadEvent {
+    fn kind(&self) -> EventType {
+        live("file_known", "file:known")
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        let ReadEvent::FileKnown { project, file } = self;
+        if let Principal::Agent(agent) = record.by {
+            world.reads.learn(agent, *project, &file.path, file.content, record.seq);
+        }
+    }
+
+    /// Who acted is who it is about.
+    fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
+        vec![]
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let ReadEvent::FileKnown { file, .. } = self;
+        format!("{} knows {}", telling.by(), file.path)
     }
 }

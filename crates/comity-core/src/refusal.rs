@@ -4,7 +4,7 @@ mod holder;
 
 use std::fmt;
 
-use crate::display::visible;
+use crate::display::{shell_word, visible};
 use crate::ids::AgentId;
 use crate::people::{CHANGES_TOKENS, PASSPHRASE_MISSING};
 use crate::pools::PoolUse;
@@ -28,7 +28,6 @@ pub enum Refusal {
     },
     /// The queue did not serve the ask in time.
     WaitTimedOut {
-        /// How long it waited.
         waited: Millis,
         /// Who stands in the way.
         holders: Vec<HolderView>,
@@ -46,70 +45,54 @@ pub enum Refusal {
     },
     /// A guarded act with a fence that is not the current one.
     StaleFence {
-        /// The path.
         path: String,
         /// Who has it now, if anybody.
         holders: Vec<HolderView>,
     },
     /// A pattern that cannot be read.
     BadPattern {
-        /// The pattern.
         pattern: String,
-        /// What is wrong.
         problem: String,
-        /// What to do.
         hint: String,
     },
     /// A path that leaves the repository.
     OutsideRepository {
-        /// The path.
         path: String,
     },
     /// The caller is not in a repository.
     NotARepository {
-        /// Where it is.
         path: String,
     },
     /// Input that is not what the operation takes.
     BadInput {
         /// What is wrong, as a sentence.
         problem: String,
-        /// What to do.
         hint: String,
     },
     /// A live agent has this name.
     NameTaken {
-        /// The name.
         name: String,
-        /// Whose it is.
         agent: AgentId,
     },
     /// There is no such live agent.
     UnknownAgent {
-        /// As it was given.
         name: String,
-        /// Who is there.
         live: Vec<String>,
     },
     /// The agent has ended; its token is worth nothing any more.
     AgentEnded {
-        /// Its name.
         name: String,
-        /// Why it ended.
         cause: String,
     },
     /// A token that was never given out.
     BadToken,
     /// The tool call may not be made.
     Denied {
-        /// Why, as a sentence.
         reason: String,
-        /// What to do.
         hint: String,
     },
     /// An act on a task by somebody whose claim is not the current one.
     StaleAttempt {
-        /// The task.
         task: String,
         /// Who has it now, if anybody.
         owner: Option<String>,
@@ -129,32 +112,24 @@ pub enum Refusal {
         verb: String,
         /// What it is: a tab, a lease.
         noun: &'static str,
-        /// Its number.
         slot: u64,
         /// The id of its owner, or who else it is.
         owner: String,
         /// What people call its owner.
         name: String,
     },
-    /// The browser says no.
     Browser {
-        /// Which kind of no.
         code: &'static str,
-        /// In words.
         problem: String,
-        /// What to do next.
         hint: String,
     },
     /// The caller may not do this.
     NotAllowed {
-        /// What, as a sentence.
         problem: String,
-        /// Who may.
         hint: String,
     },
     /// Nothing proves who calls.
     Unproven {
-        /// What is missing.
         why: String,
     },
     /// Only a present human may do this.
@@ -166,7 +141,6 @@ pub enum Refusal {
     },
     /// The file was changed after the caller read it: writing all of it would lose that change.
     StaleRead {
-        /// Which file.
         path: String,
         /// What changed since, if it is known.
         difference: Option<String>,
@@ -177,21 +151,15 @@ pub enum Refusal {
     OtherVersion {
         /// Which Comity the server is.
         server: String,
-        /// Which the client is.
         client: String,
     },
-    /// A bound was reached.
     LimitReached {
-        /// Which, as a sentence.
         problem: String,
-        /// What to do.
         hint: String,
     },
     /// There is no such operation, group or record.
     NotFound {
-        /// What, as a sentence.
         problem: String,
-        /// What to do.
         hint: String,
     },
 }
@@ -255,13 +223,13 @@ impl Refusal {
                 "see what is held with: comity locks".into()
             }
             Refusal::NotHeld { path, .. } => {
-                format!("unlock gives back what is yours; the human and who leads its holder take it with: comity release {path}")
+                format!("unlock gives back what is yours; the human and who leads its holder take it with: comity release {}", shell_word(path))
             }
             Refusal::StaleFence { .. } => "lock it again and look at what changed before you go on".into(),
             Refusal::OutsideRepository { .. } => "give a path inside the repository you are in".into(),
             Refusal::NotARepository { .. } => "go to a git repository, or make one with: git init".into(),
             Refusal::NameTaken { name, .. } => {
-                format!("choose another name, or end that agent with: comity agent bye {name}")
+                format!("choose another name, or end that agent with: comity agent bye {}", shell_word(name))
             }
             Refusal::UnknownAgent { live, .. } if live.is_empty() => {
                 "no agent is here; see: comity agent join".into()

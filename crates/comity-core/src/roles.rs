@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agents::Agent;
 use crate::ids::Principal;
 use crate::refusal::Refusal;
 use crate::world::World;
@@ -22,9 +23,7 @@ pub enum Right {
     AnswerPermissions,
     /// Changes the permission mode of those below.
     SetModes,
-    /// Starts agents.
     StartAgents,
-    /// Asks others to end.
     EndAgents,
 }
 
@@ -166,16 +165,38 @@ impl Roles {
     }
 }
 
-/// Whether `who` may do this to others. The human may do everything; a role that nobody defined may do nothing.
+/// Whether `who` may do this to others: by its role, and so may all that it was started by, up to the human. The human may
+/// do everything; a role that nobody defined may do nothing.
 pub fn may(world: &World, who: Principal, right: Right) -> Result<(), Refusal> {
     let Principal::Agent(agent) = who else { return Ok(()) };
     let agent = world.agents.living(agent)?;
-    let name = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
-    if world.roles.get(name).is_some_and(|role| role.rights.contains(&right)) {
-        return Ok(());
+    if !allows(world, agent, right) {
+        let name = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
+        return Err(Refusal::NotAllowed {
+            problem: format!("a {name} may not {}", right.words()),
+            hint: "ask your leader or the human, or give the role this right in the configuration".into(),
+        });
     }
-    Err(Refusal::NotAllowed {
-        problem: format!("a {name} may not {}", right.words()),
-        hint: "ask your leader or the human, or give the role this right in the configuration".into(),
-    })
+    // What an agent does not have it cannot hand to an agent that it starts.
+    match world.agents.started_by(agent.id).find(|above| !allows(world, above, right)) {
+        None => Ok(()),
+        Some(above) => Err(Refusal::NotAllowed {
+            problem: format!(
+                "{} was started by {}, which has no right to that",
+                agent.profile.name, above.profile.name
+            ),
+            hint: "ask your leader or the human".into(),
+        }),
+    }
+}
+
+fn allows(world: &World, agent: &Agent, right: Right) -> bool {
+    let name = agent.profile.role.as_deref().unwrap_or(DEFAULT_ROLE);
+    world.roles.get(name).is_some_and(|role| role.rights.contains(&right))
+}
+
+/// Whether an agent leads by its role, and was started by none that does not.
+pub(crate) fn is_lead(world: &World, agent: &Agent) -> bool {
+    let is_called_lead = |agent: &Agent| agent.profile.role.as_deref() == Some("lead");
+    is_called_lead(agent) && world.agents.started_by(agent.id).all(is_called_lead)
 }

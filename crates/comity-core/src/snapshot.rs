@@ -2,25 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::Agent;
+use crate::agents::{self, Agent};
 use crate::answers::Answers;
-use crate::control::Shutdowns;
-use crate::deadlines::Due;
+use crate::control::{self, Shutdowns};
 use crate::decisions::Decisions;
 use crate::ids::{Fence, ProjectId, Ticket};
-use crate::locks::{Lock, Wait, watch};
-use crate::mail::Mail;
+use crate::locks::{self, Lock, LockWait};
+use crate::mail::{self, Mail};
 use crate::moves::Moves;
 use crate::people::People;
-use crate::permissions::PermissionFacts;
-use crate::pools::Pools;
+use crate::permissions::{self, PermissionFacts};
+use crate::pools::{self, Pools};
 use crate::projects::Project;
 use crate::reads::{ReadFact, Reads};
 use crate::tasks::TaskFacts;
 use crate::teams::Teams;
 use crate::time::Timestamp;
 use crate::worktrees::Worktree;
-use crate::world::{Patience, World};
+use crate::world::{Timeouts, World};
 
 /// The version of the form below; a newer one is refused, an older one is read.
 pub const VERSION: u32 = 1;
@@ -38,7 +37,7 @@ pub struct Snapshot {
     ticket: Ticket,
     agents: Vec<Agent>,
     locks: Vec<Lock>,
-    waits: Vec<Wait>,
+    waits: Vec<LockWait>,
     #[serde(with = "pairs")]
     projects: std::collections::BTreeMap<ProjectId, Project>,
     answers: Answers,
@@ -98,40 +97,21 @@ impl Snapshot {
     }
 
     /// Makes the world again, indexes and deadlines included.
-    pub fn restore(self, patience: Patience) -> World {
+    pub fn restore(self, patience: Timeouts) -> World {
         let mut world = World::new(patience);
         (world.head, world.now, world.fence, world.ticket) = (self.head, self.now, self.fence, self.ticket);
         (world.projects, world.answers) = (self.projects, self.answers);
         world.reads = Reads::restore(self.reads);
-        world.teams = self.teams;
-        (world.mail, world.shutdowns, world.decisions) = (self.mail, self.shutdowns, self.decisions);
-        for (receipt, at) in world.mail.lapses() {
-            world.deadlines.set(Due::Offer(receipt), Some(at));
-        }
-        for (request, shutdown) in &world.shutdowns.open {
-            world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
-        }
-        crate::permissions::restore(&mut world, self.permissions);
-        self.tasks.restore(&mut world);
-        world.pools = self.pools;
-        crate::pools::watch(&mut world);
-        world.people = self.people;
+        (world.teams, world.decisions, world.people) = (self.teams, self.decisions, self.people);
         (world.moves, world.agents_limit) = (self.moves, self.agents_limit);
+        mail::restore(&mut world, self.mail);
+        control::restore(&mut world, self.shutdowns);
+        permissions::restore(&mut world, self.permissions);
+        self.tasks.restore(&mut world);
+        pools::restore(&mut world, self.pools);
         self.worktrees.into_iter().for_each(|worktree| world.worktrees.insert(worktree));
-        for agent in self.agents {
-            let id = agent.id;
-            world.agents.insert(agent);
-            world.watch_agent(id);
-        }
-        for lock in self.locks {
-            let fence = lock.fence;
-            world.locks.insert(lock);
-            watch(&mut world, fence);
-        }
-        for wait in self.waits {
-            world.deadlines.set(Due::Wait(wait.ticket), Some(wait.deadline));
-            world.locks.insert_wait(wait);
-        }
+        agents::restore(&mut world, self.agents);
+        locks::restore(&mut world, self.locks, self.waits);
         world
     }
 }

@@ -5,11 +5,17 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::{Agent, check_name};
-use crate::event::{Event, EventType, durable};
+use crate::checks::check_reason;
+use crate::concerns::agents;
+use crate::decide::AskResult;
+use crate::event::{Event, EventType, Record, durable};
+use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal};
 use crate::limits::TEAMS_MAX;
+use crate::people::Asker;
 use crate::refusal::Refusal;
-use crate::roles::{Right, may};
+use crate::roles::{Right, is_lead, may};
+use crate::sentence::Telling;
 use crate::time::Timestamp;
 use crate::world::World;
 
@@ -17,14 +23,11 @@ use crate::world::World;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Team {
-    /// Its name.
     pub name: Box<str>,
     /// Who made it and leads it.
     pub lead: Principal,
-    /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub purpose: Option<Box<str>>,
-    /// Since when.
     pub since: Timestamp,
 }
 
@@ -32,66 +35,35 @@ pub struct Team {
 #[derive(Clone, PartialEq, Debug)]
 pub enum TeamAsk {
     /// Makes a team; the caller leads it.
-    Create {
-        /// Its name.
-        name: Box<str>,
-        /// What it is for.
-        purpose: Option<Box<str>>,
-    },
+    Create { name: Box<str>, purpose: Option<Box<str>> },
     /// Lets an agent into a team: by the team's leader, or by the human.
     Admit {
-        /// Which agent.
         agent: AgentId,
         /// Which team; the one that it wished for if left out.
         team: Option<Box<str>>,
     },
     /// Ends a team that nobody is in any more.
-    Delete {
-        /// Its name.
-        name: Box<str>,
-    },
+    Delete { name: Box<str> },
 }
 
 /// What happened to teams.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TeamEvent {
-    /// A team was made.
     Created {
-        /// Its name.
         name: Box<str>,
-        /// Who leads it.
         lead: Principal,
-        /// What it is for.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         purpose: Option<Box<str>>,
     },
     /// An agent is in a team from now on.
-    Admitted {
-        /// Which agent.
-        agent: AgentId,
-        /// Which team.
-        team: Box<str>,
-    },
+    Admitted { agent: AgentId, team: Box<str> },
     /// A team is no more.
-    Deleted {
-        /// Its name.
-        name: Box<str>,
-    },
+    Deleted { name: Box<str> },
 }
 
 /// All teams that were made, by name.
 pub type Teams = BTreeMap<Box<str>, Team>;
-
-impl TeamEvent {
-    pub(crate) fn kind(&self) -> EventType {
-        match self {
-            TeamEvent::Created { .. } => durable("team_created", "team:created"),
-            TeamEvent::Admitted { .. } => durable("team_admitted", "team:admitted"),
-            TeamEvent::Deleted { .. } => durable("team_deleted", "team:deleted"),
-        }
-    }
-}
 
 /// Who leads this agent: its parent, else the leader of its team, else the human.
 pub fn leader_of(world: &World, agent: AgentId) -> Principal {
@@ -106,8 +78,8 @@ pub fn leader_of(world: &World, agent: AgentId) -> Principal {
         Some(Principal::Human | Principal::System | Principal::Nobody) => return Principal::Human,
         Some(Principal::Agent(_)) | None => {}
     }
-    let is_lead = |other: &&Agent| other.id != agent && other.profile.role.as_deref() == Some("lead");
-    members(world, team).find(is_lead).map_or(Principal::Human, |lead| Principal::Agent(lead.id))
+    let leads_it = |other: &&Agent| other.id != agent && is_lead(world, other);
+    members(world, team).find(leads_it).map_or(Principal::Human, |lead| Principal::Agent(lead.id))
 }
 
 /// Whether `who` is the human, or stands above the agent as its leader, or as a leader's leader.
@@ -129,7 +101,7 @@ pub fn members<'a>(world: &'a World, team: &'a str) -> impl Iterator<Item = &'a 
     world.agents.live().filter(move |agent| agent.profile.team.as_deref() == Some(team))
 }
 
-pub(crate) fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec<Event>, Refusal> {
+fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         TeamAsk::Create { name, purpose } => create(world, who, name, purpose.as_deref()),
         TeamAsk::Admit { agent, team } => admit(world, who, *agent, team.as_deref()),
@@ -139,7 +111,7 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &TeamAsk) -> Result<Vec
 
 fn create(world: &World, who: Principal, name: &str, purpose: Option<&str>) -> Result<Vec<Event>, Refusal> {
     check_name("a team's name", name)?;
-    crate::locks::check_reason(purpose)?;
+    check_reason(purpose)?;
     // Whoever has nobody above may begin a team of its own; a worker may not without the right.
     if who.agent().is_some_and(|agent| leader_of(world, agent) != Principal::Human) {
         may(world, who, Right::ManageTeams)?;
@@ -171,11 +143,13 @@ fn admit(world: &World, who: Principal, agent: AgentId, team: Option<&str>) -> R
     check_name("a team's name", team)?;
     let leads_team = match world.teams.get(team) {
         Some(known) => known.lead == who,
-        None => members(world, team)
-            .any(|agent| Principal::Agent(agent.id) == who && agent.profile.role.as_deref() == Some("lead")),
+        None => members(world, team).any(|agent| Principal::Agent(agent.id) == who && is_lead(world, agent)),
     };
-    // Whoever leads a team may not take another's worker into it.
-    let may_have = matches!(leader_of(world, agent), leader if leader == who || leader == Principal::Human);
+    // Whoever leads a team takes its own workers into it, and who asked for it and is nobody else's.
+    let may_have = match leader_of(world, agent) {
+        Principal::Human => profile.wished_team.as_deref() == Some(team),
+        leader => leader == who,
+    };
     if who != Principal::Human && !(leads_team && may_have && who != Principal::Agent(agent)) {
         return Err(Refusal::NotAllowed {
             problem: format!("you may not let {} into the team {team}", profile.name),
@@ -222,18 +196,75 @@ fn delete(world: &World, who: Principal, name: &str) -> Result<Vec<Event>, Refus
     Ok(vec![Event::Team(TeamEvent::Deleted { name: name.into() })])
 }
 
-pub(crate) fn apply(world: &mut World, event: &TeamEvent) {
-    match event {
-        TeamEvent::Created { name, lead, purpose } => {
-            let team = Team { name: name.clone(), lead: *lead, purpose: purpose.clone(), since: world.now };
-            world.teams.insert(name.clone(), team);
+impl FeatureAsk for TeamAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        Ok(decide(world, asker.who, self)?.into())
+    }
+
+    fn takes_presence(&self, _: &World) -> Option<&'static str> {
+        match self {
+            TeamAsk::Create { .. } => None,
+            TeamAsk::Admit { .. } => Some("admit an agent to a team"),
+            TeamAsk::Delete { .. } => Some("delete a team"),
         }
-        TeamEvent::Admitted { agent, team } => {
-            if let Some(agent) = world.agents.by_id.get_mut(agent) {
-                agent.profile.team = Some(team.clone());
-                agent.profile.wished_team = None;
+    }
+}
+
+impl FeatureEvent for TeamEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            TeamEvent::Created { .. } => durable("team_created", "team:created"),
+            TeamEvent::Admitted { .. } => durable("team_admitted", "team:admitted"),
+            TeamEvent::Deleted { .. } => durable("team_deleted", "team:deleted"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, _: &Record) {
+        match self {
+            TeamEvent::Created { name, lead, purpose } => {
+                let team =
+                    Team { name: name.clone(), lead: *lead, purpose: purpose.clone(), since: world.now };
+                world.teams.insert(name.clone(), team);
+            }
+            TeamEvent::Admitted { agent, team } => {
+                if let Some(agent) = world.agents.by_id.get_mut(agent) {
+                    agent.profile.team = Some(team.clone());
+                    agent.profile.wished_team = None;
+                }
+            }
+            TeamEvent::Deleted { name } => drop(world.teams.remove(name)),
+        }
+    }
+
+    fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
+        match self {
+            TeamEvent::Created { lead, .. } => agents([*lead]),
+            TeamEvent::Admitted { agent, team } => {
+                let lead = before.and_then(|world| world.teams.get(team)).map(|team| team.lead);
+                agents(lead.into_iter().chain([Principal::Agent(*agent)]))
+            }
+            TeamEvent::Deleted { name } => {
+                agents(before.and_then(|world| world.teams.get(name)).map(|team| team.lead))
             }
         }
-        TeamEvent::Deleted { name } => drop(world.teams.remove(name)),
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let by = telling.by();
+        match self {
+            TeamEvent::Created { name, .. } => format!("{by} made the team {name}"),
+            TeamEvent::Admitted { agent, team } => {
+                format!("{by} let {} into the team {team}", telling.agent(*agent))
+            }
+            TeamEvent::Deleted { name } => format!("{by} ended the team {name}"),
+        }
+    }
+}
+
+/// There are no more than there may be.
+pub(crate) fn check(world: &World) -> Result<(), String> {
+    match world.teams.len() > TEAMS_MAX {
+        true => Err(format!("there are {} teams", world.teams.len())),
+        false => Ok(()),
     }
 }

@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, Ticket};
+use crate::locks::LockEvent;
 use crate::refusal::Refusal;
 use crate::world::World;
 use crate::{locks, permissions, pools, tasks};
@@ -16,8 +17,7 @@ use crate::{locks, permissions, pools, tasks};
 /// Something that somebody cannot go on without.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Need<'a> {
-    /// What it is.
-    pub what: What<'a>,
+    pub what: WaitedFor<'a>,
     /// These can give it, each so often.
     pub from: BTreeMap<Principal, usize>,
     /// How many have to be given.
@@ -26,13 +26,13 @@ pub(crate) struct Need<'a> {
 
 impl<'a> Need<'a> {
     /// Any one of these can give it.
-    pub(crate) fn of(what: What<'a>, from: impl IntoIterator<Item = Principal>) -> Need<'a> {
+    pub(crate) fn of(what: WaitedFor<'a>, from: impl IntoIterator<Item = Principal>) -> Need<'a> {
         Need::several(what, from, 1)
     }
 
     /// So many have to be given; whoever is named twice can give two.
     pub(crate) fn several(
-        what: What<'a>,
+        what: WaitedFor<'a>,
         from: impl IntoIterator<Item = Principal>,
         count: usize,
     ) -> Need<'a> {
@@ -50,7 +50,7 @@ impl<'a> Need<'a> {
 
 /// What somebody waits for.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum What<'a> {
+pub(crate) enum WaitedFor<'a> {
     Path(&'a crate::paths::PathPattern),
     Slot(&'a pools::Pool),
     /// Whoever is before it in the line.
@@ -62,7 +62,6 @@ pub(crate) enum What<'a> {
 /// A cycle of waiting: who waits, and for what; each waits for the next, the last one for the first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cycle {
-    /// Who.
     pub names: Vec<String>,
     /// What each of them waits for.
     pub over: Vec<String>,
@@ -175,7 +174,7 @@ impl<'a> Waits<'a> {
     /// The shortest way from `who` back to itself, else round whatever it waits for.
     fn cycle_among(&self, who: Principal, stuck: &BTreeMap<Principal, Vec<Need<'a>>>) -> Cycle {
         let way_back = |start: Principal| {
-            let mut came: BTreeMap<Principal, (Principal, What<'a>)> = BTreeMap::new();
+            let mut came: BTreeMap<Principal, (Principal, WaitedFor<'a>)> = BTreeMap::new();
             let mut open = VecDeque::from([start]);
             while let Some(at) = open.pop_front() {
                 for need in stuck.get(&at).into_iter().flatten() {
@@ -232,26 +231,26 @@ pub(crate) fn is_waited_for(world: &World, who: Principal) -> bool {
 pub(crate) fn may_close_cycle(event: &Event) -> bool {
     matches!(
         event,
-        Event::WaitStarted { .. }
-            | Event::LockHandedOver { .. }
-            | Event::LockAcquired { .. }
+        Event::Lock(LockEvent::WaitStarted { .. })
+            | Event::Lock(LockEvent::HandedOver { .. })
+            | Event::Lock(LockEvent::Acquired { .. })
             | Event::Pool(_)
             | Event::Permission(_)
             | Event::Task(_)
     )
 }
 
-impl fmt::Display for What<'_> {
+impl fmt::Display for WaitedFor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            What::Path(pattern) => f.write_str(&pattern.readable()),
-            What::Slot(pool) => match pool.kind {
+            WaitedFor::Path(pattern) => f.write_str(&pattern.readable()),
+            WaitedFor::Slot(pool) => match pool.kind {
                 pools::PoolKind::Tabs => f.write_str("a tab"),
                 pools::PoolKind::Lease => write!(f, "a lease of {}", pool.name),
             },
-            What::Turn(pool) => write!(f, "its turn for {}", pool.name),
-            What::Answer => f.write_str("an answer"),
-            What::Work => f.write_str("work"),
+            WaitedFor::Turn(pool) => write!(f, "its turn for {}", pool.name),
+            WaitedFor::Answer => f.write_str("an answer"),
+            WaitedFor::Work => f.write_str("work"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Worktrees: who works in a copy of their own, on which branch, from which commit.
 
+mod feature;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -11,15 +13,14 @@ use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::world::World;
 
+pub use feature::{WorktreeAsk, WorktreeEvent};
+
 /// A worktree of a project, as it was made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tree {
-    /// Its name.
+pub struct WorktreeInfo {
     pub slug: Box<str>,
-    /// Where it is.
     pub path: Box<str>,
-    /// Its branch.
     pub branch: Box<str>,
     /// The commit that it began with.
     pub base: Box<str>,
@@ -29,13 +30,9 @@ pub struct Tree {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worktree {
-    /// In which project.
     pub project: ProjectId,
-    /// As it was made.
-    pub tree: Tree,
-    /// Who asked for it.
+    pub tree: WorktreeInfo,
     pub owner: Principal,
-    /// Since when.
     pub since: Timestamp,
     /// The record by which it was added: what its owner locked comes later.
     pub added: u64,
@@ -65,7 +62,7 @@ impl Worktrees {
         self.iter().filter(move |worktree| worktree.project == project)
     }
 
-    /// All.
+    /// All worktrees, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Worktree> {
         self.by_slug.values()
     }
@@ -114,7 +111,7 @@ impl Worktrees {
 }
 
 /// A worktree was made, or brought back.
-pub(crate) fn add(world: &World, project: ProjectId, tree: &Tree) -> Result<Vec<Event>, Refusal> {
+fn add(world: &World, project: ProjectId, tree: &WorktreeInfo) -> Result<Vec<Event>, Refusal> {
     if world.worktrees.get(project, &tree.slug).is_some() {
         let problem = format!("there is a worktree {} already", tree.slug);
         return Err(Refusal::bad_input(problem, "choose another name, or remove it first"));
@@ -126,16 +123,11 @@ pub(crate) fn add(world: &World, project: ProjectId, tree: &Tree) -> Result<Vec<
             hint: "remove some with: comity worktree remove".into(),
         });
     }
-    Ok(vec![Event::WorktreeAdded { project, tree: tree.clone() }])
+    Ok(vec![Event::Worktree(WorktreeEvent::Added { project, tree: tree.clone() })])
 }
 
 /// A worktree is to go as soon as it is proven that no work is in it. One that is on its way is not released again.
-pub(crate) fn release(
-    world: &World,
-    who: Principal,
-    project: ProjectId,
-    slug: &str,
-) -> Result<Vec<Event>, Refusal> {
+fn release(world: &World, who: Principal, project: ProjectId, slug: &str) -> Result<Vec<Event>, Refusal> {
     let worktree = world.worktrees.get(project, slug).ok_or_else(|| Refusal::NotFound {
         problem: format!("there is no worktree {slug:?}"),
         hint: "see which there are with: comity worktree list".into(),
@@ -143,16 +135,16 @@ pub(crate) fn release(
     may_change(world, who, worktree)?;
     match worktree.released {
         Some(_) => Ok(vec![]),
-        None => Ok(vec![Event::WorktreeReleased { project, slug: slug.into() }]),
+        None => Ok(vec![Event::Worktree(WorktreeEvent::Released { project, slug: slug.into() })]),
     }
 }
 
 /// A worktree that was released stays. That nobody waits for it any more is no error.
-pub(crate) fn keep(world: &World, project: ProjectId, slug: &str, why: &str) -> Vec<Event> {
+fn keep(world: &World, project: ProjectId, slug: &str, why: &str) -> Vec<Event> {
     match world.worktrees.get(project, slug) {
         Some(Worktree { released: Some(_), .. }) => {
             let why: String = why.chars().take(KEPT_CHARS_MAX).collect();
-            vec![Event::WorktreeKept { project, slug: slug.into(), why: why.into() }]
+            vec![Event::Worktree(WorktreeEvent::Kept { project, slug: slug.into(), why: why.into() })]
         }
         Some(Worktree { released: None, .. }) | None => vec![],
     }

@@ -2,20 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::concerns::agents;
+use crate::decide::AskResult;
+use crate::event::{Event, EventType, Record, live};
+use crate::features::{FeatureAsk, FeatureEvent};
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::CANDIDATES_MAX;
-use crate::notices::Told;
+use crate::notices::NoticeKind;
+use crate::people::Asker;
 use crate::refusal::Refusal;
+use crate::sentence::Telling;
 use crate::world::World;
 
 /// A file that changed while nobody who might have done it held a lock on it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnlockedWrite {
-    /// In which project.
     pub project: ProjectId,
-    /// Which file.
     pub path: Box<str>,
     /// The top of the worktree that it is in.
     pub tree: Box<str>,
@@ -28,6 +31,22 @@ pub struct UnlockedWrite {
     /// Files that changed in the same moment in the same way, and are not named each.
     #[serde(skip_serializing_if = "is_none", default)]
     pub others: usize,
+}
+
+/// What can be told of writes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum WriteAsk {
+    /// Tells of a file that changed without a lock.
+    SawUnlocked(Box<UnlockedWrite>),
+}
+
+/// What was written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WriteEvent {
+    /// A file changed while nobody who might have done it held a lock on it.
+    #[serde(rename = "unlocked_write")]
+    Unlocked(Box<UnlockedWrite>),
 }
 
 fn is_none(count: &usize) -> bool {
@@ -43,8 +62,8 @@ impl UnlockedWrite {
         }
     }
 
-    /// What happened, in a sentence.
-    pub fn summary(&self, world: &World) -> String {
+    /// What happened, as people read it.
+    pub fn sentence(&self, world: &World) -> String {
         let UnlockedWrite { path, others, .. } = self;
         let more = match others {
             0 => String::new(),
@@ -72,26 +91,54 @@ pub(crate) fn by(world: &World, candidates: &[AgentId]) -> String {
 }
 
 /// Writes down what the watcher saw; only the system may tell.
-pub(crate) fn saw(who: Principal, write: &UnlockedWrite) -> Result<Vec<Event>, Refusal> {
+fn saw(who: Principal, write: &UnlockedWrite) -> Result<Vec<Event>, Refusal> {
     if who != Principal::System {
         let problem = "only the watcher reports writes without a lock".into();
         return Err(Refusal::NotAllowed { problem, hint: "lock what you change".into() });
     }
     let mut write = write.clone();
     write.candidates.truncate(CANDIDATES_MAX);
-    Ok(vec![Event::UnlockedWrite(Box::new(write))])
+    Ok(vec![Event::Write(WriteEvent::Unlocked(Box::new(write)))])
 }
 
 /// The holder and the likely author learn of it.
-pub(crate) fn apply(world: &mut World, seq: u64, write: &UnlockedWrite) {
+fn apply(world: &mut World, seq: u64, write: &UnlockedWrite) {
     let (path, others) = (write.path.to_string(), write.others);
     let author = write.likely_author().map(Principal::Agent);
     if let Some(holder) = write.holder {
         let by = by(world, &write.candidates);
-        world.tell(holder, seq, Told::LockedFileChanged { path: path.clone(), by, others });
+        world.tell(holder, seq, NoticeKind::LockedFileChanged { path: path.clone(), by, others });
     }
     if let Some(author) = author {
         let holder = write.holder.map(|holder| world.name_of(holder));
-        world.tell(author, seq, Told::WroteWithoutLock { path, holder, others });
+        world.tell(author, seq, NoticeKind::WroteWithoutLock { path, holder, others });
+    }
+}
+
+impl FeatureAsk for WriteAsk {
+    fn decide(&self, _: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let WriteAsk::SawUnlocked(write) = self;
+        Ok(saw(asker.who, write)?.into())
+    }
+}
+
+impl FeatureEvent for WriteEvent {
+    fn kind(&self) -> EventType {
+        live("unlocked_write", "file:unlocked_write")
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        let WriteEvent::Unlocked(write) = self;
+        apply(world, record.seq, write);
+    }
+
+    fn concerns(&self, _: Option<&World>) -> Vec<AgentId> {
+        let WriteEvent::Unlocked(write) = self;
+        agents(write.holder).into_iter().chain(write.candidates.iter().copied()).collect()
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let WriteEvent::Unlocked(write) = self;
+        write.sentence(telling.world)
     }
 }

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 /// Some worktrees of a project, by their roots, symlinks resolved.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Among {
-    /// These.
+    /// These and no others.
     Only(BTreeSet<PathBuf>),
-    /// All others.
     AllBut(BTreeSet<PathBuf>),
 }
 

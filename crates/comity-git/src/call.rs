@@ -4,75 +4,103 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::git::UnknownState;
 use crate::patience::Bound;
-use crate::process::{self, Input, MayRun, Said};
-use crate::worktrees::Worktree;
+use crate::process::{self, ChildInput, ChildOutput, MayRun};
+use crate::worktrees::WorktreeDirs;
+
+/// How often git is asked again that has met the entry of a worktree which another git was just making.
+const HALF_MADE_TRIES: u32 = 5;
+/// How long it waits before that: the other git is done in a moment.
+const HALF_MADE_PAUSE: Duration = Duration::from_millis(10);
 
 /// A call of git that is being put together.
-pub(crate) struct Call<'a> {
+pub(crate) struct GitCall<'a> {
     command: Command,
     may_run: MayRun,
-    verb: &'static str,
-    worktree: &'a Worktree,
-    input: Input,
+    verb: String,
+    worktree: &'a WorktreeDirs,
+    input: ChildInput,
     deadline: Instant,
 }
 
-impl<'a> Call<'a> {
+impl<'a> GitCall<'a> {
     /// Begins with a command that is safe by its settings; only [`crate::git::Git`] makes those.
     pub(crate) fn new(
         mut command: Command,
         may_run: MayRun,
-        verb: &'static str,
-        worktree: &'a Worktree,
+        verb: &str,
+        worktree: &'a WorktreeDirs,
         deadline: Instant,
-    ) -> Call<'a> {
+    ) -> GitCall<'a> {
         command.arg(verb);
-        Call { command, may_run, verb, worktree, input: Input::Nothing(None), deadline }
+        GitCall {
+            command,
+            may_run,
+            verb: verb.to_owned(),
+            worktree,
+            input: ChildInput::Nothing(None),
+            deadline,
+        }
     }
 
-    /// Adds an argument.
-    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Call<'a> {
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> GitCall<'a> {
         self.command.arg(arg);
         self
     }
 
-    /// Adds arguments.
-    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Call<'a> {
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> GitCall<'a> {
         self.command.args(args);
         self
     }
 
     /// Works with this index and not with the one of the worktree.
-    pub(crate) fn index(self, index: &Path) -> Call<'a> {
+    pub(crate) fn index(self, index: &Path) -> GitCall<'a> {
         self.env("GIT_INDEX_FILE", index)
     }
 
     /// Sets a variable of the environment.
-    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call<'a> {
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> GitCall<'a> {
         self.command.env(name, value);
         self
     }
 
     /// Gives it something to read.
-    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> Call<'a> {
-        self.input = Input::Bytes(input.into());
+    pub(crate) fn input(mut self, input: impl Into<Vec<u8>>) -> GitCall<'a> {
+        self.input = ChildInput::Bytes(input.into());
         self
     }
 
     /// Lets git hold a file open until it ends, even if it outlives us: so a lock on the file lasts that long.
-    pub(crate) fn holding(mut self, file: File) -> Call<'a> {
-        self.input = Input::Nothing(Some(file));
+    pub(crate) fn holding(mut self, file: File) -> GitCall<'a> {
+        self.input = ChildInput::Nothing(Some(file));
         self
     }
 
     /// What git said, however it ended.
-    pub(crate) fn said(&mut self) -> Result<Said, UnknownState> {
-        let input = std::mem::replace(&mut self.input, Input::Nothing(None));
-        let bound = Bound::new(self.may_run.pace(self.verb), self.deadline);
+    pub(crate) fn said(&mut self) -> Result<ChildOutput, UnknownState> {
+        let mut said = self.said_once()?;
+        for _ in 0..HALF_MADE_TRIES {
+            let may_ask_again = self.may_run == MayRun::OnlyGit && !said.status.success();
+            if !may_ask_again || !is_about_half_made(&String::from_utf8_lossy(&said.stderr)) {
+                break;
+            }
+            std::thread::sleep(HALF_MADE_PAUSE);
+            said = self.said_once()?;
+        }
+        Ok(said)
+    }
+
+    fn said_once(&mut self) -> Result<ChildOutput, UnknownState> {
+        let input = match &self.input {
+            ChildInput::Nothing(held) => {
+                ChildInput::Nothing(held.as_ref().and_then(|file| file.try_clone().ok()))
+            }
+            ChildInput::Bytes(bytes) => ChildInput::Bytes(bytes.clone()),
+        };
+        let bound = Bound::new(self.may_run.pace(&self.verb), self.deadline);
         process::run(&mut self.command, self.may_run, input, bound)
             .map_err(|error| UnknownState::new(self.problem(&error.to_string())))
     }
@@ -100,12 +128,30 @@ impl<'a> Call<'a> {
     }
 
     /// Says that git failed, in its own words.
-    pub(crate) fn failure(&self, said: &Said) -> UnknownState {
+    pub(crate) fn failure(&self, said: &ChildOutput) -> UnknownState {
         let complaint = format!("{} ({})", String::from_utf8_lossy(&said.stderr), said.status);
         UnknownState::new(self.problem(&complaint))
     }
 
     fn problem(&self, problem: &str) -> String {
         format!("git {} in {}: {}", self.verb, self.worktree.root.display(), problem.trim())
+    }
+}
+
+/// Whether git gave up at an entry of another worktree that has not all of its files yet, or not any more.
+fn is_about_half_made(complaint: &str) -> bool {
+    complaint.contains("failed to read") && complaint.contains("/worktrees/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_that_come_and_go() {
+        let about =
+            |file: &str| format!("fatal: failed to read '/repo/.git/worktrees/pool-1/{file}': Success");
+        assert!(is_about_half_made(&about("commondir")) && is_about_half_made(&about("locked")));
+        assert!(!is_about_half_made("fatal: failed to read '/repo/.git/index': Permission denied"));
     }
 }

@@ -10,23 +10,23 @@ use comity_core::CaseRule;
 
 /// What tells whether two paths lead to the same file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     /// The identity of a file whose attributes were read.
-    pub(crate) fn of(metadata: &fs::Metadata) -> Identity {
-        Identity { device: metadata.dev(), inode: metadata.ino() }
+    pub(crate) fn of(metadata: &fs::Metadata) -> FileIdentity {
+        FileIdentity { device: metadata.dev(), inode: metadata.ino() }
     }
 
     pub(crate) fn device(self) -> u64 {
         self.device
     }
 
-    fn at(path: &Path) -> io::Result<Identity> {
-        Ok(Identity::of(&path.symlink_metadata()?))
+    fn at(path: &Path) -> io::Result<FileIdentity> {
+        Ok(FileIdentity::of(&path.symlink_metadata()?))
     }
 }
 
@@ -81,7 +81,7 @@ fn by_listing(dir: &Path) -> Option<CaseRule> {
 
 /// The rule that two spellings of an entry show, if it can be told.
 fn by_spellings(dir: &Path, spellings: [&OsStr; 2]) -> Option<CaseRule> {
-    let [written, other] = spellings.map(|name| Identity::at(&dir.join(name)));
+    let [written, other] = spellings.map(|name| FileIdentity::at(&dir.join(name)));
     let listed = || fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name())).collect();
     rule(spellings, written, other, listed)
 }
@@ -89,8 +89,8 @@ fn by_spellings(dir: &Path, spellings: [&OsStr; 2]) -> Option<CaseRule> {
 /// The same from what the file system says.
 fn rule(
     spellings: [&OsStr; 2],
-    written: io::Result<Identity>,
-    other: io::Result<Identity>,
+    written: io::Result<FileIdentity>,
+    other: io::Result<FileIdentity>,
     listed: impl FnOnce() -> io::Result<Vec<OsString>>,
 ) -> Option<CaseRule> {
     match (written, other) {
@@ -123,7 +123,7 @@ pub(crate) fn as_on_disk(path: &Path) -> PathBuf {
 
 /// The name under which a directory lists what `written` leads to, if only the case may differ.
 pub(crate) fn name_on_disk(dir: &Path, written: &Path) -> Option<OsString> {
-    Identity::at(written).ok()?;
+    FileIdentity::at(written).ok()?;
     let names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name()).collect();
     spelling(written.file_name()?, names)
 }
@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn each_spelling_may_have_an_inode_of_its_own() {
-        let id = |inode| Ok(Identity { device: 1, inode });
+        let id = |inode| Ok(FileIdentity { device: 1, inode });
         let no = |kind: io::ErrorKind| Err(kind.into());
-        let check = |upper: io::Result<Identity>, names: Option<&[&str]>, expected| {
+        let check = |upper: io::Result<FileIdentity>, names: Option<&[&str]>, expected| {
             let names = names.map(|names| names.iter().map(OsString::from).collect());
             let listed = || names.ok_or(io::ErrorKind::PermissionDenied.into());
             assert_eq!(rule([".git", ".GIT"].map(OsStr::new), id(7), upper, listed), expected);

@@ -1,22 +1,18 @@
 //! Asks git about a worktree, such that nothing in the repository can make it run a program.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::call::Call;
+use crate::call::GitCall;
 use crate::confiner::Confiner;
-use crate::patience::Bound;
-use crate::process::{self, Input, MayRun, Said};
-use crate::worktrees::Worktree;
-
-/// How often git is asked again that has met the entry of a worktree which another git was just making.
-const HALF_MADE_TRIES: u32 = 5;
-/// How long it waits before that: the other git is done in a moment.
-const HALF_MADE_PAUSE: Duration = Duration::from_millis(10);
+use crate::parse::{parts, to_path};
+use crate::process::{ChildOutput, MayRun};
+use crate::worktrees::WorktreeDirs;
 
 /// Settings that win over those of the repository.
 const SETTINGS: &[(&str, &str)] = &[
@@ -80,7 +76,7 @@ pub(crate) fn is_there(git: &Git<'_>, name: &str) -> Result<bool, UnknownState> 
 /// Git, ready to be asked about one worktree.
 #[derive(Clone)]
 pub(crate) struct Git<'a> {
-    worktree: &'a Worktree,
+    worktree: &'a WorktreeDirs,
     settings: Vec<(OsString, &'static str)>,
     /// The keys of all settings that git sees here, each ended by NUL.
     keys: Vec<u8>,
@@ -94,7 +90,7 @@ pub(crate) struct Git<'a> {
 
 impl<'a> Git<'a> {
     /// Finds the filters that the repository names, to switch them off: git would run them to compare contents.
-    pub(crate) fn on(worktree: &'a Worktree, deadline: Instant) -> Result<Git<'a>, UnknownState> {
+    pub(crate) fn on(worktree: &'a WorktreeDirs, deadline: Instant) -> Result<Git<'a>, UnknownState> {
         let mut git = Git::on_refs(worktree, deadline);
         let keys = git.ask("config", &["--list", "--name-only", "--includes", "-z"], &[])?;
         for driver in drivers(&keys, b"filter.") {
@@ -141,7 +137,7 @@ impl<'a> Git<'a> {
     }
 
     /// Git for what needs no contents of files: refs, commits and names. Filters are not looked for.
-    pub(crate) fn on_refs(worktree: &'a Worktree, deadline: Instant) -> Git<'a> {
+    pub(crate) fn on_refs(worktree: &'a WorktreeDirs, deadline: Instant) -> Git<'a> {
         let settings = SETTINGS.iter().map(|(key, value)| (OsString::from(key), *value)).collect();
         Git {
             worktree,
@@ -181,14 +177,14 @@ impl<'a> Git<'a> {
     }
 
     /// The worktree that is asked about.
-    pub(crate) fn worktree(&self) -> &Worktree {
+    pub(crate) fn worktree(&self) -> &WorktreeDirs {
         self.worktree
     }
 
     /// What git says. That it fails or complains is an error.
     pub(crate) fn ask(
         &self,
-        verb: &'static str,
+        verb: &str,
         options: &[&str],
         paths: &[OsString],
     ) -> Result<Vec<u8>, UnknownState> {
@@ -204,9 +200,29 @@ impl<'a> Git<'a> {
         }
     }
 
+    /// Which of these paths git ignores. What is meant as a directory and may not be there ends with a slash.
+    pub(crate) fn ignored<P: AsRef<OsStr>>(
+        &self,
+        options: &[&str],
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Vec<PathBuf>, UnknownState> {
+        let nul = |path: P| [path.as_ref().as_bytes(), b"\0"].concat();
+        let input: Vec<u8> = paths.into_iter().flat_map(nul).collect();
+        if input.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut call = self.call("check-ignore").args(["--stdin", "-z"]).args(options).input(input);
+        let said = call.said()?;
+        match said.status.code() {
+            // 1 says that none is.
+            Some(0 | 1) => Ok(parts(&said.stdout).map(to_path).collect()),
+            _ => Err(call.failure(&said)),
+        }
+    }
+
     /// A call that may have input, an index of its own, or more environment.
-    pub(crate) fn call(&self, verb: &'static str) -> Call<'a> {
-        let call = Call::new(self.command(), self.may_run, verb, self.worktree, self.deadline);
+    pub(crate) fn call(&self, verb: &str) -> GitCall<'a> {
+        let call = GitCall::new(self.command(), self.may_run, verb, self.worktree, self.deadline);
         let call = match self.held.and_then(|file| file.try_clone().ok()) {
             Some(file) => call.holding(file),
             None => call,
@@ -215,42 +231,21 @@ impl<'a> Git<'a> {
     }
 
     /// Runs git on some input and gives back what it said and how it ended, whatever that was.
-    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
-        let mut said = self.run_once(arguments, input)?;
-        for _ in 0..HALF_MADE_TRIES {
-            if said.status.success() || !has_met_half_made(&said) {
-                break;
-            }
-            std::thread::sleep(HALF_MADE_PAUSE);
-            said = self.run_once(arguments, input)?;
-        }
-        Ok(said)
-    }
-
-    fn run_once(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
-        let mut command = self.command();
-        command.args(arguments);
-        let input = match (input, self.held) {
-            ([], Some(file)) => Input::Nothing(file.try_clone().ok()),
-            _ => given(input),
-        };
-        let verb = arguments.first().copied().unwrap_or_default();
-        let bound = Bound::new(self.may_run.pace(verb), self.deadline);
-        process::run(&mut command, self.may_run, input, bound).map_err(|error| {
-            UnknownState::new(format!("git {verb} in {}: {error}", self.worktree.root.display()))
-        })
+    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<ChildOutput, UnknownState> {
+        self.on_input(arguments, input).said()
     }
 
     /// What git says to some input. That it fails is an error; it may warn.
-    pub(crate) fn tell(&self, arguments: &[&str], input: &[u8]) -> Result<Said, UnknownState> {
-        let said = self.run(arguments, input)?;
-        if !said.status.success() {
-            let verb = arguments.first().copied().unwrap_or_default();
-            let complaint = String::from_utf8_lossy(&said.stderr);
-            let problem = format!("git {verb}: {} ({})", complaint.trim(), said.status);
-            return Err(UnknownState::new(problem));
-        }
-        Ok(said)
+    pub(crate) fn tell(&self, arguments: &[&str], input: &[u8]) -> Result<ChildOutput, UnknownState> {
+        let mut call = self.on_input(arguments, input);
+        let said = call.said()?;
+        if said.status.success() { Ok(said) } else { Err(call.failure(&said)) }
+    }
+
+    fn on_input(&self, arguments: &[&str], input: &[u8]) -> GitCall<'a> {
+        let (verb, options) = arguments.split_first().unwrap_or((&"", &[]));
+        let call = self.call(verb).args(options);
+        if input.is_empty() { call } else { call.input(input) }
     }
 
     fn command(&self) -> Command {
@@ -273,11 +268,6 @@ impl<'a> Git<'a> {
     }
 }
 
-/// Some input, or none.
-fn given(input: &[u8]) -> Input {
-    if input.is_empty() { Input::Nothing(None) } else { Input::Bytes(input.to_vec()) }
-}
-
 /// The names of the drivers in a list of settings, such as `lfs` of `filter.lfs.clean`.
 fn drivers<'k>(keys: &'k [u8], section: &[u8]) -> Vec<&'k [u8]> {
     let driver = |key: &'_ [u8]| -> Option<std::ops::Range<usize>> {
@@ -292,26 +282,11 @@ fn drivers<'k>(keys: &'k [u8], section: &[u8]) -> Vec<&'k [u8]> {
     names
 }
 
-/// Whether git gave up at an entry of another worktree that has not all of its files yet, or not any more.
-fn has_met_half_made(said: &Said) -> bool {
-    is_about_half_made(&String::from_utf8_lossy(&said.stderr))
-}
-
-fn is_about_half_made(complaint: &str) -> bool {
-    complaint.contains("failed to read") && complaint.contains("/worktrees/")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
 
-    #[test]
-    fn entries_that_come_and_go() {
-        let about =
-            |file: &str| format!("fatal: failed to read '/repo/.git/worktrees/pool-1/{file}': Success");
-        assert!(is_about_half_made(&about("commondir")) && is_about_half_made(&about("locked")));
-        assert!(!is_about_half_made("fatal: failed to read '/repo/.git/index': Permission denied"));
-    }
+    use super::*;
 
     #[test]
     fn drivers_by_name() {
@@ -335,7 +310,7 @@ mod tests {
             assert!(done.success(), "{words:?}");
         };
         git(&["init", "--quiet", "--template="]);
-        let worktree = Worktree { root: root.clone(), git_dir: root.join(".git") };
+        let worktree = WorktreeDirs { root: root.clone(), git_dir: root.join(".git") };
         let asked = Git::on(&worktree, Instant::now() + Duration::from_secs(60)).expect("git");
         std::fs::write(root.join(".gitattributes"), "* filter=late\n").expect("written");
         git(&["config", "filter.late.clean", &format!("touch '{}'; cat", ran.display())]);

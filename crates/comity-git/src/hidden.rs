@@ -1,10 +1,12 @@
 //! Work that `git status` does not show: files that the index calls unchanged, or not in the worktree.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
+
+use comity_core::CaseRule;
 
 use crate::git::{Git, UnknownState};
-use crate::uncommitted::Meant;
+use crate::parse::{behind_tab, parts, pathspec, to_path, unreadable};
+use crate::uncommitted::WorkQuery;
 
 /// Hidden files whose contents are compared; of more, one is taken for work.
 const COMPARED_MAX: usize = 256;
@@ -12,14 +14,13 @@ const COMPARED_MAX: usize = 256;
 /// Files with a hiding flag that differ from what the index has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Hidden {
-    /// These.
     Paths(Vec<Vec<u8>>),
     /// There are too many to compare.
     TooMany,
 }
 
 /// Whether a file with a hiding flag differs from what the index has.
-pub(crate) fn has_hidden_work(git: &Git<'_>, meant: &Meant<'_>) -> Result<bool, UnknownState> {
+pub(crate) fn has_hidden_work(git: &Git<'_>, meant: &WorkQuery<'_>) -> Result<bool, UnknownState> {
     Ok(hidden_work(git, &meant.pathspecs(), |path| meant.holds(path))? != Hidden::Paths(Vec::new()))
 }
 
@@ -31,13 +32,13 @@ pub(crate) fn hidden_work(
 ) -> Result<Hidden, UnknownState> {
     let listed = git.ask("ls-files", &["-v", "-z"], specs)?;
     let (mut present, mut gone) = (Vec::new(), Vec::new());
-    for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let [flag, b' ', path @ ..] = entry else { return Err(unknown("ls-files", entry)) };
+    for entry in parts(&listed) {
+        let [flag, b' ', path @ ..] = entry else { return Err(unreadable("git ls-files", entry)) };
         let is_hidden = flag.is_ascii_lowercase() || *flag == b'S';
         if !is_hidden || !is_meant(path) {
             continue;
         }
-        let is_there = git.worktree().root.join(OsStr::from_bytes(path)).symlink_metadata().is_ok();
+        let is_there = git.worktree().root.join(to_path(path)).symlink_metadata().is_ok();
         match (is_there, flag) {
             (true, _) => present.push(path),
             // Left out of a sparse checkout.
@@ -55,29 +56,21 @@ pub(crate) fn hidden_work(
 }
 
 fn differing(git: &Git<'_>, paths: &[&[u8]]) -> Result<Vec<Vec<u8>>, UnknownState> {
-    let specs: Vec<OsString> =
-        paths.iter().map(|path| OsString::from_vec([b":(top,literal)", *path].concat())).collect();
+    let specs: Vec<OsString> = paths.iter().map(|path| pathspec(&to_path(path), CaseRule::Exact)).collect();
     let files: Vec<OsString> =
-        paths.iter().map(|path| git.worktree().root.join(OsStr::from_bytes(path)).into()).collect();
+        paths.iter().map(|path| git.worktree().root.join(to_path(path)).into()).collect();
     let staged = git.ask("ls-files", &["-s", "-z"], &specs)?;
     let hashed = git.ask("hash-object", &["--no-filters"], &files)?;
     let hashes: Vec<&[u8]> = hashed.split(|byte| *byte == b'\n').filter(|hash| !hash.is_empty()).collect();
     if hashes.len() != paths.len() {
-        return Err(unknown("hash-object", &hashed));
+        return Err(unreadable("git hash-object", &hashed));
     }
     let is_same = |path: &[u8], hash: &[u8]| {
         // <mode> SP <hash> SP <stage> TAB <path>
-        staged.split(|byte| *byte == 0).any(|entry| {
-            let mut halves = entry.splitn(2, |byte| *byte == b'\t');
-            let known = halves.next().and_then(|fields| fields.split(|byte| *byte == b' ').nth(1));
-            halves.next() == Some(path) && known == Some(hash)
+        parts(&staged).filter_map(behind_tab).any(|(fields, of)| {
+            of == to_path(path) && fields.split(|byte| *byte == b' ').nth(1) == Some(hash)
         })
     };
     let pairs = paths.iter().zip(hashes).filter(|(path, hash)| !is_same(path, hash));
     Ok(pairs.map(|(path, _)| path.to_vec()).collect())
-}
-
-fn unknown(verb: &str, said: &[u8]) -> UnknownState {
-    let said = String::from_utf8_lossy(said);
-    UnknownState::new(format!("git {verb} said {said:?}, which means nothing to us"))
 }

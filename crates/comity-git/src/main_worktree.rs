@@ -11,7 +11,6 @@ const CONFIG_BYTES_MAX: u64 = 1_048_576;
 /// Where a main worktree would be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MainWorktree {
-    /// The repository is bare.
     None,
     /// Here, if its `.git` leads back.
     At(PathBuf),

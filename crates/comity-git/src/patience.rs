@@ -34,7 +34,7 @@ pub fn give_up_git_after(silence: Duration) {
 
 /// How long a call may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pace {
+pub(crate) enum GitPace {
     /// It is answered in a moment.
     Quick,
     /// It may use all the time there is, as long as it does something.
@@ -43,16 +43,16 @@ pub(crate) enum Pace {
     Any,
 }
 
-impl Pace {
-    pub(crate) fn of(verb: &str) -> Pace {
-        if LONG.contains(&verb) { Pace::Long } else { Pace::Quick }
+impl GitPace {
+    pub(crate) fn of(verb: &str) -> GitPace {
+        if LONG.contains(&verb) { GitPace::Long } else { GitPace::Quick }
     }
 }
 
 /// The time that is left for a program.
 pub(crate) struct Bound {
     deadline: Instant,
-    pace: Pace,
+    pace: GitPace,
     hung_after: Duration,
     looked: Instant,
     /// When it was last seen to do something, and all that it had done by then.
@@ -60,7 +60,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    pub(crate) fn new(pace: Pace, deadline: Instant) -> Bound {
+    pub(crate) fn new(pace: GitPace, deadline: Instant) -> Bound {
         let hung_after = Duration::from_millis(HUNG_AFTER_MS.load(Ordering::Relaxed));
         let now = Instant::now();
         Bound { deadline, pace, hung_after, looked: now, moved: (now, 0) }
@@ -74,8 +74,8 @@ impl Bound {
         };
         let step = self.hung_after / LOOKS;
         match self.pace {
-            Pace::Any => return Ok(left),
-            Pace::Long if now.duration_since(self.looked) >= step => {
+            GitPace::Any => return Ok(left),
+            GitPace::Long if now.duration_since(self.looked) >= step => {
                 self.looked = now;
                 match work_of(group) {
                     Some(done) if done == self.moved.1 => {}
@@ -83,7 +83,7 @@ impl Bound {
                     None => self.moved.0 = now,
                 }
             }
-            Pace::Long | Pace::Quick => {}
+            GitPace::Long | GitPace::Quick => {}
         }
         let silence = now.duration_since(self.moved.0);
         if silence < self.hung_after {

@@ -13,7 +13,7 @@ use crate::Repository;
 use crate::case;
 use crate::marker::{self, Marker};
 use crate::resolve::below;
-use crate::walk::Walk;
+use crate::walk::PathWalk;
 
 /// One way to spell where a walk ended.
 pub(crate) struct Spelling {
@@ -24,7 +24,7 @@ pub(crate) struct Spelling {
 }
 
 /// The worktree that a walk ended in.
-struct Ground<'a> {
+struct TreeInfo<'a> {
     root: Cow<'a, Path>,
     /// The directories on the way from its top that fold case though the project does not, by the length of their path.
     folding: Vec<usize>,
@@ -32,8 +32,12 @@ struct Ground<'a> {
 
 /// How the place where the walk ended is spelled. Where a directory on the way folds case and the project does not, there are
 /// two ways: as the directories list it, and folded. Whoever means the same file has the second, whoever lists it the first.
-pub(crate) fn spellings(repository: &Repository, walk: &Walk, text: &str) -> Result<Vec<Spelling>, Refusal> {
-    let Some(Ground { root, folding }) = ground(repository, walk, text)? else {
+pub(crate) fn spellings(
+    repository: &Repository,
+    walk: &PathWalk,
+    text: &str,
+) -> Result<Vec<Spelling>, Refusal> {
+    let Some(TreeInfo { root, folding }) = ground(repository, walk, text)? else {
         return Err(if is_in_git_dir(repository, walk.at()) { git_owns(text) } else { outside(text) });
     };
     // A worktree may be kept in git's directory, but git's directory may be kept in a worktree, too.
@@ -102,7 +106,11 @@ pub(crate) fn unreadable(text: &str, error: &io::Error) -> Refusal {
 }
 
 /// The worktree of this project that the walk ended in, if it did in one.
-fn ground<'a>(repository: &'a Repository, walk: &Walk, text: &str) -> Result<Option<Ground<'a>>, Refusal> {
+fn ground<'a>(
+    repository: &'a Repository,
+    walk: &PathWalk,
+    text: &str,
+) -> Result<Option<TreeInfo<'a>>, Refusal> {
     let (root, dir) = (repository.root(), walk.dir());
     let mut folding = Vec::new();
     let mut look = |dir: &Path| {
@@ -122,7 +130,7 @@ fn ground<'a>(repository: &'a Repository, walk: &Walk, text: &str) -> Result<Opt
         for dir in dir.ancestors().take_while(|dir| dir.starts_with(&root)) {
             look(dir);
         }
-        return Ok(Some(Ground { root: root.into(), folding }));
+        return Ok(Some(TreeInfo { root: root.into(), folding }));
     }
     let mut entry = dir.join(".git");
     while let Some(dir) = entry.parent().filter(|dir| *dir != root) {
@@ -133,7 +141,7 @@ fn ground<'a>(repository: &'a Repository, walk: &Walk, text: &str) -> Result<Opt
             look(dir);
             match marker::look(dir).map_err(|error| unreadable(text, &error))? {
                 Marker::Leads(dirs) if repository.is_same_project(&dirs.common_dir) => {
-                    return Ok(Some(Ground { root: dir.to_owned().into(), folding }));
+                    return Ok(Some(TreeInfo { root: dir.to_owned().into(), folding }));
                 }
                 Marker::Leads(_) => return Err(nested(dir.strip_prefix(root).unwrap_or(dir), text)),
                 Marker::Broken | Marker::None => {}
@@ -150,7 +158,7 @@ fn ground<'a>(repository: &'a Repository, walk: &Walk, text: &str) -> Result<Opt
     if repository.root_folds() {
         folding.push(root.as_os_str().len());
     }
-    Ok(Some(Ground { root: root.into(), folding }))
+    Ok(Some(TreeInfo { root: root.into(), folding }))
 }
 
 fn is_in_git_dir(repository: &Repository, path: &Path) -> bool {

@@ -12,7 +12,7 @@ const SETTLED_SECONDS: i64 = 2;
 
 /// A directory as it was at one look: making or removing an entry changes its times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct DirStamp {
     id: (u64, u64),
     changed: (i64, u64),
     written: (i64, u64),
@@ -23,19 +23,19 @@ const WALKED_FOR: Duration = Duration::from_millis(100);
 
 /// What is known of directories; clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plain(Arc<Mutex<Known>>);
+pub(crate) struct DirCache(Arc<Mutex<CachedDirs>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct CachedDirs {
     /// Those without a `.git` and without a rule of their own for case, by device and inode.
-    plain: HashMap<(u64, u64), Stamp>,
+    plain: HashMap<(u64, u64), DirStamp>,
     /// Those that were walked through lately, with what was seen and when.
-    walked: HashMap<Box<[u8]>, (Stamp, Instant)>,
+    walked: HashMap<Box<[u8]>, (DirStamp, Instant)>,
 }
 
-impl Stamp {
-    pub(crate) fn of(stat: &rustix::fs::Stat) -> Stamp {
-        Stamp {
+impl DirStamp {
+    pub(crate) fn of(stat: &rustix::fs::Stat) -> DirStamp {
+        DirStamp {
             id: (stat.st_dev, stat.st_ino),
             changed: (stat.st_ctime, stat.st_ctime_nsec),
             written: (stat.st_mtime, stat.st_mtime_nsec),
@@ -53,14 +53,14 @@ impl Stamp {
     }
 }
 
-impl Plain {
+impl DirCache {
     /// Whether the directory was plain at an earlier look and has not changed since.
-    pub(crate) fn knows(&self, stamp: Stamp) -> bool {
+    pub(crate) fn knows(&self, stamp: DirStamp) -> bool {
         self.lock().plain.get(&stamp.id) == Some(&stamp)
     }
 
     /// The directory has no `.git`, and folds case only if the project does.
-    pub(crate) fn remember(&self, stamp: Stamp) {
+    pub(crate) fn remember(&self, stamp: DirStamp) {
         if !stamp.is_settled() {
             return;
         }
@@ -72,7 +72,7 @@ impl Plain {
     }
 
     /// The directory at this path as it was a moment ago, if somebody walked through it then.
-    pub(crate) fn walked(&self, path: &[u8]) -> Option<Stamp> {
+    pub(crate) fn walked(&self, path: &[u8]) -> Option<DirStamp> {
         let known = self.lock();
         known.walked.get(path).filter(|(_, when)| when.elapsed() < WALKED_FOR).map(|(stamp, _)| *stamp)
     }
@@ -90,7 +90,7 @@ impl Plain {
     }
 
     /// Somebody walks through the directory at this path.
-    pub(crate) fn walk(&self, path: &[u8], stamp: Stamp) {
+    pub(crate) fn walk(&self, path: &[u8], stamp: DirStamp) {
         let mut known = self.lock();
         if known.walked.len() >= DIRECTORIES_MAX {
             known.walked.clear();
@@ -98,19 +98,19 @@ impl Plain {
         known.walked.insert(path.into(), (stamp, Instant::now()));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, CachedDirs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What is remembered is no part of what a repository is.
-impl PartialEq for Plain {
-    fn eq(&self, _: &Plain) -> bool {
+impl PartialEq for DirCache {
+    fn eq(&self, _: &DirCache) -> bool {
         true
     }
 }
 
-impl Eq for Plain {}
+impl Eq for DirCache {}
 
 #[cfg(test)]
 mod tests {
@@ -118,16 +118,16 @@ mod tests {
 
     #[test]
     fn a_directory_is_known_until_it_changes() {
-        let plain = Plain::default();
-        let old = Stamp { id: (1, 7), changed: (1_000, 5), written: (1_000, 5) };
+        let plain = DirCache::default();
+        let old = DirStamp { id: (1, 7), changed: (1_000, 5), written: (1_000, 5) };
         assert!(!plain.knows(old));
         plain.remember(old);
         assert!(plain.knows(old));
-        assert!(!plain.knows(Stamp { changed: (1_000, 6), ..old }), "something was made in it");
-        assert!(!plain.knows(Stamp { id: (1, 8), ..old }), "another directory");
+        assert!(!plain.knows(DirStamp { changed: (1_000, 6), ..old }), "something was made in it");
+        assert!(!plain.knows(DirStamp { id: (1, 8), ..old }), "another directory");
 
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
-        let fresh = Stamp { id: (1, 9), changed: (now, 0), written: (now, 0) };
+        let fresh = DirStamp { id: (1, 9), changed: (now, 0), written: (now, 0) };
         plain.remember(fresh);
         assert!(!plain.knows(fresh), "its times do not tell every change yet");
     }

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::patience::{Bound, Pace};
+use crate::patience::{Bound, GitPace};
 use crate::umask;
 
 /// Bytes of output that are kept; a program that says more is stopped.
@@ -24,7 +24,7 @@ const EXIT_SPINS: usize = 100;
 const EXIT_POLL: Duration = Duration::from_micros(200);
 
 /// What a program said, and how it ended.
-pub(crate) struct Said {
+pub(crate) struct ChildOutput {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
@@ -32,7 +32,7 @@ pub(crate) struct Said {
 
 /// What a program finds as its standard input.
 #[derive(Debug)]
-pub(crate) enum Input {
+pub(crate) enum ChildInput {
     /// Nothing, but it holds this file open for as long as it runs.
     Nothing(Option<File>),
     /// These bytes.
@@ -49,10 +49,10 @@ pub(crate) enum MayRun {
 
 impl MayRun {
     /// How long git may take; nobody knows how long what it runs does.
-    pub(crate) fn pace(self, verb: &str) -> Pace {
+    pub(crate) fn pace(self, verb: &str) -> GitPace {
         match self {
-            MayRun::OnlyGit => Pace::of(verb),
-            MayRun::Everything => Pace::Any,
+            MayRun::OnlyGit => GitPace::of(verb),
+            MayRun::Everything => GitPace::Any,
         }
     }
 }
@@ -61,12 +61,12 @@ impl MayRun {
 pub(crate) fn run(
     command: &mut Command,
     may_run: MayRun,
-    input: Input,
+    input: ChildInput,
     mut bound: Bound,
-) -> io::Result<Said> {
+) -> io::Result<ChildOutput> {
     let (stdin, input) = match input {
-        Input::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
-        Input::Bytes(bytes) => (Stdio::piped(), bytes),
+        ChildInput::Nothing(open) => (open.map_or_else(Stdio::null, Stdio::from), Vec::new()),
+        ChildInput::Bytes(bytes) => (Stdio::piped(), bytes),
     };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = umask::as_user(|| match may_run {
@@ -78,19 +78,19 @@ pub(crate) fn run(
         MayRun::Everything => command.spawn(),
     })?;
     crate::open_files::restore(&child);
-    let mut group = Group { child, has_ended: false };
+    let mut group = ChildGroup { child, has_ended: false };
     let (stdout, stderr) = group.talk(&input, &mut bound)?;
     let status = group.wait(&mut bound)?;
-    Ok(Said { status, stdout, stderr })
+    Ok(ChildOutput { status, stdout, stderr })
 }
 
 /// A child that leads a process group. Its id stays its own until it is waited for.
-struct Group {
+struct ChildGroup {
     child: Child,
     has_ended: bool,
 }
 
-impl Group {
+impl ChildGroup {
     /// Writes the input and reads the output, each as far as the program lets us.
     fn talk(&mut self, mut input: &[u8], bound: &mut Bound) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -148,7 +148,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ChildGroup {
     fn drop(&mut self) {
         if self.has_ended {
             return;
@@ -198,37 +198,43 @@ mod tests {
 
     #[test]
     fn what_a_program_says() {
-        let minute = || Bound::new(Pace::Any, Instant::now() + Duration::from_secs(60));
-        let said = run(Command::new("git").arg("--version"), MayRun::OnlyGit, Input::Nothing(None), minute())
-            .expect("git");
-        assert!(said.status.success() && said.stdout.starts_with(b"git version"));
+        let minute = || Bound::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         let said =
-            run(Command::new("git").arg("no-such-command"), MayRun::OnlyGit, Input::Nothing(None), minute())
+            run(Command::new("git").arg("--version"), MayRun::OnlyGit, ChildInput::Nothing(None), minute())
                 .expect("git");
+        assert!(said.status.success() && said.stdout.starts_with(b"git version"));
+        let said = run(
+            Command::new("git").arg("no-such-command"),
+            MayRun::OnlyGit,
+            ChildInput::Nothing(None),
+            minute(),
+        )
+        .expect("git");
         assert!(!said.status.success() && !said.stderr.is_empty());
     }
 
     #[test]
     fn input_of_any_size_is_passed_on() {
-        let minute = || Bound::new(Pace::Any, Instant::now() + Duration::from_secs(60));
+        let minute = || Bound::new(GitPace::Any, Instant::now() + Duration::from_secs(60));
         // More than a pipe holds, in both directions at once.
         let input: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
-        let said = run(&mut Command::new("cat"), MayRun::Everything, Input::Bytes(input.clone()), minute())
-            .expect("cat");
+        let said =
+            run(&mut Command::new("cat"), MayRun::Everything, ChildInput::Bytes(input.clone()), minute())
+                .expect("cat");
         assert!(said.stdout == input, "{} of {} bytes", said.stdout.len(), input.len());
-        let deaf =
-            run(&mut Command::new("true"), MayRun::Everything, Input::Bytes(input), minute()).expect("true");
+        let deaf = run(&mut Command::new("true"), MayRun::Everything, ChildInput::Bytes(input), minute())
+            .expect("true");
         assert!(deaf.status.success() && deaf.stdout.is_empty());
     }
 
     #[test]
     fn a_program_that_is_not_done_is_killed_with_its_children() {
-        let bound = Bound::new(Pace::Any, Instant::now() + Duration::from_millis(50));
+        let bound = Bound::new(GitPace::Any, Instant::now() + Duration::from_millis(50));
         let begun = Instant::now();
         let said = run(
             Command::new("sh").args(["-c", "sleep 600 & sleep 600"]),
             MayRun::Everything,
-            Input::Nothing(None),
+            ChildInput::Nothing(None),
             bound,
         );
         assert_eq!(said.err().map(|error| error.kind()), Some(ErrorKind::TimedOut));

@@ -1,13 +1,12 @@
 //! Where the branches of a project are, and which commits are new on them: by git's own word, however it stores refs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::checkout::{Checkout, split};
+use crate::checkout::Checkout;
 use crate::git::{Git, UnknownState};
+use crate::parse::{parts, to_path};
 
 /// Commits that are looked at one by one; of more, only what they changed together is told.
 const COMMITS_MAX: usize = 50;
@@ -19,7 +18,6 @@ pub struct Tips(BTreeMap<String, String>);
 /// A commit that was not reachable before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCommit {
-    /// Its id.
     pub id: String,
     /// The branch that it was found on; none for a head that is on none.
     pub branch: Option<String>,
@@ -92,5 +90,5 @@ impl Checkout {
 fn changed(git: &Git<'_>, commits: &[&str]) -> Result<Vec<PathBuf>, UnknownState> {
     let options = ["-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-renames", "-z"];
     let said = git.call("diff-tree").args(options).args(commits).done()?;
-    Ok(split(&said).map(|path| OsStr::from_bytes(path).into()).collect())
+    Ok(parts(&said).map(to_path).collect())
 }

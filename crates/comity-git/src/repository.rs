@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use comity_core::{CaseRule, PathPattern, ProjectId, Refusal};
 
-use crate::case::{self, Identity};
-use crate::plain::{Plain, Stamp};
+use crate::case::{self, FileIdentity};
+use crate::plain::{DirCache, DirStamp};
 use crate::{marker, resolve};
 
 /// A worktree of a git repository.
@@ -19,15 +19,15 @@ pub struct Repository {
     case: CaseRule,
     root_case: CaseRule,
     project: ProjectId,
-    common_identity: Identity,
-    seen: Seen,
-    plain: Plain,
+    common_identity: FileIdentity,
+    seen: GitEntrySeen,
+    plain: DirCache,
 }
 
 /// The `.git` entry as it was when the repository was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Seen {
-    identity: Identity,
+struct GitEntrySeen {
+    identity: FileIdentity,
     /// When it was last written, for a file. A directory is written by each commit and stays the same.
     written: Option<(i64, i64)>,
 }
@@ -44,10 +44,10 @@ impl Repository {
         if case == CaseRule::Folded || root_case == CaseRule::Folded {
             (root, common_dir) = (case::as_on_disk(&root), case::as_on_disk(&common_dir));
         }
-        let seen = Seen::at(&root)?;
-        let common_identity = Identity::of(&common_dir.metadata()?);
+        let seen = GitEntrySeen::at(&root)?;
+        let common_identity = FileIdentity::of(&common_dir.metadata()?);
         let project = project(&common_dir);
-        let plain = Plain::default();
+        let plain = DirCache::default();
         Ok(Some(Repository { root, common_dir, case, root_case, project, common_identity, seen, plain }))
     }
 
@@ -67,7 +67,7 @@ impl Repository {
     }
 
     /// Whether a directory of this worktree, not its top, takes `A` and `a` for one name though the project does not.
-    pub(crate) fn dir_folds(&self, dir: &Path, stamp: Option<Stamp>) -> bool {
+    pub(crate) fn dir_folds(&self, dir: &Path, stamp: Option<DirStamp>) -> bool {
         let is_like_root = stamp.is_some_and(|stamp| stamp.device() == self.seen.identity.device());
         self.case == CaseRule::Exact
             && case::of_dir(dir, is_like_root.then_some(self.root_case)) == CaseRule::Folded
@@ -84,7 +84,7 @@ impl Repository {
     }
 
     /// The directories of this worktree that are known to be plain.
-    pub(crate) fn plain(&self) -> &Plain {
+    pub(crate) fn plain(&self) -> &DirCache {
         &self.plain
     }
 
@@ -92,33 +92,33 @@ impl Repository {
     ///
     /// A repository made later between the directory and the root is not seen; paths in it are refused.
     pub fn is_current(&self) -> bool {
-        Seen::at(&self.root).is_ok_and(|seen| seen == self.seen)
+        GitEntrySeen::at(&self.root).is_ok_and(|seen| seen == self.seen)
     }
 
     /// The canonical form of a path or glob that somebody wrote in `cwd`.
     pub fn resolve(&self, cwd: &Path, text: &str) -> Result<PathPattern, Refusal> {
-        resolve::resolve(self, cwd, text, resolve::Reading::Globs)
+        resolve::resolve(self, cwd, text, resolve::GlobReading::Globs)
     }
 
     /// The canonical form of a path that is no glob, whatever characters it has.
     pub fn resolve_file(&self, cwd: &Path, path: &str) -> Result<PathPattern, Refusal> {
-        resolve::resolve(self, cwd, path, resolve::Reading::Literal)
+        resolve::resolve(self, cwd, path, resolve::GlobReading::Literal)
     }
 
     /// Whether a common git directory, however it is spelled, is this project's.
     pub(crate) fn is_same_project(&self, common_dir: &Path) -> bool {
         common_dir == self.common_dir
-            || common_dir.metadata().is_ok_and(|metadata| Identity::of(&metadata) == self.common_identity)
+            || common_dir.metadata().is_ok_and(|metadata| FileIdentity::of(&metadata) == self.common_identity)
             // Another spelling may have another inode.
             || (self.case == CaseRule::Folded && case::as_on_disk(common_dir) == self.common_dir)
     }
 }
 
-impl Seen {
-    fn at(root: &Path) -> io::Result<Seen> {
+impl GitEntrySeen {
+    fn at(root: &Path) -> io::Result<GitEntrySeen> {
         let metadata = root.join(".git").symlink_metadata()?;
         let written = (!metadata.is_dir()).then(|| (metadata.mtime(), metadata.mtime_nsec()));
-        Ok(Seen { identity: Identity::of(&metadata), written })
+        Ok(GitEntrySeen { identity: FileIdentity::of(&metadata), written })
     }
 }
 

@@ -4,12 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use comity_core::display::shell_word;
 use comity_core::{CaseRule, PathPattern};
 
 use crate::among::Among;
+use crate::commit::filtered;
 use crate::git::{Git, UnknownState};
-use crate::uncommitted::{Meant, Work, work};
-use crate::worktrees::Worktree;
+use crate::parse::parts;
+use crate::status::{PathState, StatusEntry};
+use crate::uncommitted::{WorkQuery, work};
+use crate::worktrees::WorktreeDirs;
 use crate::{hidden, worktrees};
 
 /// Where what was put aside is kept, whatever becomes of the stash.
@@ -18,28 +22,33 @@ pub const RESCUED: &str = "refs/comity/rescue/";
 const MESSAGE: &str = "Comity: work of ";
 /// How far down in the stash ours is looked for: somebody else may stash at the same time.
 const STASHES_MAX: &str = "50";
+/// How many files a refusal names.
+const FILES_NAMED_MAX: usize = 10;
 
 /// Work that was put aside.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rescued {
+pub struct RescuedWork {
     /// In which worktree it was.
     pub worktree: PathBuf,
     /// The ref that keeps it.
     pub name: String,
     /// The commit, as `git stash apply` takes it.
     pub commit: String,
-    /// Its files.
     pub files: Vec<String>,
 }
 
-/// What a ref of [`Left::put_aside`] keeps, and whose work it was.
-pub fn rescued(common_dir: &Path, name: &str, patience: Duration) -> Result<(String, Rescued), UnknownState> {
+/// What a ref of [`LeftWork::put_aside`] keeps, and whose work it was.
+pub fn rescued(
+    common_dir: &Path,
+    name: &str,
+    patience: Duration,
+) -> Result<(String, RescuedWork), UnknownState> {
     let all = all(common_dir)?;
     let none = || UnknownState::new(format!("{name} is not there"));
     told(&Git::on(all.first().ok_or_else(none)?, Instant::now() + patience)?, name)
 }
 
-fn told(git: &Git<'_>, name: &str) -> Result<(String, Rescued), UnknownState> {
+fn told(git: &Git<'_>, name: &str) -> Result<(String, RescuedWork), UnknownState> {
     let none = || UnknownState::new(format!("{name} is not there"));
     let said = git.call("log").args(["--max-count=1", "--format=%H %s", name]).done()?;
     let said = String::from_utf8_lossy(&said);
@@ -50,8 +59,8 @@ fn told(git: &Git<'_>, name: &str) -> Result<(String, Rescued), UnknownState> {
     let (_, worktree) = told.rsplit_once(" in ").ok_or_else(none)?;
     let files =
         git.call("stash").args(["show", "--include-untracked", "--name-only", "-z", commit]).done()?;
-    let files = files.split(|byte| *byte == 0).filter(|file| !file.is_empty());
-    let kept = Rescued {
+    let files = parts(&files);
+    let kept = RescuedWork {
         worktree: worktree.into(),
         name: name.to_owned(),
         commit: commit.to_owned(),
@@ -62,45 +71,56 @@ fn told(git: &Git<'_>, name: &str) -> Result<(String, Rescued), UnknownState> {
 
 /// The work that is meant: under a pattern, in some worktrees of a project.
 #[derive(Clone, Copy, Debug)]
-pub struct Left<'a> {
+pub struct LeftWork<'a> {
     /// The project's common git directory.
     pub common_dir: &'a Path,
-    /// Under which paths.
     pub pattern: &'a PathPattern,
-    /// How names compare there.
     pub case: CaseRule,
-    /// In which worktrees.
+    /// In which worktrees it is put aside.
     pub among: &'a Among,
+    /// In which there may be none that stays.
+    pub may_be_in: &'a Among,
 }
 
 /// A worktree, and the files in it with work that is meant.
-type Found = Vec<(Worktree, Vec<Work>)>;
+type WorkByTree = Vec<(WorktreeDirs, Vec<StatusEntry>)>;
 
-impl Left<'_> {
+impl LeftWork<'_> {
     /// Whether all of it can be put aside; else says why not.
     ///
-    /// What git hides, what is in the middle of a merge, and what a filter would change is left alone.
+    /// What git hides, what is in the middle of a merge, what a filter would change, and what may be somebody else's is left
+    /// alone.
     pub fn check(&self, patience: Duration) -> Result<(), UnknownState> {
         self.find(Instant::now() + patience).map(drop)
     }
 
-    fn find(&self, deadline: Instant) -> Result<Found, UnknownState> {
-        let meant = Meant { pattern: self.pattern, case: self.case };
+    fn find(&self, deadline: Instant) -> Result<WorkByTree, UnknownState> {
+        let meant = WorkQuery { pattern: self.pattern, case: self.case };
         let mut found = Vec::new();
-        for worktree in all(self.common_dir)?.into_iter().filter(|tree| self.among.holds(&tree.root)) {
+        let is_meant = |root: &Path| self.among.holds(root) || self.may_be_in.holds(root);
+        for worktree in all(self.common_dir)?.into_iter().filter(|tree| is_meant(&tree.root)) {
             let git = Git::on(&worktree, deadline)?;
             let files = work(&git, &meant)?;
             check(&git, &meant, &files)?;
-            if !files.is_empty() {
-                found.push((worktree, files));
+            if files.is_empty() {
+                continue;
             }
+            if !self.among.holds(&worktree.root) {
+                return Err(elsewhere(&worktree.root, &files));
+            }
+            found.push((worktree, files));
         }
         Ok(found)
     }
 
     /// Puts all of it aside, as the work of `by`: into `name`, and for further worktrees `name.2` and so on. What was put
     /// aside there before by somebody who was killed is told of as well.
-    pub fn put_aside(&self, by: &str, name: &str, patience: Duration) -> Result<Vec<Rescued>, UnknownState> {
+    pub fn put_aside(
+        &self,
+        by: &str,
+        name: &str,
+        patience: Duration,
+    ) -> Result<Vec<RescuedWork>, UnknownState> {
         let deadline = Instant::now() + patience;
         let mut rescued = finish(self.common_dir, name, deadline)?;
         // All are looked at before the first is touched.
@@ -118,13 +138,31 @@ impl Left<'_> {
     }
 }
 
-fn all(common_dir: &Path) -> Result<Vec<Worktree>, UnknownState> {
+/// Says which work nobody can call the holder's, and how it goes out of the way.
+fn elsewhere(root: &Path, files: &[StatusEntry]) -> UnknownState {
+    let names: Vec<String> = files.iter().take(FILES_NAMED_MAX).map(StatusEntry::name).collect();
+    let more = match files.len().saturating_sub(FILES_NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let words: Vec<_> = names.iter().map(|name| shell_word(name)).collect();
+    let root = root.display().to_string();
+    UnknownState::new(format!(
+        "{}{more} in {root} is not committed either, and that is not a worktree of its own, so it may be somebody \
+         else's; commit it, or put it aside with: git -C {} stash push --include-untracked -- {}",
+        names.join(", "),
+        shell_word(&root),
+        words.join(" "),
+    ))
+}
+
+fn all(common_dir: &Path) -> Result<Vec<WorktreeDirs>, UnknownState> {
     let unreadable = |error| UnknownState::new(format!("cannot read {}: {error}", common_dir.display()));
     Ok(worktrees::list(common_dir).map_err(unreadable)?.worktrees)
 }
 
 /// What was put aside under this name; a stash whose maker was killed before it had its ref gets it now.
-fn finish(common_dir: &Path, name: &str, deadline: Instant) -> Result<Vec<Rescued>, UnknownState> {
+fn finish(common_dir: &Path, name: &str, deadline: Instant) -> Result<Vec<RescuedWork>, UnknownState> {
     let all = all(common_dir)?;
     let Some(first) = all.first() else { return Ok(vec![]) };
     let git = Git::on(first, deadline)?;
@@ -180,47 +218,56 @@ pub fn free_name(
     names.find(is_free).ok_or_else(|| UnknownState::new("there are too many refs of what was put aside"))
 }
 
-fn check(git: &Git<'_>, meant: &Meant<'_>, files: &[Work]) -> Result<(), UnknownState> {
+fn check(git: &Git<'_>, meant: &WorkQuery<'_>, files: &[StatusEntry]) -> Result<(), UnknownState> {
     let root = git.worktree().root.display().to_string();
     let no = |problem: String| Err(UnknownState::new(problem));
     if hidden::has_hidden_work(git, meant)? {
         return no(format!("work in {root} is hidden by a flag of git's index; see: git ls-files -v"));
     }
-    if let Some(file) = files.iter().find(|file| file.is_unmerged()) {
+    if let Some(file) = files.iter().find(|file| file.state == PathState::Unmerged) {
         return no(format!("{} in {root} is in the middle of a merge; finish that first", file.name()));
     }
     if files.is_empty() || !git.has_filters() {
         return Ok(());
     }
-    let said = git.call("check-attr").args(["-z", "--stdin", "filter"]).input(Work::list(files)).done()?;
-    let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
-    let is_filtered = |field: &&[&[u8]]| field.len() == 3 && !matches!(field[2], b"unspecified" | b"unset");
-    match fields.chunks(3).find(is_filtered) {
-        Some(field) => {
-            let file = String::from_utf8_lossy(field[0]);
-            no(format!("{file} in {root} goes through a filter; put it aside with: git stash push -- {file}"))
+    let paths: Vec<PathBuf> = files.iter().map(StatusEntry::to_path).collect();
+    match filtered(git, paths.iter().map(PathBuf::as_path))?.first() {
+        Some((file, _)) => {
+            let file = file.to_string_lossy();
+            let word = shell_word(&file);
+            no(format!("{file} in {root} goes through a filter; put it aside with: git stash push -- {word}"))
         }
         None => Ok(()),
     }
 }
 
-fn stash(git: &Git<'_>, files: &[Work], name: String, message: &str) -> Result<Rescued, UnknownState> {
+fn stash(
+    git: &Git<'_>,
+    files: &[StatusEntry],
+    name: String,
+    message: &str,
+) -> Result<RescuedWork, UnknownState> {
     // Git does not find what is deleted in the index alone.
-    let deleted: Vec<Work> = files.iter().filter(|file| file.is_deleted_in_index()).cloned().collect();
+    let deleted = files.iter().filter(|file| file.is_deleted_in_index());
     let from_input = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-    let paths = |files: &[Work], verb: &'static str| {
-        git.call(verb).env("GIT_LITERAL_PATHSPECS", "1").input(Work::list(files))
-    };
+    let paths =
+        |list: Vec<u8>, verb: &'static str| git.call(verb).env("GIT_LITERAL_PATHSPECS", "1").input(list);
+    let deleted = list(deleted);
     if !deleted.is_empty() {
-        paths(&deleted, "reset").args(["--quiet"]).args(from_input).done()?;
+        paths(deleted, "reset").args(["--quiet"]).args(from_input).done()?;
     }
     let push = ["push", "--quiet", "--include-untracked", "--message", message];
-    paths(files, "stash").args(push).args(from_input).done()?;
+    paths(list(files), "stash").args(push).args(from_input).done()?;
     let ours = stashes(git)?.into_iter().find(|(_, said)| said.ends_with(message));
     let Some((commit, _)) = ours else {
         return Err(UnknownState::new(format!("git stash made no entry {message:?}; see: git stash list")));
     };
     git.call("update-ref").args([&*name, &*commit, ""]).done()?;
-    let files = files.iter().map(Work::name).collect();
-    Ok(Rescued { worktree: git.worktree().root.clone(), name, commit, files })
+    let files = files.iter().map(StatusEntry::name).collect();
+    Ok(RescuedWork { worktree: git.worktree().root.clone(), name, commit, files })
+}
+
+/// The paths of several files, each ended by NUL.
+fn list<'a>(files: impl IntoIterator<Item = &'a StatusEntry>) -> Vec<u8> {
+    files.into_iter().flat_map(|file| [&file.path[..], b"\0"].concat()).collect()
 }

@@ -11,16 +11,15 @@ use comity_core::{PathPattern, Refusal};
 use crate::Repository;
 use crate::place::{self, Spelling, unreadable};
 use crate::quick;
-use crate::walk::{LINKS_MAX, Step, Stuck, Walk};
+use crate::walk::{LINKS_MAX, PathWalk, Stuck, WalkStep};
 
 const HINT: &str = "give a path or glob inside the repository";
 
 /// Whether the characters of globs have their meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reading {
+pub(crate) enum GlobReading {
     /// In components that do not exist as they are written.
     Globs,
-    /// Nowhere.
     Literal,
 }
 
@@ -29,14 +28,14 @@ pub(crate) fn resolve(
     repository: &Repository,
     cwd: &Path,
     text: &str,
-    reading: Reading,
+    reading: GlobReading,
 ) -> Result<PathPattern, Refusal> {
     check_text(text)?;
     if let Some(pattern) = quick::resolve(repository, cwd, text) {
         return Ok(pattern);
     }
     let text = slashes(text);
-    let ask = Ask { repository, cwd, text: &text, reading };
+    let ask = PathQuestion { repository, cwd, text: &text, reading };
     let pattern = PathPattern::of(ask.alternatives()?);
     // It is stored and read again as text, under the same bound.
     if pattern.as_str().len() > PATTERN_BYTES_MAX {
@@ -46,17 +45,17 @@ pub(crate) fn resolve(
     Ok(pattern)
 }
 
-struct Ask<'a> {
+struct PathQuestion<'a> {
     repository: &'a Repository,
     cwd: &'a Path,
     text: &'a str,
-    reading: Reading,
+    reading: GlobReading,
 }
 
-impl Ask<'_> {
+impl PathQuestion<'_> {
     fn alternatives(&self) -> Result<Vec<Alternative>, Refusal> {
         let (mut walk, mut left) = self.start(self.text)?;
-        let has_braces = self.reading == Reading::Globs && self.text.contains(['{', '}']);
+        let has_braces = self.reading == GlobReading::Globs && self.text.contains(['{', '}']);
         if !has_braces {
             self.go(&mut walk, left)?;
             return self.end(&walk, self.text);
@@ -64,7 +63,7 @@ impl Ask<'_> {
         // Braces in names that exist are only characters.
         loop {
             let (name, after) = left.split_once('/').unwrap_or((left, ""));
-            if self.step(&mut walk, name)? == Step::Missing && name.contains(['{', '}']) {
+            if self.step(&mut walk, name)? == WalkStep::Missing && name.contains(['{', '}']) {
                 walk.step_back();
                 return self.expanded(&walk, left);
             }
@@ -76,7 +75,7 @@ impl Ask<'_> {
     }
 
     /// Goes on from `walk` in all the ways that the braces in `left` mean.
-    fn expanded(&self, walk: &Walk, left: &str) -> Result<Vec<Alternative>, Refusal> {
+    fn expanded(&self, walk: &PathWalk, left: &str) -> Result<Vec<Alternative>, Refusal> {
         let is_all = left.len() == self.text.len();
         let resolve = |alternative: String| {
             if !is_all {
@@ -100,14 +99,14 @@ impl Ask<'_> {
     }
 
     /// Where a text begins, and what of it is left to walk from there.
-    fn start<'t>(&self, text: &'t str) -> Result<(Walk, &'t str), Refusal> {
+    fn start<'t>(&self, text: &'t str) -> Result<(PathWalk, &'t str), Refusal> {
         let root = self.repository.root();
         if text.starts_with('/') {
             let below =
                 below(root.as_os_str().as_bytes(), text.as_bytes()).map(|rest| text.len() - rest.len());
             return Ok(match below {
-                Some(at) => (Walk::from(root, self.repository.plain()), &text[at..]),
-                None => (Walk::from(Path::new("/"), self.repository.plain()), text),
+                Some(at) => (PathWalk::from(root, self.repository.plain()), &text[at..]),
+                None => (PathWalk::from(Path::new("/"), self.repository.plain()), text),
             });
         }
         if !self.cwd.is_absolute() {
@@ -116,30 +115,30 @@ impl Ask<'_> {
         }
         let cwd = self.cwd.as_os_str().as_bytes();
         let (mut walk, rest) = match below(root.as_os_str().as_bytes(), cwd) {
-            Some(rest) => (Walk::from(root, self.repository.plain()), rest),
-            None => (Walk::from(Path::new("/"), self.repository.plain()), cwd),
+            Some(rest) => (PathWalk::from(root, self.repository.plain()), rest),
+            None => (PathWalk::from(Path::new("/"), self.repository.plain()), cwd),
         };
         walk.go(rest).map_err(|stuck| self.refusal(stuck))?;
         Ok((walk, text))
     }
 
-    fn go(&self, walk: &mut Walk, path: &str) -> Result<(), Refusal> {
+    fn go(&self, walk: &mut PathWalk, path: &str) -> Result<(), Refusal> {
         walk.go(path.as_bytes()).map_err(|stuck| self.refusal(stuck))
     }
 
-    fn step(&self, walk: &mut Walk, name: &str) -> Result<Step, Refusal> {
+    fn step(&self, walk: &mut PathWalk, name: &str) -> Result<WalkStep, Refusal> {
         walk.step(name.as_bytes()).map_err(|stuck| self.refusal(stuck))
     }
 
     /// Names where a walk ended in the words of the project.
-    fn end(&self, walk: &Walk, text: &str) -> Result<Vec<Alternative>, Refusal> {
+    fn end(&self, walk: &PathWalk, text: &str) -> Result<Vec<Alternative>, Refusal> {
         let says_dir = matches!(text.rsplit('/').next(), Some("" | "." | ".."));
         let tree = walk.ends_at_dir() || (says_dir && !walk.missing().is_empty());
         let alternative = |Spelling { names: mut literal, case }: Spelling| {
             let mut globs = Vec::new();
             for name in walk.missing() {
                 let name = place::name(name, case, self.text)?;
-                let is_glob = self.reading == Reading::Globs && has_glob(&name);
+                let is_glob = self.reading == GlobReading::Globs && has_glob(&name);
                 if is_glob || !globs.is_empty() { globs.push(name) } else { literal.push(name) }
             }
             Alternative::new(&literal, &globs, tree)

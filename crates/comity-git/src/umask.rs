@@ -25,7 +25,7 @@ pub fn keep_private(users: u32) {
 /// Does something with the user's umask, such as making a file or starting git.
 pub(crate) fn as_user<T>(act: impl FnOnce() -> T) -> T {
     let Some(users) = USERS.get().filter(|_| own_thread::has_own()) else { return act() };
-    let _before = Restored(umask(*users));
+    let _before = RestoredUmask(umask(*users));
     act()
 }
 
@@ -52,9 +52,9 @@ pub(crate) fn share_like(other: &Path, path: &Path) {
     }
 }
 
-struct Restored(Mode);
+struct RestoredUmask(Mode);
 
-impl Drop for Restored {
+impl Drop for RestoredUmask {
     fn drop(&mut self) {
         umask(self.0);
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,8 @@ use comity_core::{CaseRule, PathPattern};
 use crate::among::Among;
 use crate::git::{Git, UnknownState};
 use crate::hidden::Hidden;
+use crate::parse::pathspec;
+use crate::status::{StatusEntry, StatusQuery, WorktreeStatus};
 use crate::{hidden, worktrees};
 
 /// Limits that git is given; of more, it looks at everything.
@@ -60,14 +61,15 @@ pub fn uncommitted_works(
             return vec![Err(unreadable); meant.len()];
         }
     };
-    let mut told: Vec<Told> = vec![Told::default(); meant.len()];
+    let mut told: Vec<WorkFound> = vec![WorkFound::default(); meant.len()];
     for worktree in &all.worktrees {
         let here = |(at, (pattern, among)): (usize, &(&PathPattern, &Among))| {
             among.holds(&worktree.root).then(|| (at, (*pattern).clone()))
         };
         let here: Vec<(usize, PathPattern)> = meant.iter().enumerate().filter_map(here).collect();
         let mut look = || -> Result<(), UnknownState> {
-            let asked: Vec<Meant<'_>> = here.iter().map(|(_, pattern)| Meant { pattern, case }).collect();
+            let asked: Vec<WorkQuery<'_>> =
+                here.iter().map(|(_, pattern)| WorkQuery { pattern, case }).collect();
             let specs = pathspecs(&asked);
             let git = Git::on(worktree, deadline)?;
             let files = status(&git, &specs)?;
@@ -86,13 +88,13 @@ pub fn uncommitted_works(
         }
     }
     let nowhere = format!("{} does not say where its files are", common_dir.display());
-    let end = |(told, (_, among)): (Told, &(&PathPattern, &Among))| {
+    let end = |(told, (_, among)): (WorkFound, &(&PathPattern, &Among))| {
         let may_be_elsewhere = all.main_is_unknown && matches!(among, Among::AllBut(_));
         match told {
-            Told { files, is_hidden, .. } if is_hidden || !files.is_empty() => {
+            WorkFound { files, is_hidden, .. } if is_hidden || !files.is_empty() => {
                 Ok(Some(files.into_iter().collect()))
             }
-            Told { unknown: Some(unknown), .. } => Err(unknown),
+            WorkFound { unknown: Some(unknown), .. } => Err(unknown),
             _ if may_be_elsewhere => Err(UnknownState::new(nowhere.clone())),
             _ => Ok(None),
         }
@@ -102,16 +104,16 @@ pub fn uncommitted_works(
 
 /// What was found of one pattern.
 #[derive(Clone, Default)]
-struct Told {
+struct WorkFound {
     files: BTreeSet<String>,
     is_hidden: bool,
     unknown: Option<UnknownState>,
 }
 
-impl Told {
-    fn add(&mut self, meant: &Meant<'_>, files: &[Work], hidden: &Hidden, files_max: usize) {
+impl WorkFound {
+    fn add(&mut self, meant: &WorkQuery<'_>, files: &[StatusEntry], hidden: &Hidden, files_max: usize) {
         let files = files.iter().filter(|work| meant.holds(&work.path));
-        self.files.extend(files.take(files_max.saturating_sub(self.files.len())).map(Work::name));
+        self.files.extend(files.take(files_max.saturating_sub(self.files.len())).map(StatusEntry::name));
         self.is_hidden |= match hidden {
             Hidden::Paths(paths) => paths.iter().any(|path| meant.holds(path)),
             Hidden::TooMany => true,
@@ -120,30 +122,26 @@ impl Told {
 }
 
 /// Limits for git that hold what any of these means; none means everything.
-fn pathspecs(all: &[Meant<'_>]) -> Vec<OsString> {
-    let each: Vec<Vec<OsString>> = all.iter().map(Meant::pathspecs).collect();
+fn pathspecs(all: &[WorkQuery<'_>]) -> Vec<OsString> {
+    let each: Vec<Vec<OsString>> = all.iter().map(WorkQuery::pathspecs).collect();
     let is_everything =
         each.iter().any(Vec::is_empty) || each.iter().map(Vec::len).sum::<usize>() > SPECS_MAX;
     if is_everything { vec![] } else { each.concat() }
 }
 
 /// The paths that are asked about.
-pub(crate) struct Meant<'a> {
+pub(crate) struct WorkQuery<'a> {
     pub(crate) pattern: &'a PathPattern,
     pub(crate) case: CaseRule,
 }
 
-impl Meant<'_> {
+impl WorkQuery<'_> {
     /// Limits for git, wider than the pattern or the same; none means everything.
     pub(crate) fn pathspecs(&self) -> Vec<OsString> {
-        let magic = match self.case {
-            CaseRule::Exact => ":(top,literal)",
-            CaseRule::Folded => ":(top,literal,icase)",
-        };
         let prefix = |alternative: &Alternative| {
             // Git compares bytes, and the disk may have another Unicode form than the pattern.
             let names: Vec<&str> = alternative.prefix().take_while(|name| name.is_ascii()).collect();
-            (!names.is_empty()).then(|| OsString::from(format!("{magic}{}", names.join("/"))))
+            (!names.is_empty()).then(|| pathspec(Path::new(&names.join("/")), self.case))
         };
         self.pattern.alternatives().iter().map(prefix).collect::<Option<_>>().unwrap_or_default()
     }
@@ -159,72 +157,20 @@ impl Meant<'_> {
     }
 }
 
-/// A file with uncommitted work, as `git status` has it.
-#[derive(Clone, Debug)]
-pub(crate) struct Work {
-    index: u8,
-    tree: u8,
-    path: Vec<u8>,
-}
-
-impl Work {
-    /// Its path, for people.
-    pub(crate) fn name(&self) -> String {
-        String::from_utf8_lossy(&self.path).into_owned()
-    }
-
-    pub(crate) fn is_unmerged(&self) -> bool {
-        let both = (self.index, self.tree);
-        self.index == b'U' || self.tree == b'U' || both == (b'A', b'A') || both == (b'D', b'D')
-    }
-
-    pub(crate) fn is_deleted_in_index(&self) -> bool {
-        self.index == b'D'
-    }
-
-    /// The paths of several, each ended by NUL.
-    pub(crate) fn list(all: &[Work]) -> Vec<u8> {
-        all.iter().flat_map(|work| [&work.path[..], b"\0"].concat()).collect()
-    }
-}
-
 /// All that git shows as work under these paths.
-pub(crate) fn work(git: &Git<'_>, meant: &Meant<'_>) -> Result<Vec<Work>, UnknownState> {
+pub(crate) fn work(git: &Git<'_>, meant: &WorkQuery<'_>) -> Result<Vec<StatusEntry>, UnknownState> {
     let mut files = status(git, &meant.pathspecs())?;
     files.retain(|work| meant.holds(&work.path));
     Ok(files)
 }
 
-fn status(git: &Git<'_>, specs: &[OsString]) -> Result<Vec<Work>, UnknownState> {
-    let mut files = Vec::new();
-    // Submodules are projects of their own; git would also start itself in them, under their settings.
-    let options =
-        ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-    let said = git.ask("status", &options, specs)?;
-    for entry in said.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-        let (index, tree, path) = match entry {
-            [x, y, b' ', path @ ..] if is_state(*x) && is_state(*y) && !path.is_empty() => (*x, *y, path),
-            _ => {
-                let line = String::from_utf8_lossy(entry);
-                return Err(UnknownState::new(format!(
-                    "git status said {line:?}, which means nothing to us"
-                )));
-            }
-        };
-        if !is_nested_repository(git, path) {
-            files.push(Work { index, tree, path: path.to_vec() });
-        }
-    }
+fn status(git: &Git<'_>, specs: &[OsString]) -> Result<Vec<StatusEntry>, UnknownState> {
+    let query = StatusQuery { specs, ignored: false, submodules: true };
+    let mut files = WorktreeStatus::ask(git, query)?.without_complaints(git)?.entries;
+    // The files of an untracked repository (or worktree) are not this worktree's.
+    let is_nested = |dir: &StatusEntry| {
+        dir.is_dir() && git.worktree().root.join(dir.to_path()).join(".git").symlink_metadata().is_ok()
+    };
+    files.retain(|file| !is_nested(file));
     Ok(files)
-}
-
-/// What `git status` says with renames off.
-fn is_state(letter: u8) -> bool {
-    matches!(letter, b' ' | b'M' | b'T' | b'A' | b'D' | b'U' | b'?')
-}
-
-/// Git names an untracked repository (or worktree) by its directory only; its files are not this worktree's.
-fn is_nested_repository(git: &Git<'_>, path: &[u8]) -> bool {
-    let dir = git.worktree().root.join(std::ffi::OsStr::from_bytes(path));
-    path.ends_with(b"/") && dir.join(".git").symlink_metadata().is_ok()
 }

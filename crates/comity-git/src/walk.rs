@@ -9,14 +9,14 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::plain::{Plain, Stamp};
+use crate::plain::{DirCache, DirStamp};
 
 /// Symlinks that one path may go through, the same number as on Linux.
 pub(crate) const LINKS_MAX: usize = 40;
 
 /// A walk through the file system.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct PathWalk {
     /// How far it exists; no symlinks, no `..`.
     at: PathBuf,
     is_dir: bool,
@@ -24,14 +24,13 @@ pub(crate) struct Walk {
     missing: Vec<Vec<u8>>,
     links: usize,
     /// The directories that it went through, by the length of their path.
-    stamps: Vec<(usize, Stamp)>,
+    stamps: Vec<(usize, DirStamp)>,
     /// What was seen of directories before.
-    known: Plain,
+    known: DirCache,
 }
 
-/// What a step met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
+pub(crate) enum WalkStep {
     /// A name that exists, or no name at all.
     There,
     /// A name that does not exist.
@@ -58,11 +57,18 @@ pub enum ProcessLink {
     Place,
 }
 
-impl Walk {
+impl PathWalk {
     /// Begins at a directory that exists, given without symlinks.
-    pub(crate) fn from(dir: &Path, known: &Plain) -> Walk {
+    pub(crate) fn from(dir: &Path, known: &DirCache) -> PathWalk {
         let known = known.clone();
-        Walk { at: dir.to_owned(), is_dir: true, missing: Vec::new(), links: 0, stamps: Vec::new(), known }
+        PathWalk {
+            at: dir.to_owned(),
+            is_dir: true,
+            missing: Vec::new(),
+            links: 0,
+            stamps: Vec::new(),
+            known,
+        }
     }
 
     /// How far the path exists.
@@ -96,43 +102,43 @@ impl Walk {
     }
 
     /// Goes on to a name, to the parent (`..`), or nowhere (`.` and nothing).
-    pub(crate) fn step(&mut self, name: &[u8]) -> Result<Step, Stuck> {
+    pub(crate) fn step(&mut self, name: &[u8]) -> Result<WalkStep, Stuck> {
         match name {
-            b"" | b"." => Ok(Step::There),
+            b"" | b"." => Ok(WalkStep::There),
             b".." => {
                 if self.missing.pop().is_none() {
                     self.at.pop();
                     self.is_dir = true;
                     self.forget_below();
                 }
-                Ok(Step::There)
+                Ok(WalkStep::There)
             }
             name if self.missing.is_empty() && self.is_dir => self.enter(name),
             name => {
                 self.missing.push(name.to_vec());
-                Ok(Step::Missing)
+                Ok(WalkStep::Missing)
             }
         }
     }
 
-    fn enter(&mut self, name: &[u8]) -> Result<Step, Stuck> {
+    fn enter(&mut self, name: &[u8]) -> Result<WalkStep, Stuck> {
         if self.enter_as(name)? {
-            return Ok(Step::There);
+            return Ok(WalkStep::There);
         }
         if !name.is_ascii() {
             // The disk may have it in the other Unicode form; both are one name for us.
             let text = String::from_utf8_lossy(name);
             let (composed, decomposed): (String, String) = (text.nfc().collect(), text.nfd().collect());
             if self.enter_as(composed.as_bytes())? || self.enter_as(decomposed.as_bytes())? {
-                return Ok(Step::There);
+                return Ok(WalkStep::There);
             }
         }
         self.missing.push(name.to_vec());
-        Ok(Step::Missing)
+        Ok(WalkStep::Missing)
     }
 
     /// The directory as it was when the walk went through it; `dir` is where the walk is or above it.
-    pub(crate) fn stamp(&self, dir: &Path) -> Option<Stamp> {
+    pub(crate) fn stamp(&self, dir: &Path) -> Option<DirStamp> {
         let length = dir.as_os_str().len();
         self.stamps.iter().find(|(at, _)| *at == length).map(|(_, stamp)| *stamp)
     }
@@ -157,7 +163,7 @@ impl Walk {
                 FileType::Symlink => self.follow()?,
                 FileType::Directory => {
                     self.is_dir = true;
-                    let stamp = Stamp::of(&stat);
+                    let stamp = DirStamp::of(&stat);
                     self.stamps.push((length, stamp));
                     self.known.walk(self.at.as_os_str().as_bytes(), stamp);
                 }
@@ -220,7 +226,7 @@ fn is_plain_link(target: &Path) -> bool {
 
 /// The link of a process that an absolute path goes through, if it does.
 pub fn through_process(path: &Path) -> Option<ProcessLink> {
-    let mut walk = Walk::from(Path::new("/"), &Plain::default());
+    let mut walk = PathWalk::from(Path::new("/"), &DirCache::default());
     match walk.go(path.as_os_str().as_bytes()) {
         Err(Stuck::Process(link)) => Some(link),
         Err(Stuck::Links | Stuck::Unreadable(_)) | Ok(()) => None,

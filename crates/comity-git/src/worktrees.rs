@@ -18,58 +18,59 @@ pub fn worktrees(common_dir: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The worktrees of a project, as far as they can be found.
 #[derive(Default, Debug)]
-pub(crate) struct Worktrees {
-    pub(crate) worktrees: Vec<Worktree>,
+pub(crate) struct AllWorktrees {
+    pub(crate) worktrees: Vec<WorktreeDirs>,
     /// Whether there may be a main worktree somewhere else.
     pub(crate) main_is_unknown: bool,
 }
 
 /// One worktree, with its own git directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Worktree {
+pub(crate) struct WorktreeDirs {
     pub(crate) root: PathBuf,
     pub(crate) git_dir: PathBuf,
 }
 
 /// A worktree that the project knows of.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Known {
-    /// It is there.
-    There(Worktree),
+pub(crate) enum KnownWorktree {
+    There(WorktreeDirs),
     /// Its directory is not there, such as on a disk that is not mounted; its git directory is.
-    Away { git_dir: PathBuf },
+    Away {
+        git_dir: PathBuf,
+    },
 }
 
 /// The worktree with this root, if the project knows of it; an error if that cannot be told.
-pub(crate) fn known(common_dir: &Path, root: &Path) -> io::Result<Option<Known>> {
+pub(crate) fn known(common_dir: &Path, root: &Path) -> io::Result<Option<KnownWorktree>> {
     if let Some(root) = found(root.canonicalize())?
         && let Marker::Leads(dirs) = marker::look(&root)?
         && dirs.common_dir == common_dir.canonicalize()?
     {
-        return Ok(Some(Known::There(Worktree { root, git_dir: dirs.git_dir })));
+        return Ok(Some(KnownWorktree::There(WorktreeDirs { root, git_dir: dirs.git_dir })));
     }
     let Some(entries) = found(fs::read_dir(common_dir.join("worktrees")))? else { return Ok(None) };
     for entry in entries {
         let git_dir = entry?.path();
         let Some(target) = pointer(&git_dir.join("gitdir"))? else { continue };
         if git_dir.join(OsStr::from_bytes(&target)).parent() == Some(root) {
-            return Ok(Some(Known::Away { git_dir }));
+            return Ok(Some(KnownWorktree::Away { git_dir }));
         }
     }
     Ok(None)
 }
 
 /// The main worktree of a project, if there is one that can be found.
-pub(crate) fn main(common_dir: &Path) -> io::Result<Option<Worktree>> {
+pub(crate) fn main(common_dir: &Path) -> io::Result<Option<WorktreeDirs>> {
     match main_worktree(common_dir)? {
         MainWorktree::At(root) => confirmed(&root, common_dir),
         MainWorktree::None | MainWorktree::Unknown => Ok(None),
     }
 }
 
-pub(crate) fn list(common_dir: &Path) -> io::Result<Worktrees> {
-    let Some(common_dir) = found(common_dir.canonicalize())? else { return Ok(Worktrees::default()) };
-    let mut all = Worktrees::default();
+pub(crate) fn list(common_dir: &Path) -> io::Result<AllWorktrees> {
+    let Some(common_dir) = found(common_dir.canonicalize())? else { return Ok(AllWorktrees::default()) };
+    let mut all = AllWorktrees::default();
     match main_worktree(&common_dir)? {
         MainWorktree::None => {}
         MainWorktree::At(root) => all.worktrees.extend(confirmed(&root, &common_dir)?),
@@ -88,10 +89,12 @@ pub(crate) fn list(common_dir: &Path) -> io::Result<Worktrees> {
 }
 
 /// The worktree at `root`, if its `.git` leads back to the git directory that named it.
-fn confirmed(root: &Path, git_dir: &Path) -> io::Result<Option<Worktree>> {
+fn confirmed(root: &Path, git_dir: &Path) -> io::Result<Option<WorktreeDirs>> {
     let Some(root) = found(root.canonicalize())? else { return Ok(None) };
     match marker::look(&root)? {
-        Marker::Leads(dirs) if dirs.git_dir == git_dir => Ok(Some(Worktree { root, git_dir: dirs.git_dir })),
+        Marker::Leads(dirs) if dirs.git_dir == git_dir => {
+            Ok(Some(WorktreeDirs { root, git_dir: dirs.git_dir }))
+        }
         Marker::Leads(_) | Marker::Broken | Marker::None => Ok(None),
     }
 }

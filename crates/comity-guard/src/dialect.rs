@@ -6,17 +6,12 @@ use std::str::FromStr;
 /// An agent program, and the way it talks to hooks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Dialect {
-    /// Claude Code.
     ClaudeCode,
-    /// Codex.
     Codex,
-    /// Gemini CLI.
     GeminiCli,
-    /// Copilot CLI.
     CopilotCli,
     /// Cursor, its editor and its command line.
     Cursor,
-    /// OpenCode, through our plugin.
     OpenCode,
 }
 

@@ -13,7 +13,7 @@ pub struct Effects {
     /// What it would show to the model.
     pub reads: Vec<Read>,
     /// What it may change, if these are paths at all: the arguments of a tool that nobody has told us about.
-    pub guesses: Vec<Guess>,
+    pub guesses: Vec<GuessedPath>,
     /// Why there may be more writes than listed, if so. A program that nobody has told us about is no reason:
     /// nearly every command would have one.
     pub unknown: Option<Unknown>,
@@ -22,17 +22,15 @@ pub struct Effects {
 /// One change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Write {
-    /// What is changed.
-    pub target: Target,
-    /// In what way.
-    pub how: How,
+    pub target: FileTarget,
+    pub how: WriteKind,
     /// What the file will hold, where the call says it as a whole.
     pub content: Option<String>,
 }
 
 /// A text that may be a path, and then is written to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Guess {
+pub struct GuessedPath {
     /// The text, as it was given.
     pub text: String,
     /// Whether the name of the argument says that it is a path.
@@ -43,16 +41,13 @@ pub struct Guess {
 
 /// In what way a file is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum How {
-    /// Its content is replaced.
+pub enum WriteKind {
     Whole,
     /// A part of it is changed.
     Edit,
     /// Something is added at its end.
     Append,
-    /// It goes.
     Delete,
-    /// It appears.
     Create,
     /// It gets another name, or is the place where something with another name goes.
     Move,
@@ -62,7 +57,7 @@ pub enum How {
 
 /// Which files are meant. A path that is a directory means all below it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Target {
+pub enum FileTarget {
     /// This path, as it was given.
     Path(String),
     /// What the glob matches (`*`, `?`, `[..]`; characters that are meant literally are in brackets).
@@ -71,7 +66,6 @@ pub enum Target {
     Below(String),
     /// `path`; or `name` in it, where `path` is a directory.
     Into {
-        /// Where something is put.
         path: String,
         /// The name that it gets if `path` is a directory.
         name: String,
@@ -171,7 +165,7 @@ impl Effects {
 
 impl Write {
     /// A change whose content is not known.
-    pub fn new(target: Target, how: How) -> Write {
+    pub fn new(target: FileTarget, how: WriteKind) -> Write {
         Write { target, how, content: None }
     }
 }
@@ -179,29 +173,29 @@ impl Write {
 impl fmt::Display for Write {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.how {
-            How::Whole => "write",
-            How::Edit => "edit",
-            How::Append => "append",
-            How::Delete => "delete",
-            How::Create => "create",
-            How::Move => "move",
-            How::Mode => "mode",
+            WriteKind::Whole => "write",
+            WriteKind::Edit => "edit",
+            WriteKind::Append => "append",
+            WriteKind::Delete => "delete",
+            WriteKind::Create => "create",
+            WriteKind::Move => "move",
+            WriteKind::Mode => "mode",
         };
         write!(f, "{how} {}", self.target)
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for FileTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Path(path) => f.write_str(path),
-            Target::Glob(glob) => write!(f, "glob {glob}"),
-            Target::Below(directory) => write!(f, "all below {directory}"),
-            Target::Into { path, name, below: false } => write!(f, "{path} or {path}/{name}"),
-            Target::Into { path, name, below: true } => write!(f, "all below {path} or {path}/{name}"),
-            Target::WorkTree(of) => write!(f, "the work tree of {of}"),
-            Target::FromTop { of, path } => write!(f, "{path} from the top of {of}"),
-            Target::Unclear(text) => write!(f, "unclear {text}"),
+            FileTarget::Path(path) => f.write_str(path),
+            FileTarget::Glob(glob) => write!(f, "glob {glob}"),
+            FileTarget::Below(directory) => write!(f, "all below {directory}"),
+            FileTarget::Into { path, name, below: false } => write!(f, "{path} or {path}/{name}"),
+            FileTarget::Into { path, name, below: true } => write!(f, "all below {path} or {path}/{name}"),
+            FileTarget::WorkTree(of) => write!(f, "the work tree of {of}"),
+            FileTarget::FromTop { of, path } => write!(f, "{path} from the top of {of}"),
+            FileTarget::Unclear(text) => write!(f, "unclear {text}"),
         }
     }
 }

@@ -12,6 +12,8 @@ pub const WALK_NESTING_MAX: usize = 64;
 pub const EFFECTS_MAX: usize = 1_000;
 /// Bytes of a text that may be a path though nothing says so; Linux takes none that is longer.
 pub const GUESS_BYTES_MAX: usize = 4_096;
+/// Words of an argument string that each may be a path; in more only those that look like one.
+pub const LINE_WORDS_MAX: usize = 64;
 /// Words that the braces of one word may stand for.
 pub const BRACE_WORDS_MAX: usize = 64;
 /// Characters of one word with braces; no path is longer.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use comity_wire::Fault;
 
-use crate::server::{Server, quoted};
+use crate::server::{HookClient, quoted};
 use crate::{FAULT, REFUSED, say};
 
 pub(crate) fn ask(path: &str) -> ExitCode {
@@ -21,7 +21,7 @@ pub(crate) fn ask(path: &str) -> ExitCode {
 
 fn answer(path: &str) -> Result<ExitCode, String> {
     let input = format!("{{\"path\":{}}}", quoted(path)?);
-    let mut server = Server::find()?;
+    let mut server = HookClient::find()?;
     let reply = server.ask("check", input)?;
     let Some(error) = reply.error else { return Ok(ExitCode::SUCCESS) };
     let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;

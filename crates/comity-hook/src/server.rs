@@ -11,20 +11,20 @@ use serde_json::value::RawValue;
 /// How long the server may take; agent programs wait longer for their hooks.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
 
-pub(crate) struct Server {
+pub(crate) struct HookClient {
     client: Client,
     token: Option<String>,
     cwd: Option<String>,
 }
 
-impl Server {
+impl HookClient {
     /// For questions about a place, which is where this process is.
-    pub(crate) fn find() -> Result<Server, String> {
+    pub(crate) fn find() -> Result<HookClient, String> {
         let cwd = std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
-        Ok(Server { cwd: Some(cwd.to_string_lossy().into_owned()), ..Server::find_from_anywhere()? })
+        Ok(HookClient { cwd: Some(cwd.to_string_lossy().into_owned()), ..HookClient::find_from_anywhere()? })
     }
 
-    pub(crate) fn find_from_anywhere() -> Result<Server, String> {
+    pub(crate) fn find_from_anywhere() -> Result<HookClient, String> {
         let home = Home::from_env().map_err(|error| error.to_string())?;
         let mut client = match Client::connect(&home) {
             Ok(client) => client,
@@ -37,7 +37,7 @@ impl Server {
         };
         client.set_timeout(Some(ANSWER_MAX)).map_err(|error| error.to_string())?;
         let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-        Ok(Server { client, token, cwd: None })
+        Ok(HookClient { client, token, cwd: None })
     }
 
     /// Asks an operation with an input that is JSON already.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::server::{Server, quoted};
+use crate::server::{HookClient, quoted};
 use crate::{BLOCKED, failing, say};
 
 /// Bytes of a payload; a whole file that is written is in it.
@@ -44,7 +44,7 @@ fn verdict(client: Option<&str>, is_confined: bool) -> Result<ExitCode, String> 
         client.map(|client| quoted(client).map(|client| format!("\"client\":{client},"))).transpose()?;
     let confined = if is_confined { "\"confined\":true," } else { "" };
     let input = format!("{{{}{confined}\"payload\":{payload}}}", client.unwrap_or_default());
-    let mut server = Server::find()?;
+    let mut server = HookClient::find()?;
     let reply = server.ask("guard", input)?;
     if let Some(error) = reply.error {
         let error: Value = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;

@@ -8,25 +8,25 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::Deserialize;
 
-use crate::damage::{Damage, Problem};
-use crate::failure::Failure;
+use crate::box_dir::{BoxDir, FileEntry, read_bounded};
+use crate::damage::{Damage, DamageKind};
+use crate::failure::MailboxError;
 use crate::limits::{ARCHIVE_BYTES_MAX, ARCHIVES_MAX, FILE_BYTES_MAX};
 use crate::message::{Message, MessageId};
-use crate::place::{Found, Place, read_bounded};
-use crate::step::Step;
+use crate::step::WriteStep;
 use crate::visit::Visit;
 
 /// Bytes of an archive that are read: one that was not quite full, and a whole box that was added to it.
 const READ_BYTES_MAX: usize = ARCHIVE_BYTES_MAX + FILE_BYTES_MAX;
 
 #[derive(Deserialize)]
-struct Line {
+struct ArchiveLine {
     id: MessageId,
     text: String,
 }
 
 /// Adds messages, and waits until they are on the disk. What was added before a crash is not added again.
-pub(crate) fn append(visit: &Visit<'_>, messages: &[Message]) -> Result<Vec<Damage>, Failure> {
+pub(crate) fn append(visit: &Visit<'_>, messages: &[Message]) -> Result<Vec<Damage>, MailboxError> {
     let (place, name) = (&visit.place, visit.files.archive());
     let mut damage = Vec::new();
     let mut file = open(place, &name, &mut damage)?;
@@ -41,7 +41,7 @@ pub(crate) fn append(visit: &Visit<'_>, messages: &[Message]) -> Result<Vec<Dama
     let mut length = there.len();
     if is_cut || (length > 0 && length + lines.len() > ARCHIVE_BYTES_MAX) {
         rotate(place, &name, &visit.files.full_archive())?;
-        visit.did(Step::ArchiveRotated);
+        visit.did(WriteStep::ArchiveRotated);
         file = open(place, &name, &mut damage)?;
         length = 0;
     } else if there.last().is_some_and(|last| *last != b'\n') {
@@ -55,25 +55,25 @@ pub(crate) fn append(visit: &Visit<'_>, messages: &[Message]) -> Result<Vec<Dama
     if length == 0 {
         place.sync()?;
     }
-    visit.did(Step::Archived);
+    visit.did(WriteStep::Archived);
     Ok(damage)
 }
 
 fn write(visit: &Visit<'_>, file: &mut File, lines: &[u8]) -> std::io::Result<()> {
     file.write_all(lines)?;
-    visit.did(Step::ArchiveWritten);
+    visit.did(WriteStep::ArchiveWritten);
     file.sync_data()
 }
 
-fn open(place: &Place, name: &str, damage: &mut Vec<Damage>) -> Result<File, Failure> {
+fn open(place: &BoxDir, name: &str, damage: &mut Vec<Damage>) -> Result<File, MailboxError> {
     let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
-    if let Found::File(file) = place.find(name, access)? {
+    if let FileEntry::File(file) = place.find(name, access)? {
         return Ok(file);
     }
-    damage.push(Damage { set_aside: place.move_aside(name)?, problem: Problem::NoFile, salvaged: 0 });
+    damage.push(Damage { set_aside: place.move_aside(name)?, problem: DamageKind::NoFile, salvaged: 0 });
     match place.find(name, access)? {
-        Found::File(file) => Ok(file),
-        Found::Nothing | Found::Other => Err(place.failed(name)(Errno::NOENT)),
+        FileEntry::File(file) => Ok(file),
+        FileEntry::Nothing | FileEntry::Other => Err(place.failed(name)(Errno::NOENT)),
     }
 }
 
@@ -81,12 +81,12 @@ fn open(place: &Place, name: &str, damage: &mut Vec<Damage>) -> Result<File, Fai
 fn lines_of(archive: &[u8], messages: &[Message]) -> BTreeMap<MessageId, String> {
     let wanted: BTreeSet<&MessageId> = messages.iter().map(|message| &message.id).collect();
     let lines = archive.split(|byte| *byte == b'\n');
-    let lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    let lines = lines.filter_map(|line| serde_json::from_slice::<ArchiveLine>(line).ok());
     lines.filter(|line| wanted.contains(&line.id)).map(|line| (line.id, line.text)).collect()
 }
 
 /// Gives the full archive the next number; only so many are kept.
-fn rotate(place: &Place, name: &str, prefix: &str) -> Result<(), Failure> {
+fn rotate(place: &BoxDir, name: &str, prefix: &str) -> Result<(), MailboxError> {
     let number = |name: &String| name.strip_prefix(prefix)?.parse::<u64>().ok();
     let mut full: Vec<(u64, String)> =
         place.names()?.into_iter().filter_map(|name| Some((number(&name)?, name))).collect();

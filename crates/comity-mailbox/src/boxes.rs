@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
+use crate::box_dir::BoxDir;
 use crate::damage::Damage;
-use crate::failure::Failure;
+use crate::failure::MailboxError;
 use crate::limits::{BOX_BYTES_MAX, UNREAD_MAX};
 use crate::lock::Patience;
-use crate::message::{Draft, Message, MessageId};
+use crate::message::{Message, MessageDraft, MessageId};
 use crate::name::{BoxName, Files};
-use crate::place::Place;
-use crate::step::Step;
+use crate::step::WriteStep;
 use crate::timestamp;
 use crate::visit::Visit;
 
@@ -22,13 +22,12 @@ use crate::visit::Visit;
 pub struct Mailboxes {
     pub(crate) root: PathBuf,
     pub(crate) patience: Patience,
-    watch: Option<Arc<dyn Fn(Step) + Send + Sync>>,
+    watch: Option<Arc<dyn Fn(WriteStep) + Send + Sync>>,
 }
 
 /// A message is in a box, and on the disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spooled {
-    /// Its id.
     pub id: MessageId,
     /// Whether it was there already: it was sent twice, and is stored once.
     pub is_repeat: bool,
@@ -38,8 +37,7 @@ pub struct Spooled {
 
 /// Messages out of a box, in the order in which they were written.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Mail {
-    /// The messages.
+pub struct ReadMessages {
     pub messages: Vec<Message>,
     /// What had to be set aside.
     pub damage: Vec<Damage>,
@@ -66,26 +64,26 @@ impl Mailboxes {
     }
 
     /// The same, and every step is told.
-    pub fn watched(self, watch: impl Fn(Step) + Send + Sync + 'static) -> Mailboxes {
+    pub fn watched(self, watch: impl Fn(WriteStep) + Send + Sync + 'static) -> Mailboxes {
         Mailboxes { watch: Some(Arc::new(watch)), ..self }
     }
 
     /// Writes a message to a box. When this returns, the message is on the disk.
-    pub fn spool(&self, to: &BoxName, draft: &Draft<'_>) -> Result<Spooled, Failure> {
+    pub fn spool(&self, to: &BoxName, draft: &MessageDraft<'_>) -> Result<Spooled, MailboxError> {
         draft.check()?;
-        let place = Place::make(&self.root, to.team())?;
+        let place = BoxDir::make(&self.root, to.team())?;
         let files = Files::of(to);
         place.create(&files.mail, b"[]\n")?;
-        self.did(Step::Created);
+        self.did(WriteStep::Created);
         let id = match draft.id {
             Some(id) => id.clone(),
-            None => MessageId::fresh().map_err(Failure::disk(&place.path(&files.mail)))?,
+            None => MessageId::fresh().map_err(MailboxError::disk(&place.path(&files.mail)))?,
         };
         let message = written(draft, id);
         let mut visit = Visit::begin(self, place, files)?;
         let is_repeat = match visit.messages.iter().find(|there| there.id == message.id) {
             Some(there) if there.is_copy_of(&message) => true,
-            Some(_) => return Err(Failure::IdTaken(message.id)),
+            Some(_) => return Err(MailboxError::IdTaken(message.id)),
             None => false,
         };
         let id = message.id.clone();
@@ -101,8 +99,8 @@ impl Mailboxes {
     }
 
     /// Reads what is new in a box, and marks it as read. A box that is not there is empty.
-    pub fn read(&self, name: &BoxName) -> Result<Mail, Failure> {
-        let Some(mut visit) = self.visit(name)? else { return Ok(Mail::default()) };
+    pub fn read(&self, name: &BoxName) -> Result<ReadMessages, MailboxError> {
+        let Some(mut visit) = self.visit(name)? else { return Ok(ReadMessages::default()) };
         let mut messages = Vec::new();
         for message in visit.messages.iter_mut().filter(|message| !message.read && !message.taken) {
             messages.push(message.clone());
@@ -113,11 +111,11 @@ impl Mailboxes {
             visit.stay_small()?;
         }
         visit.store_changes()?;
-        Ok(Mail { messages, damage: visit.damage })
+        Ok(ReadMessages { messages, damage: visit.damage })
     }
 
     /// Moves all that is in a box to its archive. A box that is not there stays so.
-    pub fn clear(&self, name: &BoxName) -> Result<Cleared, Failure> {
+    pub fn clear(&self, name: &BoxName) -> Result<Cleared, MailboxError> {
         let Some(mut visit) = self.visit(name)? else { return Ok(Cleared::default()) };
         let archived = visit.archive(|_| true)?;
         visit.store_changes()?;
@@ -125,8 +123,8 @@ impl Mailboxes {
     }
 
     /// Locks and reads a box, if it is there.
-    pub(crate) fn visit(&self, name: &BoxName) -> Result<Option<Visit<'_>>, Failure> {
-        let Some(place) = Place::open(&self.root, name.team())? else { return Ok(None) };
+    pub(crate) fn visit(&self, name: &BoxName) -> Result<Option<Visit<'_>>, MailboxError> {
+        let Some(place) = BoxDir::open(&self.root, name.team())? else { return Ok(None) };
         let files = Files::of(name);
         if place.look(&files.mail)?.is_none() {
             return Ok(None);
@@ -134,7 +132,7 @@ impl Mailboxes {
         Visit::begin(self, place, files).map(Some)
     }
 
-    pub(crate) fn did(&self, step: Step) {
+    pub(crate) fn did(&self, step: WriteStep) {
         if let Some(watch) = &self.watch {
             watch(step);
         }
@@ -147,7 +145,7 @@ impl fmt::Debug for Mailboxes {
     }
 }
 
-fn written(draft: &Draft<'_>, id: MessageId) -> Message {
+fn written(draft: &MessageDraft<'_>, id: MessageId) -> Message {
     Message {
         id,
         from: draft.from.to_owned(),

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 /// Something that was set aside so that the box can go on. Nothing of it is lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
-    /// Where it is now.
     pub set_aside: PathBuf,
     /// What is wrong with it.
-    pub problem: Problem,
+    pub problem: DamageKind,
     /// Messages in it that could be read; they are still in the box.
     pub salvaged: usize,
 }
 
 /// What is wrong with a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Problem {
+pub enum DamageKind {
     /// It is no array of JSON values, or only the beginning of one.
     Torn,
     /// It is an array, but not all in it are messages.
@@ -34,13 +33,13 @@ impl fmt::Display for Damage {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Problem::Torn => "was torn or is no JSON array",
-            Problem::BadEntries => "had entries that are no messages",
-            Problem::TooLarge => "was too large",
-            Problem::NoFile => "was no file",
+            DamageKind::Torn => "was torn or is no JSON array",
+            DamageKind::BadEntries => "had entries that are no messages",
+            DamageKind::TooLarge => "was too large",
+            DamageKind::NoFile => "was no file",
         })
     }
 }

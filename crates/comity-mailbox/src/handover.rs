@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::boxes::{Mail, Mailboxes};
+use crate::boxes::{Mailboxes, ReadMessages};
 use crate::damage::Damage;
-use crate::failure::Failure;
+use crate::failure::MailboxError;
 use crate::message::MessageId;
 use crate::name::BoxName;
 
@@ -25,19 +25,26 @@ pub struct Confirmed {
 impl Mailboxes {
     /// Hands out every message that its owner has not read here, and that is not `seen` already. Those that
     /// are seen, and those that were read, move to the archive. The box is locked while `seen` is asked.
-    pub fn drain(&self, name: &BoxName, seen: impl Fn(&MessageId) -> bool) -> Result<Mail, Failure> {
-        let Some(mut visit) = self.visit(name)? else { return Ok(Mail::default()) };
+    pub fn drain(
+        &self,
+        name: &BoxName,
+        seen: impl Fn(&MessageId) -> bool,
+    ) -> Result<ReadMessages, MailboxError> {
+        let Some(mut visit) = self.visit(name)? else { return Ok(ReadMessages::default()) };
         visit.archive(|message| message.read || seen(&message.id))?;
         for message in visit.messages.iter_mut().filter(|message| !message.taken) {
             message.taken = true;
             visit.is_changed = true;
         }
         visit.store_changes()?;
-        Ok(Mail { messages: std::mem::take(&mut visit.messages), damage: std::mem::take(&mut visit.damage) })
+        Ok(ReadMessages {
+            messages: std::mem::take(&mut visit.messages),
+            damage: std::mem::take(&mut visit.damage),
+        })
     }
 
     /// Moves messages that are stored elsewhere now to the archive. Ids that are not there are no error.
-    pub fn confirm(&self, name: &BoxName, stored: &BTreeSet<MessageId>) -> Result<Confirmed, Failure> {
+    pub fn confirm(&self, name: &BoxName, stored: &BTreeSet<MessageId>) -> Result<Confirmed, MailboxError> {
         let Some(mut visit) = self.visit(name)? else { return Ok(Confirmed::default()) };
         let archived = visit.archive(|message| stored.contains(&message.id))?;
         visit.store_changes()?;

@@ -6,6 +6,7 @@
 
 mod archive;
 pub mod baseline;
+mod box_dir;
 mod boxes;
 mod damage;
 mod failure;
@@ -15,19 +16,18 @@ mod listing;
 mod lock;
 mod message;
 mod name;
-mod place;
 mod salvage;
 mod step;
 mod timestamp;
 mod visit;
 
-pub use boxes::{Cleared, Mail, Mailboxes, Spooled};
-pub use damage::{Damage, Problem};
-pub use failure::Failure;
+pub use boxes::{Cleared, Mailboxes, ReadMessages, Spooled};
+pub use damage::{Damage, DamageKind};
+pub use failure::MailboxError;
 pub use handover::Confirmed;
 pub use limits::*;
 pub use listing::{Listed, Listing};
 pub use lock::Patience;
-pub use message::{Content, Draft, Message, MessageId};
+pub use message::{Message, MessageContent, MessageDraft, MessageId};
 pub use name::BoxName;
-pub use step::Step;
+pub use step::WriteStep;

@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::box_dir::BoxDir;
 use crate::boxes::Mailboxes;
-use crate::failure::Failure;
+use crate::failure::MailboxError;
 use crate::limits::LISTED_MAX;
 use crate::name::{BoxName, SET_ASIDE};
-use crate::place::Place;
 
 /// The boxes below a root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
-    /// The boxes, by name.
     pub boxes: Vec<Listed>,
     /// Teams that are no directories of their own, such as symlinks; they are not entered.
     pub refused: Vec<PathBuf>,
@@ -22,7 +21,6 @@ pub struct Listing {
 /// A box.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listed {
-    /// Its name.
     pub name: BoxName,
     /// What was found in its place, or in it, and is kept for somebody to look at.
     pub set_aside: Vec<PathBuf>,
@@ -30,9 +28,9 @@ pub struct Listed {
 
 impl Mailboxes {
     /// Lists the boxes. What has no good name is none.
-    pub fn boxes(&self) -> Result<Listing, Failure> {
+    pub fn boxes(&self) -> Result<Listing, MailboxError> {
         let mut listing = Listing::default();
-        let Some(root) = Place::root(&self.root)? else { return Ok(listing) };
+        let Some(root) = BoxDir::root(&self.root)? else { return Ok(listing) };
         let Some(teams) = root.below("teams")? else { return Ok(listing) };
         for team in teams.names()? {
             // A name is tried before it is used; that it is no agent's does not matter here.
@@ -46,7 +44,7 @@ impl Mailboxes {
             match inboxes {
                 Ok(Some(inboxes)) => listing.add(&team, &inboxes)?,
                 Ok(None) => {}
-                Err(Failure::BadPlace(path)) => listing.refused.push(path),
+                Err(MailboxError::BadPlace(path)) => listing.refused.push(path),
                 Err(failure) => return Err(failure),
             }
         }
@@ -57,7 +55,7 @@ impl Mailboxes {
 }
 
 impl Listing {
-    fn add(&mut self, team: &str, inboxes: &Place) -> Result<(), Failure> {
+    fn add(&mut self, team: &str, inboxes: &BoxDir) -> Result<(), MailboxError> {
         let names = inboxes.names()?;
         for mail in &names {
             let Some(agent) = mail.strip_suffix(".json") else { continue };

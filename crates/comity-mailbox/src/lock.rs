@@ -15,8 +15,8 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use serde::Deserialize;
 
-use crate::failure::Failure;
-use crate::place::{Found, Place, is_file};
+use crate::box_dir::{BoxDir, FileEntry, is_file};
+use crate::failure::MailboxError;
 
 /// Bytes of the note in a lock file; it has always as many.
 const NOTE_BYTES: usize = 96;
@@ -32,7 +32,6 @@ pub struct Patience {
     pub tries: u32,
     /// The pause after the first try; each is twice as long as the one before.
     pub pause_min: Duration,
-    /// The longest pause.
     pub pause_max: Duration,
 }
 
@@ -44,21 +43,21 @@ impl Default for Patience {
 
 /// The right to change a box, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct BoxLock {
     file: File,
     turn: u64,
 }
 
 #[derive(Deserialize)]
-struct Note {
+struct LockNote {
     pid: u32,
 }
 
-impl Lock {
+impl BoxLock {
     /// Takes the lock with this name, or says who has it.
-    pub(crate) fn take(place: &Place, name: &str, patience: Patience) -> Result<Lock, Failure> {
+    pub(crate) fn take(place: &BoxDir, name: &str, patience: Patience) -> Result<BoxLock, MailboxError> {
         for _ in 0..OPENS_MAX {
-            let Found::File(file) = place.find(name, OFlags::RDWR | OFlags::CREATE)? else {
+            let FileEntry::File(file) = place.find(name, OFlags::RDWR | OFlags::CREATE)? else {
                 clear_way(place, name, patience)?;
                 continue;
             };
@@ -66,13 +65,13 @@ impl Lock {
             let ours = file.metadata().map_err(place.failed(name))?;
             let named = place.look(name)?;
             if named.is_some_and(|named| (named.st_dev, named.st_ino) == (ours.dev(), ours.ino())) {
-                let lock = Lock { file, turn: random() };
+                let lock = BoxLock { file, turn: random() };
                 lock.moves_on(0);
                 return Ok(lock);
             }
             // Somebody removed the file while we waited: those who come now lock another one.
         }
-        Err(Failure::Busy { holder: None, tries: OPENS_MAX })
+        Err(MailboxError::Busy { holder: None, tries: OPENS_MAX })
     }
 
     /// Lets those who wait see that it goes on.
@@ -84,7 +83,7 @@ impl Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for BoxLock {
     fn drop(&mut self) {
         // A child that is just being started may have the file for a moment longer than we do.
         let _closing_frees_it_too = flock(&self.file, FlockOperation::Unlock);
@@ -98,9 +97,9 @@ enum NotLocked {
 }
 
 impl NotLocked {
-    fn at(self, place: &Place, name: &str) -> Failure {
+    fn at(self, place: &BoxDir, name: &str) -> MailboxError {
         match self {
-            NotLocked::Busy { holder, tries } => Failure::Busy { holder, tries },
+            NotLocked::Busy { holder, tries } => MailboxError::Busy { holder, tries },
             NotLocked::Failed(error) => place.failed(name)(error),
         }
     }
@@ -131,7 +130,7 @@ fn wait(file: impl AsFd, patience: Patience, look: impl Fn() -> Vec<u8>) -> Resu
 ///
 /// Those who do so take turns, by a lock on the directory: so what one of them finds is what it moves, and
 /// never a lock file that another one has just put there.
-fn clear_way(place: &Place, name: &str, patience: Patience) -> Result<(), Failure> {
+fn clear_way(place: &BoxDir, name: &str, patience: Patience) -> Result<(), MailboxError> {
     wait(&place.dir, patience, Vec::new).map_err(|not| not.at(place, name))?;
     let cleared = match place.look(name) {
         Ok(Some(stat)) if !is_file(&stat) => place.move_aside(name).map(drop),
@@ -149,7 +148,7 @@ fn note(file: &File) -> Vec<u8> {
 }
 
 fn holder(note: &[u8]) -> Option<u32> {
-    serde_json::from_slice::<Note>(note).ok().map(|note| note.pid)
+    serde_json::from_slice::<LockNote>(note).ok().map(|note| note.pid)
 }
 
 /// Between half of the pause and all of it, so that those who wait do not all try at the same moment.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
+use crate::failure::MailboxError;
 use crate::limits::{ENTRY_BYTES_MAX, ID_BYTES_MAX, SUMMARY_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::name::check_name;
 
@@ -24,7 +24,6 @@ pub struct Message {
     pub id: MessageId,
     /// Who says to have sent it. Nothing proves it: whoever can write to the box can write anything.
     pub from: String,
-    /// What it says.
     pub text: String,
     /// A few words on what it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,17 +37,14 @@ pub struct Message {
     /// Whether it was handed over to the server, which may not have confirmed it yet.
     #[serde(default, skip_serializing_if = "is_false")]
     pub taken: bool,
-    /// What others have added.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
 /// A message that is to be written: always text.
 #[derive(Clone, Copy, Debug)]
-pub struct Draft<'a> {
-    /// Who writes.
+pub struct MessageDraft<'a> {
     pub from: &'a str,
-    /// What it says.
     pub text: &'a str,
     /// A few words on what it says.
     pub summary: Option<&'a str>,
@@ -58,14 +54,11 @@ pub struct Draft<'a> {
 
 /// What a message is to its reader.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Content<'a> {
-    /// Words.
+pub enum MessageContent<'a> {
     Text(&'a str),
     /// A typed message: it says so in a field of its own, and its text is an object.
     Control {
-        /// Its type.
         kind: &'a str,
-        /// What it carries.
         body: Map<String, Value>,
     },
 }
@@ -101,11 +94,11 @@ impl MessageId {
 impl Message {
     /// What the message is. Text that spells out a typed message is text, and so is what cannot be
     /// understood.
-    pub fn content(&self) -> Content<'_> {
-        let text = Content::Text(&self.text);
+    pub fn content(&self) -> MessageContent<'_> {
+        let text = MessageContent::Text(&self.text);
         let Some(kind) = self.more.get("kind").and_then(Value::as_str) else { return text };
         match serde_json::from_str(&self.text) {
-            Ok(body) if !kind.is_empty() => Content::Control { kind, body },
+            Ok(body) if !kind.is_empty() => MessageContent::Control { kind, body },
             Ok(_) | Err(_) => text,
         }
     }
@@ -139,19 +132,19 @@ impl Message {
     }
 }
 
-impl Draft<'_> {
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+impl MessageDraft<'_> {
+    pub(crate) fn check(&self) -> Result<(), MailboxError> {
         check_name(self.from)?;
         check_length("text", self.text, TEXT_BYTES_MAX)?;
         check_length("summary", self.summary.unwrap_or_default(), SUMMARY_BYTES_MAX)
     }
 }
 
-fn check_length(what: &'static str, text: &str, bytes_max: usize) -> Result<(), Failure> {
+fn check_length(what: &'static str, text: &str, bytes_max: usize) -> Result<(), MailboxError> {
     if text.len() <= bytes_max {
         return Ok(());
     }
-    Err(Failure::TooLong { what, bytes: text.len(), bytes_max })
+    Err(MailboxError::TooLong { what, bytes: text.len(), bytes_max })
 }
 
 fn is_false(value: &bool) -> bool {
@@ -165,8 +158,8 @@ impl fmt::Display for MessageId {
 }
 
 impl TryFrom<String> for MessageId {
-    type Error = Failure;
-    fn try_from(text: String) -> Result<MessageId, Failure> {
-        MessageId::new(&text).ok_or(Failure::BadId)
+    type Error = MailboxError;
+    fn try_from(text: String) -> Result<MessageId, MailboxError> {
+        MessageId::new(&text).ok_or(MailboxError::BadId)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::failure::Failure;
+use crate::failure::MailboxError;
 use crate::limits::NAME_BYTES_MAX;
 
 /// The name of a box: an agent of a team.
@@ -14,7 +14,7 @@ pub struct BoxName {
 
 impl BoxName {
     /// Makes the name of a box, unless a part of it could lead elsewhere.
-    pub fn new(team: &str, agent: &str) -> Result<BoxName, Failure> {
+    pub fn new(team: &str, agent: &str) -> Result<BoxName, MailboxError> {
         check_name(team)?;
         check_name(agent)?;
         Ok(BoxName { team: team.into(), agent: agent.into() })
@@ -38,7 +38,7 @@ impl fmt::Display for BoxName {
 }
 
 /// Checks a name of a team, an agent or a sender. One that begins with a dot is hidden, or leads upwards.
-pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
+pub(crate) fn check_name(name: &str) -> Result<(), MailboxError> {
     let problem = if name.is_empty() {
         "it is empty"
     } else if name.len() > NAME_BYTES_MAX {
@@ -52,7 +52,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
     } else {
         return Ok(());
     };
-    Err(Failure::BadName { name: name.chars().take(NAME_BYTES_MAX).collect(), problem })
+    Err(MailboxError::BadName { name: name.chars().take(NAME_BYTES_MAX).collect(), problem })
 }
 
 /// The files of one box. None but the box itself ends in `.json`, so no agent's name leads to another's file.

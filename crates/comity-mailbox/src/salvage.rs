@@ -6,25 +6,25 @@ use std::io;
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-use crate::damage::Problem;
+use crate::damage::DamageKind;
 use crate::limits::{SALVAGED_BYTES_MAX, UNREAD_MAX};
 use crate::message::{Message, MessageId};
 
 /// What a box holds.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
+pub(crate) struct BoxContents {
     pub(crate) messages: Vec<Message>,
-    pub(crate) problem: Option<Problem>,
+    pub(crate) problem: Option<DamageKind>,
 }
 
 /// Reads the bytes of a box. A file that was made but not yet written is an empty box.
-pub(crate) fn read(bytes: &[u8]) -> Contents {
+pub(crate) fn read(bytes: &[u8]) -> BoxContents {
     if bytes.is_empty() {
-        return Contents::default();
+        return BoxContents::default();
     }
     match serde_json::from_slice::<Vec<Message>>(bytes) {
         Ok(messages) if messages.iter().all(Message::is_within_bounds) => {
-            Contents { messages, problem: None }
+            BoxContents { messages, problem: None }
         }
         Ok(_) | Err(_) => salvage(bytes),
     }
@@ -34,10 +34,10 @@ pub(crate) fn read(bytes: &[u8]) -> Contents {
 /// string has no line ends, so what is found there is an entry, and not the words of one.
 ///
 /// Linear: a line is looked at again only if an error was found in a later place of it. Not recursive either.
-fn salvage(bytes: &[u8]) -> Contents {
-    let (mut messages, mut problem) = (Vec::new(), Problem::BadEntries);
+fn salvage(bytes: &[u8]) -> BoxContents {
+    let (mut messages, mut problem) = (Vec::new(), DamageKind::BadEntries);
     if !is_array(bytes) {
-        problem = Problem::Torn;
+        problem = DamageKind::Torn;
     }
     let mut at = 0;
     while let Some(start) = skip(bytes, at, |byte| byte.is_ascii_whitespace() || b",[]".contains(&byte)) {
@@ -48,7 +48,7 @@ fn salvage(bytes: &[u8]) -> Contents {
                 at = start + entries.byte_offset();
             }
             Some(Err(error)) => {
-                problem = Problem::Torn;
+                problem = DamageKind::Torn;
                 let failed_at = start + offset(&bytes[start..], &error);
                 let Some(next) = next_object(bytes, start, failed_at) else { break };
                 at = next;
@@ -62,7 +62,7 @@ fn salvage(bytes: &[u8]) -> Contents {
         bytes_left > 0
     };
     let messages: Vec<_> = messages.into_iter().take(UNREAD_MAX).take_while(fits).collect();
-    Contents { messages, problem: Some(problem) }
+    BoxContents { messages, problem: Some(problem) }
 }
 
 fn is_array(bytes: &[u8]) -> bool {

@@ -2,10 +2,8 @@
 
 /// A step that was just done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// The box exists.
+pub enum WriteStep {
     Created,
-    /// The box is locked.
     Locked,
     /// What is in it was read.
     Loaded,
@@ -17,7 +15,6 @@ pub enum Step {
     TemporaryWritten,
     /// They are on the disk.
     TemporarySynced,
-    /// It is the box.
     Replaced,
     /// That is on the disk, too.
     Stored,
@@ -29,20 +26,20 @@ pub enum Step {
     Archived,
 }
 
-impl Step {
+impl WriteStep {
     /// Every step.
-    pub const ALL: [Step; 12] = [
-        Step::Created,
-        Step::Locked,
-        Step::Loaded,
-        Step::SetAside,
-        Step::TemporaryMade,
-        Step::TemporaryWritten,
-        Step::TemporarySynced,
-        Step::Replaced,
-        Step::Stored,
-        Step::ArchiveRotated,
-        Step::ArchiveWritten,
-        Step::Archived,
+    pub const ALL: [WriteStep; 12] = [
+        WriteStep::Created,
+        WriteStep::Locked,
+        WriteStep::Loaded,
+        WriteStep::SetAside,
+        WriteStep::TemporaryMade,
+        WriteStep::TemporaryWritten,
+        WriteStep::TemporarySynced,
+        WriteStep::Replaced,
+        WriteStep::Stored,
+        WriteStep::ArchiveRotated,
+        WriteStep::ArchiveWritten,
+        WriteStep::Archived,
     ];
 }

@@ -6,82 +6,88 @@ use std::io::Write;
 
 use rustix::fs::OFlags;
 
+use crate::box_dir::{BoxDir, FileEntry, read_bounded};
 use crate::boxes::Mailboxes;
-use crate::damage::{Damage, Problem};
-use crate::failure::Failure;
+use crate::damage::{Damage, DamageKind};
+use crate::failure::MailboxError;
 use crate::limits::{FILE_BYTES_MAX, READ_KEPT_BYTES_MAX, READ_KEPT_MAX};
-use crate::lock::Lock;
+use crate::lock::BoxLock;
 use crate::message::Message;
 use crate::name::Files;
-use crate::place::{Found, Place, read_bounded};
 use crate::salvage;
-use crate::step::Step;
+use crate::step::WriteStep;
 
 /// A box that nobody else can change.
 pub(crate) struct Visit<'a> {
-    pub(crate) place: Place,
+    pub(crate) place: BoxDir,
     pub(crate) files: Files,
     pub(crate) messages: Vec<Message>,
     pub(crate) damage: Vec<Damage>,
     /// Whether the messages differ from what is in the file.
     pub(crate) is_changed: bool,
     boxes: &'a Mailboxes,
-    lock: Lock,
+    lock: BoxLock,
     steps: Cell<usize>,
 }
 
 impl<'a> Visit<'a> {
     /// Locks a box and reads it. A damaged one is mended at once.
-    pub(crate) fn begin(boxes: &'a Mailboxes, place: Place, files: Files) -> Result<Visit<'a>, Failure> {
-        let lock = Lock::take(&place, &files.lock(), boxes.patience)?;
+    pub(crate) fn begin(
+        boxes: &'a Mailboxes,
+        place: BoxDir,
+        files: Files,
+    ) -> Result<Visit<'a>, MailboxError> {
+        let lock = BoxLock::take(&place, &files.lock(), boxes.patience)?;
         let (messages, damage, steps) = (vec![], vec![], Cell::default());
         let mut visit = Visit { place, files, messages, damage, is_changed: false, boxes, lock, steps };
-        visit.did(Step::Locked);
+        visit.did(WriteStep::Locked);
         visit.load()?;
         Ok(visit)
     }
 
     /// Tells those who wait, and those who watch, of a step.
-    pub(crate) fn did(&self, step: Step) {
+    pub(crate) fn did(&self, step: WriteStep) {
         self.steps.set(self.steps.get() + 1);
         self.lock.moves_on(self.steps.get());
         self.boxes.did(step);
     }
 
-    fn load(&mut self) -> Result<(), Failure> {
+    fn load(&mut self) -> Result<(), MailboxError> {
         let name = self.files.mail.clone();
         let file = match self.place.find(&name, OFlags::RDONLY)? {
-            Found::Nothing => {
-                self.did(Step::Loaded);
+            FileEntry::Nothing => {
+                self.did(WriteStep::Loaded);
                 return Ok(());
             }
-            Found::Other => {
+            FileEntry::Other => {
                 let set_aside = self.place.move_aside(&name)?;
-                self.did(Step::SetAside);
-                self.damage.push(Damage { set_aside, problem: Problem::NoFile, salvaged: 0 });
+                self.did(WriteStep::SetAside);
+                self.damage.push(Damage { set_aside, problem: DamageKind::NoFile, salvaged: 0 });
                 return self.store();
             }
-            Found::File(file) => file,
+            FileEntry::File(file) => file,
         };
         let (bytes, is_cut) = read_bounded(&file, FILE_BYTES_MAX).map_err(self.place.failed(&name))?;
         let contents = salvage::read(&bytes);
         self.messages = contents.messages;
         self.is_changed = salvage::settle_ids(&mut self.messages).map_err(self.place.failed(&name))?;
-        self.did(Step::Loaded);
-        let Some(problem) = is_cut.then_some(Problem::TooLarge).or(contents.problem) else { return Ok(()) };
+        self.did(WriteStep::Loaded);
+        let Some(problem) = is_cut.then_some(DamageKind::TooLarge).or(contents.problem) else {
+            return Ok(());
+        };
         let set_aside = self.place.link_aside(&name)?;
-        self.did(Step::SetAside);
+        self.did(WriteStep::SetAside);
         self.damage.push(Damage { set_aside, problem, salvaged: self.messages.len() });
         self.store()
     }
 
     /// Replaces the file, such that it is the old one or the new one whatever happens.
-    pub(crate) fn store(&mut self) -> Result<(), Failure> {
+    pub(crate) fn store(&mut self) -> Result<(), MailboxError> {
         self.store_within(usize::MAX)
     }
 
     /// Replaces the file, unless it becomes too large.
-    pub(crate) fn store_within(&mut self, bytes_max: usize) -> Result<(), Failure> {
+    pub(crate) fn store_within(&mut self, bytes_max: usize) -> Result<(), MailboxError> {
         let bytes = encode(&self.messages);
         if bytes.len() > bytes_max {
             return Err(self.full());
@@ -96,22 +102,22 @@ impl<'a> Visit<'a> {
         Ok(())
     }
 
-    fn replace(&self, temporary: &str, bytes: &[u8]) -> Result<(), Failure> {
+    fn replace(&self, temporary: &str, bytes: &[u8]) -> Result<(), MailboxError> {
         let mut file = self.place.remake(temporary)?;
-        self.did(Step::TemporaryMade);
+        self.did(WriteStep::TemporaryMade);
         file.write_all(bytes).map_err(self.place.failed(temporary))?;
-        self.did(Step::TemporaryWritten);
+        self.did(WriteStep::TemporaryWritten);
         file.sync_data().map_err(self.place.failed(temporary))?;
-        self.did(Step::TemporarySynced);
+        self.did(WriteStep::TemporarySynced);
         self.place.rename(temporary, &self.files.mail)?;
-        self.did(Step::Replaced);
+        self.did(WriteStep::Replaced);
         self.place.sync()?;
-        self.did(Step::Stored);
+        self.did(WriteStep::Stored);
         Ok(())
     }
 
     /// Replaces the file if anything was changed.
-    pub(crate) fn store_changes(&mut self) -> Result<(), Failure> {
+    pub(crate) fn store_changes(&mut self) -> Result<(), MailboxError> {
         if self.is_changed { self.store() } else { Ok(()) }
     }
 
@@ -119,12 +125,12 @@ impl<'a> Visit<'a> {
         self.messages.iter().filter(|message| !message.read).count()
     }
 
-    pub(crate) fn full(&self) -> Failure {
-        Failure::Full { unread: self.unread() }
+    pub(crate) fn full(&self) -> MailboxError {
+        MailboxError::Full { unread: self.unread() }
     }
 
     /// Moves messages to the archive. Until the box is stored they are in both.
-    pub(crate) fn archive(&mut self, is_done: impl Fn(&Message) -> bool) -> Result<usize, Failure> {
+    pub(crate) fn archive(&mut self, is_done: impl Fn(&Message) -> bool) -> Result<usize, MailboxError> {
         let (done, rest): (Vec<_>, Vec<_>) = self.messages.drain(..).partition(|message| is_done(message));
         self.messages = rest;
         if done.is_empty() {
@@ -137,7 +143,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Moves all but the latest of the read messages to the archive.
-    pub(crate) fn stay_small(&mut self) -> Result<(), Failure> {
+    pub(crate) fn stay_small(&mut self) -> Result<(), MailboxError> {
         let (mut kept, mut bytes) = (0, 0);
         let mut first_kept = self.messages.len();
         for (place, message) in self.messages.iter().enumerate().rev().filter(|(_, message)| message.read) {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::context::{self, Context};
-use crate::message::{Incoming, Request, RequestId, Unreadable};
-use crate::refusal::Refusal;
-use crate::server::{Answer, Server};
+use crate::context::{self, RequestContext};
+use crate::message::{BadMessage, ClientRequest, Incoming, JsonRpcId};
+use crate::refusal::RpcError;
+use crate::server::{McpServer, RequestResult};
 use crate::tool::Call;
 use crate::version::Version;
 
@@ -17,25 +17,25 @@ pub enum Step {
     /// Run this call, then send what [`Server::finish`] makes of it.
     Call(Call),
     /// Give up the call of this id if it still runs, and send no reply to it.
-    Cancel(RequestId),
+    Cancel(JsonRpcId),
     /// Nothing is to be done.
     Nothing,
 }
 
 /// One connection, which remembers what its client said in the handshake.
 #[derive(Debug)]
-pub struct Connection {
-    server: Arc<Server>,
+pub struct McpConnection {
+    server: Arc<McpServer>,
     /// For requests that do not stand alone.
-    handshake: Context,
+    handshake: RequestContext,
 }
 
-impl Connection {
+impl McpConnection {
     /// A connection on which nothing was said yet.
-    pub fn new(server: Arc<Server>) -> Self {
+    pub fn new(server: Arc<McpServer>) -> Self {
         // Requests before the handshake are served as if it had happened: some clients are hasty.
-        let handshake = Context { version: Version::NEWEST_WITH_HANDSHAKE, client: None };
-        Connection { server, handshake }
+        let handshake = RequestContext { version: Version::NEWEST_WITH_HANDSHAKE, client: None };
+        McpConnection { server, handshake }
     }
 
     /// Takes one message: a line with or without its line break, of any bytes.
@@ -46,14 +46,14 @@ impl Connection {
         match Incoming::parse(message) {
             Ok(Incoming::Request(request)) => self.request(request),
             Ok(Incoming::Notification { method, params }) if method == "notifications/cancelled" => {
-                params.get("requestId").and_then(RequestId::from_value).map_or(Step::Nothing, Step::Cancel)
+                params.get("requestId").and_then(JsonRpcId::from_value).map_or(Step::Nothing, Step::Cancel)
             }
             Ok(Incoming::Notification { .. } | Incoming::Response) => Step::Nothing,
-            Err(Unreadable { id, refusal }) => Step::Reply(refusal.reply(id.as_ref())),
+            Err(BadMessage { id, refusal }) => Step::Reply(refusal.reply(id.as_ref())),
         }
     }
 
-    fn request(&mut self, request: Request) -> Step {
+    fn request(&mut self, request: ClientRequest) -> Step {
         if request.method == "initialize" {
             let (handshake, reply) = self.server.initialize(&request);
             self.handshake = handshake;
@@ -61,13 +61,13 @@ impl Connection {
         }
         let id = request.id.clone();
         match self.answer(request) {
-            Ok(Answer::Reply(reply)) => Step::Reply(reply),
-            Ok(Answer::Call(call)) => Step::Call(call),
+            Ok(RequestResult::Reply(reply)) => Step::Reply(reply),
+            Ok(RequestResult::Call(call)) => Step::Call(call),
             Err(refusal) => Step::Reply(refusal.reply(Some(&id))),
         }
     }
 
-    fn answer(&self, request: Request) -> Result<Answer, Refusal> {
+    fn answer(&self, request: ClientRequest) -> Result<RequestResult, RpcError> {
         let context = context::stand_alone(&request)?.unwrap_or_else(|| self.handshake.clone());
         self.server.answer(request, context)
     }

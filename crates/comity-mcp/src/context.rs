@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::message::Request;
-use crate::refusal::{Code, Refusal};
+use crate::message::ClientRequest;
+use crate::refusal::{Code, RpcError};
 use crate::version::Version;
 
 /// The method that asks what the server speaks and offers, with no handshake before it.
@@ -22,7 +22,6 @@ pub struct ClientInfo {
     /// Its version; empty when it gave none.
     #[serde(default)]
     pub version: String,
-    /// Its name for people.
     pub title: Option<String>,
 }
 
@@ -34,18 +33,18 @@ impl ClientInfo {
 
 /// The circumstances under which a request is answered.
 #[derive(Debug, Clone)]
-pub(crate) struct Context {
+pub(crate) struct RequestContext {
     pub(crate) version: Version,
     pub(crate) client: Option<ClientInfo>,
 }
 
 /// The version that the request names in its own `_meta`.
-pub(crate) fn named_version(request: &Request) -> Option<&str> {
+pub(crate) fn named_version(request: &ClientRequest) -> Option<&str> {
     meta(request)?.get(META_VERSION)?.as_str()
 }
 
 /// The context of a request that stands alone, or `None` for one that leans on a handshake.
-pub(crate) fn stand_alone(request: &Request) -> Result<Option<Context>, Refusal> {
+pub(crate) fn stand_alone(request: &ClientRequest) -> Result<Option<RequestContext>, RpcError> {
     let meta = meta(request);
     let leans = !meta.is_some_and(|meta| meta.contains_key(META_VERSION));
     if leans && request.method != DISCOVER {
@@ -55,25 +54,25 @@ pub(crate) fn stand_alone(request: &Request) -> Result<Option<Context>, Refusal>
         return Err(missing_version());
     };
     let Some(version) = Version::named(name) else {
-        return Err(Refusal::unsupported_version(name));
+        return Err(RpcError::unsupported_version(name));
     };
     let capabilities = meta.and_then(|meta| meta.get(META_CAPABILITIES));
     if !capabilities.is_some_and(Value::is_object) {
         return Err(missing(META_CAPABILITIES, "an object"));
     }
     let client = ClientInfo::from_value(meta.and_then(|meta| meta.get(META_CLIENT)));
-    Ok(Some(Context { version, client }))
+    Ok(Some(RequestContext { version, client }))
 }
 
 /// The refusal of a request that should stand alone and names no version.
-pub(crate) fn missing_version() -> Refusal {
+pub(crate) fn missing_version() -> RpcError {
     missing(META_VERSION, "a string")
 }
 
-fn missing(key: &str, kind: &str) -> Refusal {
-    Refusal::new(Code::InvalidParams, format!("\"_meta\" must have \"{key}\", {kind}"))
+fn missing(key: &str, kind: &str) -> RpcError {
+    RpcError::new(Code::InvalidParams, format!("\"_meta\" must have \"{key}\", {kind}"))
 }
 
-fn meta(request: &Request) -> Option<&Map<String, Value>> {
+fn meta(request: &ClientRequest) -> Option<&Map<String, Value>> {
     request.params.get("_meta")?.as_object()
 }

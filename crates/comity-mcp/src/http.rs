@@ -5,11 +5,11 @@
 
 mod headers;
 
-use crate::context::{self, Context};
-use crate::message::{Incoming, MESSAGE_BYTES_MAX, Request, Unreadable};
-use crate::refusal::{Code, Refusal};
-use crate::server::{Answer, Server};
-use crate::tool::{Call, Ticket, ToolOutcome};
+use crate::context::{self, RequestContext};
+use crate::message::{BadMessage, ClientRequest, Incoming, MESSAGE_BYTES_MAX};
+use crate::refusal::{Code, RpcError};
+use crate::server::{McpServer, RequestResult};
+use crate::tool::{Call, CallTicket, ToolOutcome};
 use crate::version::Version;
 use headers::Headers;
 
@@ -22,18 +22,15 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 /// An HTTP request to the MCP endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpRequest<'a> {
-    /// The HTTP method.
     pub method: &'a str,
     /// All headers, with repeated ones repeated; names in any case.
     pub headers: &'a [(&'a str, &'a [u8])],
-    /// The body.
     pub body: &'a [u8],
 }
 
 /// An HTTP response to send.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// The status code.
     pub status: u16,
     /// The headers that matter to the protocol; caching and length are the caller's.
     pub headers: Vec<(&'static str, &'static str)>,
@@ -44,14 +41,13 @@ pub struct HttpResponse {
 /// What a request asks of the caller.
 #[derive(Debug)]
 pub enum HttpStep {
-    /// Send this response now.
     Respond(HttpResponse),
     /// Run this call, then send what [`finish`] makes of it.
     Call(Call),
 }
 
 /// Takes one HTTP request.
-pub fn receive(server: &Server, request: &HttpRequest<'_>) -> HttpStep {
+pub fn receive(server: &McpServer, request: &HttpRequest<'_>) -> HttpStep {
     let headers = Headers(request.headers);
     // GET would open a stream and DELETE end a session; there are neither.
     if request.method != "POST" {
@@ -66,7 +62,7 @@ pub fn receive(server: &Server, request: &HttpRequest<'_>) -> HttpStep {
     }
     let message = match Incoming::parse(request.body) {
         Ok(message) => message,
-        Err(Unreadable { id, refusal }) => return respond(400, vec![JSON], refusal.reply(id.as_ref())),
+        Err(BadMessage { id, refusal }) => return respond(400, vec![JSON], refusal.reply(id.as_ref())),
     };
     match message {
         Incoming::Request(request) => answer(server, &headers, request),
@@ -76,7 +72,7 @@ pub fn receive(server: &Server, request: &HttpRequest<'_>) -> HttpStep {
 }
 
 /// The response to a call that came out.
-pub fn finish(server: &Server, ticket: &Ticket, outcome: &ToolOutcome) -> HttpResponse {
+pub fn finish(server: &McpServer, ticket: &CallTicket, outcome: &ToolOutcome) -> HttpResponse {
     HttpResponse { status: 200, headers: vec![JSON], body: server.finish(ticket, outcome) }
 }
 
@@ -85,7 +81,7 @@ pub fn event(message: &str) -> String {
     format!("event: message\ndata: {message}\n\n")
 }
 
-fn answer(server: &Server, headers: &Headers<'_>, request: Request) -> HttpStep {
+fn answer(server: &McpServer, headers: &Headers<'_>, request: ClientRequest) -> HttpStep {
     let id = request.id.clone();
     let context = match admit(headers, &request) {
         Ok(context) => context,
@@ -96,8 +92,8 @@ fn answer(server: &Server, headers: &Headers<'_>, request: Request) -> HttpStep 
     }
     let stateless = context.version.is_stateless();
     match server.answer(request, context) {
-        Ok(Answer::Reply(reply)) => respond(200, vec![JSON], reply),
-        Ok(Answer::Call(call)) => HttpStep::Call(call),
+        Ok(RequestResult::Reply(reply)) => respond(200, vec![JSON], reply),
+        Ok(RequestResult::Call(call)) => HttpStep::Call(call),
         Err(refusal) => {
             let status = if stateless && refusal.code == Code::MethodNotFound { 404 } else { 200 };
             respond(status, vec![JSON], refusal.reply(Some(&id)))
@@ -106,11 +102,11 @@ fn answer(server: &Server, headers: &Headers<'_>, request: Request) -> HttpStep 
 }
 
 /// Checks what the headers say against the body, and finds the version to answer in.
-fn admit(headers: &Headers<'_>, request: &Request) -> Result<Context, Refusal> {
+fn admit(headers: &Headers<'_>, request: &ClientRequest) -> Result<RequestContext, RpcError> {
     if request.method == "initialize" {
         // The version is still to be agreed on, so the header that names one is not looked at.
         headers.match_method_if_sent(request)?;
-        return Ok(Context { version: Version::NEWEST_WITH_HANDSHAKE, client: None });
+        return Ok(RequestContext { version: Version::NEWEST_WITH_HANDSHAKE, client: None });
     }
     if let Some(named) = context::named_version(request) {
         headers.match_version(named)?;
@@ -126,18 +122,18 @@ fn admit(headers: &Headers<'_>, request: &Request) -> Result<Context, Refusal> {
     if version.is_stateless() {
         return Err(context::missing_version());
     }
-    Ok(Context { version, client: None })
+    Ok(RequestContext { version, client: None })
 }
 
-fn refuse_responses(version: Version) -> Result<(), Refusal> {
+fn refuse_responses(version: Version) -> Result<(), RpcError> {
     if version.is_stateless() {
-        return Err(Refusal::new(Code::InvalidRequest, "clients must not send responses in this version"));
+        return Err(RpcError::new(Code::InvalidRequest, "clients must not send responses in this version"));
     }
     Ok(())
 }
 
 /// The response to a message that wants no reply.
-fn accept(verdict: Result<(), Refusal>) -> HttpStep {
+fn accept(verdict: Result<(), RpcError>) -> HttpStep {
     match verdict {
         Ok(()) => respond(202, vec![], String::new()),
         Err(refusal) => respond(400, vec![JSON], refusal.reply(None)),

@@ -37,9 +37,9 @@ mod server;
 mod tool;
 mod version;
 
-pub use connection::{Connection, Step};
+pub use connection::{McpConnection, Step};
 pub use context::ClientInfo;
-pub use message::{MESSAGE_BYTES_MAX, ProgressToken, RequestId, progress};
-pub use server::{Server, ServerInfo};
-pub use tool::{Call, Effect, Image, Ticket, Tool, ToolOutcome};
+pub use message::{JsonRpcId, MESSAGE_BYTES_MAX, ProgressToken, progress};
+pub use server::{McpServer, ServerInfo};
+pub use tool::{Call, CallTicket, ImageData, Tool, ToolEffect, ToolOutcome};
 pub use version::Version;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
 use serde_json::{Map, Number, Value};
 
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, RpcError};
 
 /// Longest message that is read; a longer one is refused unread.
 pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -12,18 +12,16 @@ pub const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The id of a request: a string or an integer, echoed exactly.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
-pub enum RequestId {
-    /// An integer.
+pub enum JsonRpcId {
     Number(Number),
-    /// A string.
     Text(String),
 }
 
-impl RequestId {
+impl JsonRpcId {
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Number(number) if !number.is_f64() => Some(RequestId::Number(number.clone())),
-            Value::String(text) => Some(RequestId::Text(text.clone())),
+            Value::Number(number) if !number.is_f64() => Some(JsonRpcId::Number(number.clone())),
+            Value::String(text) => Some(JsonRpcId::Text(text.clone())),
             _ => None,
         }
     }
@@ -32,11 +30,11 @@ impl RequestId {
 /// The token under which a client wants to hear of a call's progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
-pub struct ProgressToken(RequestId);
+pub struct ProgressToken(JsonRpcId);
 
 impl ProgressToken {
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
-        RequestId::from_value(value).map(ProgressToken)
+        JsonRpcId::from_value(value).map(ProgressToken)
     }
 }
 
@@ -49,7 +47,7 @@ pub fn progress(token: &ProgressToken, step: u64, message: &str) -> String {
 /// A message from the client, taken apart but not yet understood.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    Request(Request),
+    Request(ClientRequest),
     Notification {
         method: String,
         params: Map<String, Value>,
@@ -60,23 +58,23 @@ pub(crate) enum Incoming {
 
 /// A request from the client.
 #[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) id: RequestId,
+pub(crate) struct ClientRequest {
+    pub(crate) id: JsonRpcId,
     pub(crate) method: String,
     pub(crate) params: Map<String, Value>,
 }
 
 /// A message that could not be taken apart, and its id if that much was readable.
 #[derive(Debug)]
-pub(crate) struct Unreadable {
-    pub(crate) id: Option<RequestId>,
-    pub(crate) refusal: Refusal,
+pub(crate) struct BadMessage {
+    pub(crate) id: Option<JsonRpcId>,
+    pub(crate) refusal: RpcError,
 }
 
 impl Incoming {
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Incoming, Unreadable> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Incoming, BadMessage> {
         let unreadable =
-            |code, message: String| Unreadable { id: None, refusal: Refusal::new(code, message) };
+            |code, message: String| BadMessage { id: None, refusal: RpcError::new(code, message) };
         if bytes.len() > MESSAGE_BYTES_MAX {
             let why = format!("the message has {} bytes; the limit is {MESSAGE_BYTES_MAX}", bytes.len());
             return Err(unreadable(Code::InvalidRequest, why));
@@ -95,8 +93,8 @@ impl Incoming {
                 unreadable(Code::ParseError, format!("not JSON: {error}"))
             }
         })?;
-        let id = envelope.id.as_ref().and_then(RequestId::from_value);
-        envelope.open(id.clone()).map_err(|refusal| Unreadable { id, refusal })
+        let id = envelope.id.as_ref().and_then(JsonRpcId::from_value);
+        envelope.open(id.clone()).map_err(|refusal| BadMessage { id, refusal })
     }
 }
 
@@ -117,8 +115,8 @@ struct Envelope {
 }
 
 impl Envelope {
-    fn open(self, id: Option<RequestId>) -> Result<Incoming, Refusal> {
-        let invalid = |message| Err(Refusal::new(Code::InvalidRequest, message));
+    fn open(self, id: Option<JsonRpcId>) -> Result<Incoming, RpcError> {
+        let invalid = |message| Err(RpcError::new(Code::InvalidRequest, message));
         if self.jsonrpc != Some(Value::from("2.0")) {
             return invalid("\"jsonrpc\" must be \"2.0\"");
         }
@@ -136,10 +134,10 @@ impl Envelope {
         match (self.id, id, params) {
             // Never answered, not even when it makes no sense.
             (None, _, params) => Ok(Incoming::Notification { method, params: params.unwrap_or_default() }),
-            (Some(_), Some(id), Some(params)) => Ok(Incoming::Request(Request { id, method, params })),
+            (Some(_), Some(id), Some(params)) => Ok(Incoming::Request(ClientRequest { id, method, params })),
             (Some(_), None, _) => invalid("\"id\" must be a string or an integer"),
             (Some(_), Some(_), None) => {
-                Err(Refusal::new(Code::InvalidParams, "\"params\" must be an object"))
+                Err(RpcError::new(Code::InvalidParams, "\"params\" must be an object"))
             }
         }
     }
@@ -156,14 +154,14 @@ pub(crate) fn render(message: &impl Serialize) -> String {
 }
 
 /// Writes the reply to a request that succeeded.
-pub(crate) fn render_result(id: &RequestId, result: &impl Serialize) -> String {
+pub(crate) fn render_result(id: &JsonRpcId, result: &impl Serialize) -> String {
     render(&ResultReply { jsonrpc: "2.0", id, result })
 }
 
 #[derive(Serialize)]
 struct ResultReply<'a, T> {
     jsonrpc: &'static str,
-    id: &'a RequestId,
+    id: &'a JsonRpcId,
     result: &'a T,
 }
 

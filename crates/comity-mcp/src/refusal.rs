@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::message::{RequestId, render};
+use crate::message::{JsonRpcId, render};
 use crate::version::Version;
 
 /// Longest piece of a client's text that a refusal repeats.
@@ -21,19 +21,19 @@ pub(crate) enum Code {
 
 /// Why a request gets an error instead of a result.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct RpcError {
     pub(crate) code: Code,
     message: String,
     data: Option<VersionData>,
 }
 
-impl Refusal {
+impl RpcError {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Refusal { code, message: message.into(), data: None }
+        RpcError { code, message: message.into(), data: None }
     }
 
     pub(crate) fn unsupported_version(requested: &str) -> Self {
-        Refusal {
+        RpcError {
             code: Code::UnsupportedVersion,
             message: format!("protocol version {} is not supported", quote(requested)),
             data: Some(VersionData { supported: Version::SPOKEN, requested: clip(requested).to_owned() }),
@@ -41,7 +41,7 @@ impl Refusal {
     }
 
     /// The error reply; the id is null when the request was too broken to have one.
-    pub(crate) fn reply(&self, id: Option<&RequestId>) -> String {
+    pub(crate) fn reply(&self, id: Option<&JsonRpcId>) -> String {
         let error = Error { code: self.code as i32, message: &self.message, data: self.data.as_ref() };
         render(&ErrorReply { jsonrpc: "2.0", id, error })
     }
@@ -68,7 +68,7 @@ struct VersionData {
 #[derive(Serialize)]
 struct ErrorReply<'a> {
     jsonrpc: &'static str,
-    id: Option<&'a RequestId>,
+    id: Option<&'a JsonRpcId>,
     error: Error<'a>,
 }
 

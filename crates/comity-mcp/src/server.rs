@@ -3,21 +3,18 @@
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::context::{ClientInfo, Context, DISCOVER};
-use crate::message::{ProgressToken, Request, render_result};
-use crate::refusal::{Code, Refusal, quote};
+use crate::context::{ClientInfo, DISCOVER, RequestContext};
+use crate::message::{ClientRequest, ProgressToken, render_result};
+use crate::refusal::{Code, RpcError, quote};
 use crate::results::{CallFinished, Discovered, Initialized, Pong, Stamp, ToolList};
-use crate::tool::{Call, Ticket, Tool, ToolOutcome};
+use crate::tool::{Call, CallTicket, Tool, ToolOutcome};
 use crate::version::Version;
 
 /// How the server names itself to clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerInfo {
-    /// The program.
     pub name: String,
-    /// Its name for people.
     pub title: Option<String>,
-    /// Its version.
     pub version: String,
     /// How to use the tools together, for the model.
     pub instructions: Option<String>,
@@ -25,7 +22,7 @@ pub struct ServerInfo {
 
 /// A server: its name and its tools, which never change while it lives.
 #[derive(Debug)]
-pub struct Server {
+pub struct McpServer {
     info: ServerInfo,
     tool_names: Vec<String>,
     /// Written once, so that every listing is the same to the byte and prompt caches hold.
@@ -34,15 +31,15 @@ pub struct Server {
 
 /// What a request leads to when it is not refused.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum RequestResult {
     Reply(String),
     Call(Call),
 }
 
-impl Server {
+impl McpServer {
     /// A server that lists these tools in this order.
     pub fn new(info: ServerInfo, tools: Vec<Tool>) -> Self {
-        Server {
+        McpServer {
             info,
             tool_names: tools.iter().map(|tool| tool.name.clone()).collect(),
             tool_list: to_raw_value(&tools).expect("tools have string keys"),
@@ -50,42 +47,46 @@ impl Server {
     }
 
     /// Writes the reply to a call that came out; a cancelled call gets none.
-    pub fn finish(&self, ticket: &Ticket, outcome: &ToolOutcome) -> String {
+    pub fn finish(&self, ticket: &CallTicket, outcome: &ToolOutcome) -> String {
         let stamp = Stamp::of(ticket.version, &self.info);
         render_result(&ticket.id, &CallFinished::new(outcome, stamp))
     }
 
     /// Answers the handshake; the context holds for the requests that follow it.
-    pub(crate) fn initialize(&self, request: &Request) -> (Context, String) {
+    pub(crate) fn initialize(&self, request: &ClientRequest) -> (RequestContext, String) {
         let asked = request.params.get("protocolVersion").and_then(Value::as_str);
         let version = Version::negotiate(asked);
         let client = ClientInfo::from_value(request.params.get("clientInfo"));
         let reply = render_result(&request.id, &Initialized::new(version, &self.info));
-        (Context { version, client }, reply)
+        (RequestContext { version, client }, reply)
     }
 
     /// Answers any request but the handshake.
-    pub(crate) fn answer(&self, request: Request, context: Context) -> Result<Answer, Refusal> {
+    pub(crate) fn answer(
+        &self,
+        request: ClientRequest,
+        context: RequestContext,
+    ) -> Result<RequestResult, RpcError> {
         let id = &request.id;
         let version = context.version;
         match request.method.as_str() {
-            DISCOVER => Ok(Answer::Reply(render_result(id, &Discovered::new(&self.info)))),
+            DISCOVER => Ok(RequestResult::Reply(render_result(id, &Discovered::new(&self.info)))),
             // Everything fits on one page, so a cursor changes nothing.
             "tools/list" => {
                 let list = ToolList::new(&self.tool_list, Stamp::of(version, &self.info));
-                Ok(Answer::Reply(render_result(id, &list)))
+                Ok(RequestResult::Reply(render_result(id, &list)))
             }
-            "tools/call" => self.call(request, context).map(Answer::Call),
-            "ping" if !version.is_stateless() => Ok(Answer::Reply(render_result(id, &Pong {}))),
+            "tools/call" => self.call(request, context).map(RequestResult::Call),
+            "ping" if !version.is_stateless() => Ok(RequestResult::Reply(render_result(id, &Pong {}))),
             unknown => {
                 let message = format!("there is no method {} in {}", quote(unknown), version.name());
-                Err(Refusal::new(Code::MethodNotFound, message))
+                Err(RpcError::new(Code::MethodNotFound, message))
             }
         }
     }
 
-    fn call(&self, mut request: Request, context: Context) -> Result<Call, Refusal> {
-        let invalid = |message: String| Err(Refusal::new(Code::InvalidParams, message));
+    fn call(&self, mut request: ClientRequest, context: RequestContext) -> Result<Call, RpcError> {
+        let invalid = |message: String| Err(RpcError::new(Code::InvalidParams, message));
         let meta = match request.params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
             Some(_) | None => Map::new(),
@@ -106,7 +107,7 @@ impl Server {
             Some(_) => return invalid(format!("the arguments of {tool} must be an object")),
         };
         Ok(Call {
-            ticket: Ticket { id: request.id, version: context.version },
+            ticket: CallTicket { id: request.id, version: context.version },
             tool,
             arguments,
             progress_token: meta.get("progressToken").and_then(ProgressToken::from_value),
@@ -117,7 +118,7 @@ impl Server {
 }
 
 #[cfg(test)]
-pub(crate) fn sample() -> Server {
+pub(crate) fn sample() -> McpServer {
     let info = ServerInfo {
         name: "comity".to_owned(),
         title: Some("Comity".to_owned()),
@@ -129,9 +130,9 @@ pub(crate) fn sample() -> Server {
     let claim = Tool {
         name: "claim".to_owned(),
         title: Some("Claim a path".to_owned()),
-        effect: crate::tool::Effect::Adds,
+        effect: crate::tool::ToolEffect::Adds,
         always_load: true,
         ..locks.clone()
     };
-    Server::new(info, vec![locks, claim])
+    McpServer::new(info, vec![locks, claim])
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::context::ClientInfo;
-use crate::message::{ProgressToken, RequestId};
+use crate::message::{JsonRpcId, ProgressToken};
 use crate::version::Version;
 
 /// One tool of the server.
@@ -12,21 +12,20 @@ use crate::version::Version;
 pub struct Tool {
     /// The name by which it is called.
     pub name: String,
-    /// Its name for people.
     pub title: Option<String>,
     /// What it does, for the model.
     pub description: String,
     /// The JSON Schema of its arguments: `"type": "object"`, and no `x-mcp-header`, which is not checked.
     pub input_schema: Value,
     /// What calling it can do to the server's state.
-    pub effect: Effect,
+    pub effect: ToolEffect,
     /// Asks Claude to show the tool to the model at once instead of behind a tool search.
     pub always_load: bool,
 }
 
 /// What a call can do; clients ask people less often before the harmless ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// It only looks.
     Reads,
     /// It adds, and takes nothing away.
@@ -43,7 +42,7 @@ impl Tool {
             title: None,
             description: description.to_owned(),
             input_schema,
-            effect: Effect::Reads,
+            effect: ToolEffect::Reads,
             always_load: false,
         }
     }
@@ -53,7 +52,7 @@ impl Tool {
 #[derive(Debug, Clone)]
 pub struct Call {
     /// What the reply has to carry; give it back to [`crate::Server::finish`].
-    pub ticket: Ticket,
+    pub ticket: CallTicket,
     /// The name of the tool, which the server has.
     pub tool: String,
     /// The arguments, not yet checked against the schema.
@@ -68,9 +67,9 @@ pub struct Call {
 
 /// The claim of a running call on a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Ticket {
+pub struct CallTicket {
     /// The request to reply to.
-    pub id: RequestId,
+    pub id: JsonRpcId,
     /// The version to reply in.
     pub version: Version,
 }
@@ -83,7 +82,7 @@ pub struct ToolOutcome {
     /// The same answer as data: some clients show the model only this, so it must be full as well.
     pub structured: Option<Value>,
     /// A picture that belongs to the answer.
-    pub image: Option<Image>,
+    pub image: Option<ImageData>,
     /// Whether the tool refused or failed; the model sees the text either way.
     pub is_error: bool,
 }
@@ -91,10 +90,9 @@ pub struct ToolOutcome {
 /// A picture in an answer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Image {
+pub struct ImageData {
     /// Its bytes, in Base64.
     pub data: String,
-    /// Such as image/png.
     pub mime_type: String,
 }
 
@@ -149,10 +147,10 @@ struct Annotations {
 
 impl Annotations {
     /// What is left out is taken for the worst case, so only the better cases are written: every agent reads them.
-    fn of(effect: Effect) -> Self {
+    fn of(effect: ToolEffect) -> Self {
         Annotations {
-            read_only_hint: (effect == Effect::Reads).then_some(true),
-            destructive_hint: (effect == Effect::Adds).then_some(false),
+            read_only_hint: (effect == ToolEffect::Reads).then_some(true),
+            destructive_hint: (effect == ToolEffect::Adds).then_some(false),
             // The tools act on the server's own state, never on the world at large.
             open_world_hint: false,
         }

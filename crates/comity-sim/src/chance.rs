@@ -1,30 +1,44 @@
 //! What happens next, chosen by chance from what is possible.
 
 mod moves;
+mod orphans;
 mod permissions;
 mod pools;
 mod post;
 mod tasks;
 
-use comity_core::agents::{Ending, Process, Profile};
-use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::agents::{AgentAsk, Ending, Process, Profile};
+use comity_core::locks::{Hold, LockAsk, LockMode, Wanted};
+use comity_core::notices::NoticeAsk;
+use comity_core::queues::QueueAsk;
 use comity_core::{AgentId, Ask, Fence, Key, Millis, Principal, Ticket, Timestamp, TokenHash};
 
 use crate::oracle::Oracle;
 use crate::rng::Rng;
-use crate::stage::{Spot, Stage};
+use crate::sim_paths::{SimPaths, Spot};
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
-    /// Somebody asks for something.
-    Asked { who: Principal, ask: Ask, key: Option<Key> },
+    Asked {
+        who: Principal,
+        ask: Ask,
+        key: Option<Key>,
+    },
     /// An earlier ask comes again.
-    Repeated { who: Principal, ask: Ask, key: Key },
+    Repeated {
+        who: Principal,
+        ask: Ask,
+        key: Key,
+    },
     /// Time passes until this moment.
     Passed(Timestamp),
     /// The server stops and starts again.
-    Restarted { floor: Fence, from_snapshot: bool, through_json: bool },
+    Restarted {
+        floor: Fence,
+        from_snapshot: bool,
+        through_json: bool,
+    },
     /// A snapshot is put aside for a later start.
     Snapshot,
 }
@@ -37,7 +51,7 @@ const AGENTS_MAX: usize = 6;
 /// What chance needs to know.
 pub(crate) struct Scene<'a> {
     pub(crate) rng: &'a mut Rng,
-    pub(crate) stage: &'a Stage,
+    pub(crate) paths: &'a SimPaths,
     pub(crate) oracle: &'a Oracle,
     pub(crate) keyed: &'a [(Principal, Ask, Key)],
     /// The last locks that were given: who got what with which fence.
@@ -80,6 +94,7 @@ impl Scene<'_> {
                 return self.asked(who, ask);
             }
             540..590 => return self.branch(&living),
+            590..625 if self.oracle.has_orphans() => return self.orphan(&living),
             _ => {}
         }
         let agent = self.rng.pick(&living).copied();
@@ -90,7 +105,10 @@ impl Scene<'_> {
         let ask = self.ask(agent, &living, who);
         let by_system = matches!(
             ask,
-            Ask::Inspected { .. } | Ask::Seen { .. } | Ask::Disconnect { .. } | Ask::Idle { .. }
+            Ask::Lock(LockAsk::Inspected { .. })
+                | Ask::Agent(AgentAsk::Seen { .. })
+                | Ask::Agent(AgentAsk::Disconnect { .. })
+                | Ask::Agent(AgentAsk::Idle { .. })
         );
         let who = if by_system && self.rng.happens(70) { Principal::System } else { who };
         self.asked(who, ask)
@@ -110,41 +128,48 @@ impl Scene<'_> {
             30..44 => self.permission(agent, who),
             44..54 => {
                 let spots = self.spots_of(who);
-                Ask::Unlock { project: spots.0, patterns: spots.1 }
+                Ask::Lock(LockAsk::Unlock { project: spots.0, patterns: spots.1 })
             }
-            54..56 => Ask::UnlockAll,
+            54..56 => Ask::Lock(LockAsk::UnlockAll),
             56..60 => {
                 let (project, patterns) = self.spots_of(who);
-                Ask::Release { project, patterns, reason: None }
+                Ask::Lock(LockAsk::Release { project, patterns, reason: None })
             }
             60..64 => {
                 let (project, patterns) = self.spots_of(who);
-                Ask::Extend { project, patterns, ttl: self.ttl(), reason: None }
+                Ask::Lock(LockAsk::Extend { project, patterns, ttl: self.ttl(), reason: None })
             }
             64..70 => {
                 let (project, patterns) = self.spots_of(who);
                 let to = self.rng.pick(living).map_or(Principal::Human, |to| Principal::Agent(*to));
-                Ask::HandOver { project, patterns, to, reason: Some("a change of plan".into()) }
+                Ask::Lock(LockAsk::HandOver {
+                    project,
+                    patterns,
+                    to,
+                    reason: Some("a change of plan".into()),
+                })
             }
             70..73 => {
                 let waits: Vec<Ticket> = self.oracle.waits.keys().copied().collect();
                 let ticket = self.rng.pick(&waits).copied().unwrap_or(Ticket(1));
-                Ask::CancelWait { ticket }
+                Ask::Queue(QueueAsk::Cancel { ticket })
             }
-            73..79 => Ask::Seen { agent },
-            79..81 => Ask::Idle { agent, idle: self.rng.happens(50) },
-            81..83 => Ask::Disconnect { agent },
-            83..84 => {
-                Ask::KnowProcess { agent, process: Process { pid: 1, start: self.rng.between(1, 100) } }
-            }
-            84..85 => Ask::AddToken { agent, token: self.token() },
-            85..88 => Ask::TakeNotices,
-            88..90 => Ask::End { agent, ending: Ending::Exited, cause: "goodbye".into() },
+            73..79 => Ask::Agent(AgentAsk::Seen { agent }),
+            79..81 => Ask::Agent(AgentAsk::Idle { agent, idle: self.rng.happens(50) }),
+            81..83 => Ask::Agent(AgentAsk::Disconnect { agent }),
+            83..84 => Ask::Agent(AgentAsk::KnowProcess {
+                agent,
+                process: Process { pid: 1, start: self.rng.between(1, 100) },
+            }),
+            84..85 => Ask::Agent(AgentAsk::AddToken { agent, token: self.token() }),
+            85..88 => Ask::Notice(NoticeAsk::Take),
+            88..90 => Ask::Agent(AgentAsk::End { agent, ending: Ending::Exited, cause: "goodbye".into() }),
             90..95 => {
                 let lapsed = self.oracle.locks.iter().filter(|(_, lock)| lock.hold != Hold::Held);
                 let lapsed: Vec<Fence> = lapsed.map(|(fence, _)| *fence).collect();
                 let fence = self.rng.pick(&lapsed).copied().unwrap_or(self.oracle.fence);
-                Ask::Inspected { fence, left: self.rng.happens(30).then(Vec::new) }
+                let some = if self.rng.happens(50) { vec!["src/main.rs".into()] } else { vec![] };
+                Ask::Lock(LockAsk::Inspected { fence, left: self.rng.happens(45).then_some(some) })
             }
             _ => self.guarded_act(),
         }
@@ -155,7 +180,7 @@ impl Scene<'_> {
         let mode = if self.rng.happens(30) { LockMode::Shared } else { LockMode::Exclusive };
         let wants = (0..several).map(|_| self.wanted(mode)).collect();
         let wait = self.rng.happens(45).then(|| Millis(self.rng.between(1_000, 90_000)));
-        Ask::Lock { wants, wait }
+        Ask::Lock(LockAsk::Lock { wants, wait })
     }
 
     fn wanted(&mut self, mode: LockMode) -> Wanted {
@@ -170,10 +195,10 @@ impl Scene<'_> {
 
     /// Spots come in pairs, one for each project; the second is used less, and the whole repository rarely.
     fn spot(&mut self) -> Spot {
-        let pairs = self.stage.spots.len() / 2;
+        let pairs = self.paths.spots.len() / 2;
         let bound = if self.rng.happens(3) { pairs } else { pairs - 1 };
         let pair = self.rng.below(bound);
-        self.stage.spots[2 * pair + usize::from(self.rng.happens(10))].clone()
+        self.paths.spots[2 * pair + usize::from(self.rng.happens(10))].clone()
     }
 
     /// Where `who` holds something, most of the time.
@@ -198,10 +223,12 @@ impl Scene<'_> {
     fn guarded_act(&mut self) -> Ask {
         let mode = if self.rng.happens(70) { LockMode::Exclusive } else { LockMode::Shared };
         match self.rng.pick(self.given).cloned() {
-            Some((_, spot, fence)) => {
-                Ask::CheckFences { project: spot.project, held: vec![(spot.pattern, fence)], mode }
-            }
-            None => Ask::TakeNotices,
+            Some((_, spot, fence)) => Ask::Lock(LockAsk::CheckFences {
+                project: spot.project,
+                held: vec![(spot.pattern, fence)],
+                mode,
+            }),
+            None => Ask::Notice(NoticeAsk::Take),
         }
     }
 
@@ -220,10 +247,12 @@ impl Scene<'_> {
                 .happens(40)
                 .then(|| if self.rng.happens(80) { "red".into() } else { "blue".into() }),
             process,
+            // So few that somebody goes on where another has ended.
+            session: self.rng.happens(30).then(|| format!("s{}", self.joined % 4).into()),
             ..Profile::default()
         };
         let (agent, token) = (AgentId::from_bits(self.joined), self.token());
-        let ask = Ask::Join { agent, token, profile: Box::new(profile) };
+        let ask = Ask::Agent(AgentAsk::Join { agent, token, profile: Box::new(profile) });
         Happening::Asked { who: parent.map_or(Principal::Human, Principal::Agent), ask, key: None }
     }
 

@@ -4,20 +4,19 @@ use std::fmt;
 
 /// What a simulation found, and how to find it again.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Failure {
+pub struct SimFailure {
     /// The seed of the simulation.
     pub seed: u64,
     /// The step after which it was found, from 1.
     pub step: u64,
-    /// What is wrong.
     pub problem: String,
     /// The last steps, the failed one last.
     pub last_steps: Vec<String>,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for SimFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { seed, step, problem, last_steps } = self;
+        let SimFailure { seed, step, problem, last_steps } = self;
         writeln!(f, "seed {seed} fails at step {step}: {problem}")?;
         writeln!(f, "the last {} steps:", last_steps.len())?;
         last_steps.iter().try_for_each(|step| writeln!(f, "  {step}"))?;
@@ -25,4 +24,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for SimFailure {}

@@ -10,11 +10,11 @@ mod oracle;
 mod restart;
 mod rng;
 mod rules;
+mod sim_paths;
 mod simulation;
 mod speed;
-mod stage;
 
-pub use failure::Failure;
+pub use failure::SimFailure;
 pub use rng::Rng;
 pub use rules::{RealRules, Rules};
 pub use simulation::Simulation;

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use comity_sim::{Failure, Simulation, steps_per_second};
+use comity_sim::{SimFailure, Simulation, steps_per_second};
 
 const USAGE: &str = "usage: comity-sim [--seconds N] [--seed S] [--steps N]
   --seconds N  simulate world after world for N seconds (10)
   --seed S     begin with this seed (1)
   --steps N    take N steps in the one world of the seed instead";
 
-struct Wishes {
+struct SimOptions {
     seconds: f64,
     seed: u64,
     steps: Option<u64>,
@@ -33,8 +33,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn simulate(wishes: &Wishes) -> Result<String, Failure> {
-    let Wishes { seconds, seed, steps } = *wishes;
+fn simulate(wishes: &SimOptions) -> Result<String, SimFailure> {
+    let SimOptions { seconds, seed, steps } = *wishes;
     if let Some(steps) = steps {
         Simulation::new(seed).run(steps)?;
         return Ok(format!("seed {seed}: {steps} steps, nothing wrong"));
@@ -47,8 +47,8 @@ fn simulate(wishes: &Wishes) -> Result<String, Failure> {
     ))
 }
 
-fn wishes(mut arguments: impl Iterator<Item = String>) -> Option<Wishes> {
-    let mut wishes = Wishes { seconds: 10.0, seed: 1, steps: None };
+fn wishes(mut arguments: impl Iterator<Item = String>) -> Option<SimOptions> {
+    let mut wishes = SimOptions { seconds: 10.0, seed: 1, steps: None };
     while let Some(name) = arguments.next() {
         let value = arguments.next()?;
         match name.as_str() {

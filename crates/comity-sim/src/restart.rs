@@ -6,16 +6,16 @@ use comity_core::{Record, World};
 use crate::simulation::PATIENCE;
 
 /// A snapshot that was written down some time ago.
-pub(crate) struct Aside {
+pub(crate) struct SavedSnapshot {
     text: String,
     head: u64,
 }
 
-impl Aside {
-    pub(crate) fn of(world: &World) -> Result<Aside, String> {
+impl SavedSnapshot {
+    pub(crate) fn of(world: &World) -> Result<SavedSnapshot, String> {
         let text = serde_json::to_string(&Snapshot::of(world))
             .map_err(|fault| format!("the snapshot cannot be written: {fault}"))?;
-        Ok(Aside { text, head: world.head })
+        Ok(SavedSnapshot { text, head: world.head })
     }
 
     fn restored(&self) -> Result<World, String> {
@@ -29,7 +29,7 @@ impl Aside {
 pub(crate) fn fold_again(
     live: &World,
     log: &[Record],
-    aside: Option<&Aside>,
+    aside: Option<&SavedSnapshot>,
     through_json: bool,
 ) -> Result<World, String> {
     let mut world = match aside {

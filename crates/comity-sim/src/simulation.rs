@@ -2,20 +2,23 @@
 
 use std::collections::VecDeque;
 
+use comity_core::agents::AgentAsk;
+use comity_core::locks::{LockAsk, LockEvent};
 use comity_core::pools::PoolEvent;
-use comity_core::world::Patience;
+use comity_core::server::ServerAsk;
+use comity_core::world::Timeouts;
 use comity_core::{
     Ask, Event, Fence, Key, Millis, Outcome, Principal, Record, Refusal, Timestamp, World, invariants,
 };
 
 use crate::chance::{Happening, Scene};
-use crate::failure::Failure;
+use crate::failure::SimFailure;
 use crate::news::News;
 use crate::oracle::{Found, Oracle};
-use crate::restart::{Aside, fold_again};
+use crate::restart::{SavedSnapshot, fold_again};
 use crate::rng::Rng;
 use crate::rules::{RealRules, Rules};
-use crate::stage::{Spot, Stage};
+use crate::sim_paths::{SimPaths, Spot};
 
 /// Steps that a failure tells of.
 const LAST_STEPS: usize = 20;
@@ -32,10 +35,10 @@ pub struct Simulation<R: Rules = RealRules> {
     steps: u64,
     rng: Rng,
     rules: R,
-    stage: Stage,
+    paths: SimPaths,
     world: World,
     log: Vec<Record>,
-    aside: Option<Aside>,
+    aside: Option<SavedSnapshot>,
     oracle: Oracle,
     now: Timestamp,
     /// What this step had records about.
@@ -49,8 +52,8 @@ pub struct Simulation<R: Rules = RealRules> {
 }
 
 /// Agents are given up early, so that a short life sees it often.
-pub(crate) const PATIENCE: Patience =
-    Patience { agent_timeout: Millis::seconds(120), disconnect_grace: Millis::seconds(5) };
+pub(crate) const PATIENCE: Timeouts =
+    Timeouts { agent_timeout: Millis::seconds(120), disconnect_grace: Millis::seconds(5) };
 
 impl Simulation<RealRules> {
     /// A new world under the real rules.
@@ -67,7 +70,7 @@ impl<R: Rules> Simulation<R> {
             steps: 0,
             rng: Rng::new(seed),
             rules,
-            stage: Stage::new(),
+            paths: SimPaths::new(),
             world: World::new(PATIENCE),
             log: Vec::new(),
             aside: None,
@@ -83,16 +86,16 @@ impl<R: Rules> Simulation<R> {
     }
 
     /// Takes so many steps, or stops at the first that goes wrong.
-    pub fn run(&mut self, steps: u64) -> Result<(), Failure> {
+    pub fn run(&mut self, steps: u64) -> Result<(), SimFailure> {
         (0..steps).try_for_each(|_| self.step())
     }
 
     /// Lets one thing happen, and checks everything.
-    pub fn step(&mut self) -> Result<(), Failure> {
+    pub fn step(&mut self) -> Result<(), SimFailure> {
         self.steps += 1;
         let mut scene = Scene {
             rng: &mut self.rng,
-            stage: &self.stage,
+            paths: &self.paths,
             oracle: &self.oracle,
             keyed: &self.keyed,
             given: &self.given,
@@ -123,16 +126,16 @@ impl<R: Rules> Simulation<R> {
     /// the world with the records after every step, so that a change without a record does not pass.
     fn world_is_right(&self) -> Found {
         if self.news.locks {
-            invariants::check_locks(&self.world)?;
+            comity_core::locks::check(&self.world)?;
         }
         if self.news.permissions {
-            invariants::check_permissions(&self.world)?;
+            comity_core::permissions::check(&self.world)?;
         }
         if self.news.tasks {
-            invariants::check_tasks(&self.world)?;
+            comity_core::tasks::check(&self.world)?;
         }
         if self.news.pools {
-            invariants::check_pools(&self.world)?;
+            comity_core::pools::check(&self.world)?;
         }
         if self.news.mail { invariants::check_mail(&self.world) } else { Ok(()) }
     }
@@ -148,8 +151,8 @@ impl<R: Rules> Simulation<R> {
         &self.log
     }
 
-    fn failure(&self, problem: String) -> Failure {
-        Failure { seed: self.seed, step: self.steps, problem, last_steps: self.last_steps() }
+    fn failure(&self, problem: String) -> SimFailure {
+        SimFailure { seed: self.seed, step: self.steps, problem, last_steps: self.last_steps() }
     }
 
     /// Lets it happen; says in a word how it ended.
@@ -169,12 +172,16 @@ impl<R: Rules> Simulation<R> {
             Happening::Restarted { floor, from_snapshot, through_json } => {
                 let aside = self.aside.as_ref().filter(|_| *from_snapshot);
                 self.world = fold_again(&self.world, &self.log, aside, *through_json)?;
-                let ask =
-                    Ask::Start { fence_floor: *floor, version: "simulated".into(), boot: None, uptime: None };
+                let ask = Ask::Server(ServerAsk::Start {
+                    fence_floor: *floor,
+                    version: "simulated".into(),
+                    boot: None,
+                    uptime: None,
+                });
                 self.asked(Principal::System, &ask, None)
             }
             Happening::Snapshot => {
-                self.aside = Some(Aside::of(&self.world)?);
+                self.aside = Some(SavedSnapshot::of(&self.world)?);
                 Ok("taken")
             }
         }
@@ -207,15 +214,15 @@ impl<R: Rules> Simulation<R> {
         if !answered.eq(answer.iter()) {
             return Err("the answer is not what was recorded".into());
         }
-        if matches!(ask, Ask::Join { .. }) {
+        if matches!(ask, Ask::Agent(AgentAsk::Join { .. })) {
             self.joined += 1;
         }
-        if let Ask::CheckFences { .. } = ask
+        if let Ask::Lock(LockAsk::CheckFences { .. }) = ask
             && !self.may_act(who, ask)
         {
             return Err("a guarded act with a stale fence was let through".into());
         }
-        self.oracle.answer_is_right(who, ask, &answer)?;
+        self.oracle.answer_is_right(&self.paths, who, ask, &answer)?;
         self.observe(records)?;
         if let Some(ticket) = parked
             && self.oracle.ticket < ticket
@@ -233,22 +240,22 @@ impl<R: Rules> Simulation<R> {
 
     fn refusal_is_right(&self, who: Principal, ask: &Ask, refusal: &Refusal) -> Found {
         match ask {
-            Ask::CheckFences { .. } if self.oracle.is_alive(who) && self.may_act(who, ask) => {
+            Ask::Lock(LockAsk::CheckFences { .. }) if self.oracle.is_alive(who) && self.may_act(who, ask) => {
                 Err(format!("a guarded act with a current fence was refused: {refusal}"))
             }
-            _ => self.oracle.refusal_is_right(who, ask),
+            _ => self.oracle.refusal_is_right(&self.paths, who, ask),
         }
     }
 
     /// Whether every fence is the current one, as the model sees it.
     fn may_act(&self, who: Principal, ask: &Ask) -> bool {
-        let Ask::CheckFences { project, held, mode } = ask else { return true };
+        let Ask::Lock(LockAsk::CheckFences { project, held, mode }) = ask else { return true };
         held.iter().all(|(pattern, fence)| {
             self.oracle.locks.get(fence).is_some_and(|lock| {
                 lock.holder == who
                     && lock.hold == comity_core::locks::Hold::Held
                     && lock.want.mode >= *mode
-                    && lock.want.files & self.stage.files(*project, pattern) != 0
+                    && lock.want.files & self.paths.files(*project, pattern) != 0
             })
         })
     }
@@ -267,7 +274,7 @@ impl<R: Rules> Simulation<R> {
             return Err("a repeat got another answer than the first".into());
         }
         let waiting = answer.iter().find_map(|event| match event {
-            Event::WaitStarted { ticket, .. } => Some(*ticket),
+            Event::Lock(LockEvent::WaitStarted { ticket, .. }) => Some(*ticket),
             Event::Pool(PoolEvent::Queued { ticket, wait: Some(_), .. }) => Some(*ticket),
             _ => None,
         });
@@ -279,9 +286,9 @@ impl<R: Rules> Simulation<R> {
 
     fn observe(&mut self, records: Vec<Record>) -> Found {
         for record in records {
-            self.oracle.observe(&self.stage, &record)?;
+            self.oracle.observe(&self.paths, &record)?;
             self.news.hear(&record.event);
-            if let Event::LockAcquired { fence, holder, wanted, .. } = &record.event {
+            if let Event::Lock(LockEvent::Acquired { fence, holder, wanted, .. }) = &record.event {
                 if self.given.len() == GIVEN_MAX {
                     self.given.remove(0);
                 }

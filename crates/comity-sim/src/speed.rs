@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
+use crate::failure::SimFailure;
 use crate::simulation::Simulation;
 
 /// Steps in the life of one world; then a new one begins with the next seed.
@@ -11,9 +11,7 @@ pub const LIFE_STEPS: u64 = 1_000;
 /// What a run of the simulator came to.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Speed {
-    /// Steps taken.
     pub steps: u64,
-    /// Worlds begun.
     pub worlds: u64,
     /// Seconds it took.
     pub seconds: f64,
@@ -27,7 +25,7 @@ impl Speed {
 }
 
 /// Simulates world after world for this long, from `seed` on.
-pub fn steps_per_second(duration: Duration, seed: u64) -> Result<Speed, Failure> {
+pub fn steps_per_second(duration: Duration, seed: u64) -> Result<Speed, SimFailure> {
     let start = Instant::now();
     let mut worlds = 0;
     while start.elapsed() < duration {

@@ -7,12 +7,10 @@ mod crew;
 
 use std::hash::{Hash, Hasher};
 
-use comity_core::agents::Ending;
+use comity_core::agents::{AgentAsk, Ending};
 use comity_core::limits::{PERMISSION_KEPT, PERMISSION_WAIT};
-use comity_core::permissions::{
-    Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, State as RequestState,
-};
-use comity_core::world::Patience;
+use comity_core::permissions::{Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, RequestState};
+use comity_core::world::Timeouts;
 use comity_core::{AgentId, Ask, Event, Millis, Principal, Record, Refusal, Timestamp, World, expire, run};
 use stateright::{Checker, Model, Property};
 
@@ -189,7 +187,7 @@ impl Life {
         let used = self.world.permissions.requests().filter(|request| is_used(&request.state)).last();
         let Some(request) = used.map(|request| request.id) else { return };
         let (by, ground, keep) =
-            (Principal::Human, comity_core::permissions::Ground::Answer, PERMISSION_KEPT);
+            (Principal::Human, comity_core::permissions::AllowedBy::Answer, PERMISSION_KEPT);
         let event = Event::Permission(PermissionEvent::Allowed { request, by, ground, keep });
         let (seq, now) = (self.world.head, self.world.now);
         self.world.apply(&Record {
@@ -237,7 +235,7 @@ impl Life {
 
     fn ends(&mut self, number: u64) {
         let id = AgentId::from_bits(number);
-        let ask = Ask::End { agent: id, ending: Ending::Failed, cause: "crashed".into() };
+        let ask = Ask::Agent(AgentAsk::End { agent: id, ending: Ending::Failed, cause: "crashed".into() });
         let now = self.world.now;
         let _ = run(&mut self.world, Principal::System, &ask, None, now, 0);
     }
@@ -248,7 +246,7 @@ impl Model for Permissions {
     type Action = Act;
 
     fn init_states(&self) -> Vec<Life> {
-        let mut world = World::new(Patience::default());
+        let mut world = World::new(Timeouts::default());
         for (number, name, by) in
             [(LEAD, "lead", Principal::Human), (2, "ann", agent(LEAD)), (3, "bob", Principal::Human)]
         {

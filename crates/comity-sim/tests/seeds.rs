@@ -110,6 +110,18 @@ fn seed_11042_a_request_beside_a_command_that_waits() {
     Simulation::new(11_042).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
+/// The record of work that was put aside names whose work it was.
+#[test]
+fn seed_1_work_that_is_put_aside() {
+    Simulation::new(1).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// A lock that is named twice when its work was put aside is not freed twice.
+#[test]
+fn seed_20001_a_lock_that_is_put_aside_twice() {
+    Simulation::new(20_001).run(LIFE_STEPS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 #[test]
 fn a_seed_is_one_story() {
     let told = |seed| {

@@ -5,29 +5,29 @@ use std::time::Instant;
 use comity_sim::Rng;
 use serde_json::{Value, json};
 
-use crate::door::{Door, No, Way};
+use crate::door::{ClientDoor, No, Way};
 use crate::load::{Load, Member};
-use crate::place::{FILES, POOLS};
-use crate::told::{Held, History, Told};
+use crate::run_dir::{FILES, POOLS};
+use crate::told::{HeldSpan, History, Told};
 
 /// After so many acts it gives back what others have handed over to it.
 const TIDY_EVERY: u64 = 20;
 /// How often a commit that others are in the way of is tried.
 const COMMIT_TRIES: usize = 20;
 
-pub(crate) struct Agent<'a> {
+pub(crate) struct SoakAgent<'a> {
     pub(crate) load: &'a Load,
     pub(crate) me: &'a Member,
-    pub(crate) door: Door<'a>,
+    pub(crate) door: ClientDoor<'a>,
     pub(crate) random: Rng,
     pub(crate) history: History,
     pub(crate) acts: u64,
 }
 
-impl<'a> Agent<'a> {
-    pub(crate) fn new(load: &'a Load, me: &'a Member, way: Way, seed: u64) -> Agent<'a> {
+impl<'a> SoakAgent<'a> {
+    pub(crate) fn new(load: &'a Load, me: &'a Member, way: Way, seed: u64) -> SoakAgent<'a> {
         let door = load.door(way, &me.name, &me.token);
-        Agent { load, me, door, random: Rng::new(seed), history: History::default(), acts: 0 }
+        SoakAgent { load, me, door, random: Rng::new(seed), history: History::default(), acts: 0 }
     }
 
     /// Works until the load ends, then reads its mail and gives back what it has.
@@ -145,7 +145,7 @@ impl<'a> Agent<'a> {
 
     /// Notes that a lock was held from a moment until now.
     pub(crate) fn held(&mut self, fence: u64, path: &str, is_shared: bool, from: Instant) {
-        let held = Held { from, until: Instant::now() };
+        let held = HeldSpan { from, until: Instant::now() };
         let (agent, reason) = (self.me.id.clone(), self.unique());
         self.tell(Told::Locked { agent, reason, fence, path: path.to_owned(), is_shared, held });
     }
@@ -213,7 +213,7 @@ impl<'a> Agent<'a> {
         let (Some(task), Some(attempt)) = (taken["id"].as_str(), taken["attempt"].as_u64()) else { return };
         let (task, from) = (task.to_owned(), Instant::now());
         self.ask("task_start", json!({ "id": task }), &[]);
-        let held = Held { from, until: Instant::now() };
+        let held = HeldSpan { from, until: Instant::now() };
         self.tell(Told::Claimed { agent: self.me.id.clone(), task: task.clone(), attempt, held });
         if self.random.happens(15) {
             self.ask("task_give_back", json!({ "id": task }), &[]);
@@ -240,7 +240,7 @@ impl<'a> Agent<'a> {
         if self.random.happens(30) {
             self.ask("lease_extend", json!({ "lease": id.to_string(), "ttl": "1h" }), &[]);
         }
-        let held = Held { from, until: Instant::now() };
+        let held = HeldSpan { from, until: Instant::now() };
         self.tell(Told::Leased { agent: self.me.id.clone(), pool: pool.into(), id, held });
         if self.ask("lease_free", json!({ "lease": id.to_string() }), &[]).is_some() {
             self.tell(Told::Freed { id });

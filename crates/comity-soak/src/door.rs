@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use comity_wire::{Client, Request};
 use serde_json::{Value, json};
 
-use crate::place::{PATIENCE, Place};
+use crate::run_dir::{PATIENCE, RunDir};
 
 /// Which way in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(crate) enum Way {
 }
 
 /// Who asks, and from where.
-pub(crate) struct Door<'a> {
-    place: &'a Place,
+pub(crate) struct ClientDoor<'a> {
+    place: &'a RunDir,
     restarts: &'a Restarts,
     way: Way,
     token: String,
@@ -104,16 +104,16 @@ impl Restarts {
     }
 }
 
-impl<'a> Door<'a> {
+impl<'a> ClientDoor<'a> {
     pub(crate) fn new(
-        place: &'a Place,
+        place: &'a RunDir,
         restarts: &'a Restarts,
         way: Way,
         name: &str,
         token: &str,
-    ) -> Door<'a> {
+    ) -> ClientDoor<'a> {
         let (name, token) = (name.to_owned(), token.to_owned());
-        Door { place, restarts, way, token, name, number: 0, client: None, url: None }
+        ClientDoor { place, restarts, way, token, name, number: 0, client: None, url: None }
     }
 
     /// Asks from the repository.
@@ -159,7 +159,7 @@ impl<'a> Door<'a> {
         key: &str,
         again: bool,
     ) -> Result<Result<Value, Value>, String> {
-        let said = |error: comity_wire::ClientError| error.to_string();
+        let describe = |error: comity_wire::ClientError| error.to_string();
         let input = serde_json::value::to_raw_value(input).map_err(|error| error.to_string())?;
         let (token, restarts) = (self.token.clone(), self.restarts);
         let client = self.connected()?;
@@ -174,7 +174,7 @@ impl<'a> Door<'a> {
                 again,
                 ..Request::empty()
             })
-            .map_err(said)?;
+            .map_err(describe)?;
         restarts.answered(pid);
         let read = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
         match (reply.ok, reply.error) {
@@ -191,7 +191,7 @@ impl<'a> Door<'a> {
         input: &Value,
         key: &str,
     ) -> Result<Result<Value, Value>, String> {
-        let said = |error: std::io::Error| error.to_string();
+        let describe = |error: std::io::Error| error.to_string();
         if self.url.is_none() {
             // Each server has another port.
             let reply = self.connected()?.ask("status", &json!({})).map_err(|error| error.to_string())?;
@@ -202,8 +202,8 @@ impl<'a> Door<'a> {
         }
         let address =
             self.url.as_deref().and_then(|url| url.strip_prefix("http://")).ok_or("no HTTP port")?;
-        let mut stream = TcpStream::connect(address).map_err(said)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(said)?;
+        let mut stream = TcpStream::connect(address).map_err(describe)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(describe)?;
         let body = input.to_string();
         let question = format!(
             "POST /api/op/{op} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAccept: application/json\r\n\
@@ -212,9 +212,9 @@ impl<'a> Door<'a> {
             self.token,
             body.len()
         );
-        stream.write_all(question.as_bytes()).map_err(said)?;
+        stream.write_all(question.as_bytes()).map_err(describe)?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).map_err(said)?;
+        stream.read_to_string(&mut answer).map_err(describe)?;
         let (head, body) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
         let status =
             head.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()).ok_or("no status")?;

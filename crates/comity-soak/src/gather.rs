@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Soak;
-use crate::agent::Agent;
-use crate::door::{Door, Way};
-use crate::judge::{Commit, Evidence, judge};
+use crate::agent::SoakAgent;
+use crate::door::{ClientDoor, Way};
+use crate::judge::{Evidence, GitCommit, judge};
 use crate::killer::{Sample, server};
 use crate::load::Load;
-use crate::place::{HUMAN, PATIENCE, Place, has_ended, kill};
 use crate::plant::Plant;
-use crate::report::Report;
+use crate::report::SoakReport;
+use crate::run_dir::{HUMAN, PATIENCE, RunDir, has_ended, kill};
 use crate::told::{History, Told};
 
 /// How long what a server has started may go on after it.
@@ -22,7 +22,7 @@ const LEAVING_MAX: Duration = Duration::from_secs(5);
 
 /// All that a run was.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct RunResult {
     pub(crate) seed: u64,
     pub(crate) answers: u64,
     pub(crate) evidence: Evidence,
@@ -39,11 +39,11 @@ pub(crate) fn outcome(
     load: &Load,
     mut history: History,
     samples: Vec<Sample>,
-) -> Result<Outcome, String> {
+) -> Result<RunResult, String> {
     let restarts = load.restarts.times();
     std::thread::scope(|scope| {
         let readers = load.members.iter().map(|me| {
-            let mut agent = Agent::new(load, me, Way::Socket, 0);
+            let mut agent = SoakAgent::new(load, me, Way::Socket, 0);
             // Its keys must be other ones than during the load.
             agent.door = load.door(Way::Socket, &format!("{}-end", me.name), &me.token);
             scope.spawn(move || agent.read_all())
@@ -62,7 +62,7 @@ pub(crate) fn outcome(
     let leftovers = leftovers(soak, load)?;
     let evidence = Evidence { told: history.told, log, commits, contents };
     let answers = load.restarts.answers();
-    Ok(Outcome {
+    Ok(RunResult {
         seed: soak.seed,
         answers,
         evidence,
@@ -74,10 +74,10 @@ pub(crate) fn outcome(
     })
 }
 
-impl Outcome {
-    pub(crate) fn report(&self) -> Report {
+impl RunResult {
+    pub(crate) fn report(&self) -> SoakReport {
         let findings = judge(&self.evidence);
-        let mut report = Report { seed: self.seed, figures: Vec::new() };
+        let mut report = SoakReport { seed: self.seed, figures: Vec::new() };
         report.tell("answers", self.answers);
         let acknowledged = self.evidence.told.iter().filter(|told| told.is_acknowledgement()).count();
         report.tell("acknowledged operations", acknowledged);
@@ -112,7 +112,7 @@ fn lost_by_a_kill(load: &Load) -> Result<Vec<String>, String> {
 }
 
 /// Locks, tasks, leases, agents and boxes, without what changes with time.
-fn state(door: &mut Door<'_>) -> Result<Vec<Value>, String> {
+fn state(door: &mut ClientDoor<'_>) -> Result<Vec<Value>, String> {
     let mut ask = |op: &str| door.ask(op, &json!({})).map_err(|no| format!("{op}: {no}"));
     let mut state = Vec::new();
     for op in ["locks", "task_list", "leases", "agents", "mailboxes"] {
@@ -134,13 +134,13 @@ fn timeless(value: &mut Value) {
     }
 }
 
-fn commits(place: &Place) -> Result<Vec<Commit>, String> {
+fn commits(place: &RunDir) -> Result<Vec<GitCommit>, String> {
     let on_branches = place.git(&["rev-list", "--branches"])?;
     let on_branches: std::collections::BTreeSet<&str> = on_branches.lines().collect();
     let all = place.git(&["log", "--all", "--min-parents=1", "--format=%H %s"])?;
     let commit = |line: &str| {
         let (id, subject) = line.split_once(' ')?;
-        Some(Commit {
+        Some(GitCommit {
             id: id.to_owned(),
             subject: subject.to_owned(),
             is_on_branch: on_branches.contains(id),
@@ -150,8 +150,8 @@ fn commits(place: &Place) -> Result<Vec<Commit>, String> {
 }
 
 /// What is in the file of each commit that somebody was told of.
-fn contents(place: &Place, told: &[Told]) -> Result<Vec<Option<String>>, String> {
-    let said = |error: std::io::Error| error.to_string();
+fn contents(place: &RunDir, told: &[Told]) -> Result<Vec<Option<String>>, String> {
+    let describe = |error: std::io::Error| error.to_string();
     let names: Vec<String> = told
         .iter()
         .filter_map(|told| match told {
@@ -163,11 +163,11 @@ fn contents(place: &Place, told: &[Told]) -> Result<Vec<Option<String>>, String>
     git.args(["cat-file", "--batch=%(objecttype) %(objectsize)"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
-    let mut git = git.spawn().map_err(said)?;
+    let mut git = git.spawn().map_err(describe)?;
     let mut input = git.stdin.take().ok_or("no pipe")?;
     let asked = names.concat();
     let asking = std::thread::spawn(move || input.write_all(asked.as_bytes()));
-    let output = git.wait_with_output().map_err(said)?;
+    let output = git.wait_with_output().map_err(describe)?;
     let _closed = asking.join();
     let mut rest = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut contents = Vec::new();
@@ -228,7 +228,11 @@ fn leftovers(soak: &Soak, load: &Load) -> Result<Vec<String>, String> {
 }
 
 /// Worktrees that only git knows of, once nothing is being made.
-fn unknown_worktrees(load: &Load, human: &mut Door<'_>, known: &[&str]) -> Result<Option<String>, String> {
+fn unknown_worktrees(
+    load: &Load,
+    human: &mut ClientDoor<'_>,
+    known: &[&str],
+) -> Result<Option<String>, String> {
     let begun = Instant::now();
     loop {
         let listed = human.ask("worktree_list", &json!({})).map_err(|no| no.to_string())?;
@@ -250,7 +254,7 @@ fn unknown_worktrees(load: &Load, human: &mut Door<'_>, known: &[&str]) -> Resul
 }
 
 /// Locks and leases that outlast their holders. Uncommitted work stays locked, and rightly so.
-fn still_held(load: &Load, human: &mut Door<'_>) -> Result<Vec<String>, String> {
+fn still_held(load: &Load, human: &mut ClientDoor<'_>) -> Result<Vec<String>, String> {
     let begun = Instant::now();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let locks = loop {
@@ -270,7 +274,7 @@ fn still_held(load: &Load, human: &mut Door<'_>) -> Result<Vec<String>, String> 
 }
 
 /// Moves the branch as a program that knows nothing of Comity would.
-fn commit_past_the_server(place: &Place) -> Result<(), String> {
+fn commit_past_the_server(place: &RunDir) -> Result<(), String> {
     let commit = place.git(&["commit-tree", "main^{tree}", "-p", "main", "-m", "past the server"])?;
     place.git(&["update-ref", "refs/heads/main", commit.trim()]).map(drop)
 }

@@ -20,14 +20,14 @@ pub(crate) struct Evidence {
     /// The log, from its first entry.
     pub(crate) log: Vec<Value>,
     /// All commits but the first one.
-    pub(crate) commits: Vec<Commit>,
+    pub(crate) commits: Vec<GitCommit>,
     /// What each commit that somebody was told of has in its file; nothing if it is not there.
     pub(crate) contents: Vec<Option<String>>,
 }
 
 /// A commit that git has.
 #[derive(Clone, Debug)]
-pub(crate) struct Commit {
+pub(crate) struct GitCommit {
     pub(crate) id: String,
     pub(crate) subject: String,
     /// Whether a branch has it; else only what keeps work from being lost.

@@ -8,7 +8,7 @@ use comity_wire::{Client, Home};
 use serde_json::json;
 
 use crate::load::Load;
-use crate::place::{PATIENCE, has_ended, kill};
+use crate::run_dir::{PATIENCE, has_ended, kill};
 
 /// Time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(250);

@@ -11,9 +11,9 @@ mod killer;
 mod load;
 mod mail;
 mod others;
-mod place;
 mod plant;
 mod report;
+mod run_dir;
 mod told;
 mod worktree;
 
@@ -21,18 +21,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agent::Agent;
+use agent::SoakAgent;
 use comity_sim::Rng;
 use door::Way;
-use gather::Outcome;
+use gather::RunResult;
 use killer::Sample;
 use load::{Load, Member};
-use place::Place;
+use run_dir::RunDir;
 use told::History;
 
-pub use place::end_all;
 pub use plant::Plant;
-pub use report::{Figure, Report};
+pub use report::{SoakFigure, SoakReport};
+pub use run_dir::end_all;
 
 /// Agents that a server takes.
 const AGENTS_MAX: usize = 20;
@@ -44,9 +44,7 @@ const CALM_FROM: Duration = Duration::from_secs(60);
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub struct Soak {
-    /// The program.
     pub comity: PathBuf,
-    /// An empty directory.
     pub dir: PathBuf,
     /// How long the load lasts.
     pub time: Duration,
@@ -61,24 +59,29 @@ pub struct Soak {
 }
 
 /// How many there are of each kind of client.
-struct Crew {
+struct ClientCounts {
     agents: usize,
     speakers: usize,
     followers: usize,
     lookers: usize,
 }
 
-impl Crew {
-    fn of(clients: usize) -> Crew {
+impl ClientCounts {
+    fn of(clients: usize) -> ClientCounts {
         let (speakers, followers) = ((clients / 15).clamp(1, 2), (clients / 10).max(1));
         // One more is killed at work again and again.
         let agents = clients.saturating_sub(speakers + followers).clamp(2, AGENTS_MAX - speakers - 1);
-        Crew { agents, speakers, followers, lookers: clients.saturating_sub(agents + speakers + followers) }
+        ClientCounts {
+            agents,
+            speakers,
+            followers,
+            lookers: clients.saturating_sub(agents + speakers + followers),
+        }
     }
 }
 
 /// Runs until the time is up or it is told to stop, and judges what was seen. Tells now and then how it goes.
-pub fn run(soak: &Soak, is_stopped: &AtomicBool, tell: impl FnMut(&str)) -> Result<Report, String> {
+pub fn run(soak: &Soak, is_stopped: &AtomicBool, tell: impl FnMut(&str)) -> Result<SoakReport, String> {
     let mut outcome = gather(soak, is_stopped, tell)?;
     soak.plants.iter().for_each(|plant| outcome.plant(*plant));
     Ok(outcome.report())
@@ -88,7 +91,7 @@ pub fn run(soak: &Soak, is_stopped: &AtomicBool, tell: impl FnMut(&str)) -> Resu
 /// that were missed without any.
 pub fn try_faults(soak: &Soak, faults: &[Plant]) -> Result<Vec<Vec<&'static str>>, String> {
     let outcome = gather(soak, &AtomicBool::new(false), |_| {})?;
-    let missed = |outcome: &Outcome| outcome.report().missed().map(|figure| figure.name).collect();
+    let missed = |outcome: &RunResult| outcome.report().missed().map(|figure| figure.name).collect();
     let mut all = vec![missed(&outcome)];
     for fault in faults {
         let mut planted = outcome.clone();
@@ -98,21 +101,21 @@ pub fn try_faults(soak: &Soak, faults: &[Plant]) -> Result<Vec<Vec<&'static str>
     Ok(all)
 }
 
-fn gather(soak: &Soak, is_stopped: &AtomicBool, tell: impl FnMut(&str)) -> Result<Outcome, String> {
-    let crew = Crew::of(soak.clients);
-    let place = Place::new(&soak.dir, &soak.comity)?;
+fn gather(soak: &Soak, is_stopped: &AtomicBool, tell: impl FnMut(&str)) -> Result<RunResult, String> {
+    let counts = ClientCounts::of(soak.clients);
+    let place = RunDir::new(&soak.dir, &soak.comity)?;
     place.run(&["up"])?;
     let join = |number| Member::of(&place.run(&["agent", "join", &format!("speaker{number}")])?);
-    let speakers = (0..crew.speakers).map(join).collect::<Result<Vec<_>, String>>()?;
-    let load = Load::begin(place, crew.agents)?;
-    let (history, samples) = work(soak, &crew, &load, &speakers, is_stopped, tell);
+    let speakers = (0..counts.speakers).map(join).collect::<Result<Vec<_>, String>>()?;
+    let load = Load::begin(place, counts.agents)?;
+    let (history, samples) = work(soak, &counts, &load, &speakers, is_stopped, tell);
     gather::outcome(soak, &load, history, samples)
 }
 
 /// Lets all clients work at once while the server is killed.
 fn work(
     soak: &Soak,
-    crew: &Crew,
+    counts: &ClientCounts,
     load: &Load,
     speakers: &[Member],
     is_stopped: &AtomicBool,
@@ -128,17 +131,17 @@ fn work(
         let mut clients = Vec::new();
         for (number, me) in load.members.iter().enumerate() {
             let way = if number % 4 == 3 { Way::Http } else { Way::Socket };
-            let agent = Agent::new(load, me, way, seed());
+            let agent = SoakAgent::new(load, me, way, seed());
             clients.push(scope.spawn(move || agent.work()));
         }
         for me in speakers {
             let seed = seed();
             clients.push(scope.spawn(move || others::speak_mcp(load, me, seed)));
         }
-        for _ in 0..crew.followers {
+        for _ in 0..counts.followers {
             clients.push(scope.spawn(move || others::follow(load)));
         }
-        for number in 0..crew.lookers {
+        for number in 0..counts.lookers {
             let (way, seed) = (if number % 2 == 0 { Way::Http } else { Way::Socket }, seed());
             clients.push(scope.spawn(move || others::look(load, way, &format!("looker{number}"), seed)));
         }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::door::{Door, Restarts, Way};
-use crate::place::{HUMAN, Place};
+use crate::door::{ClientDoor, Restarts, Way};
+use crate::run_dir::{HUMAN, RunDir};
 
 /// An agent that stays to the end.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Member {
 
 #[derive(Debug)]
 pub(crate) struct Load {
-    pub(crate) place: Place,
+    pub(crate) place: RunDir,
     pub(crate) members: Vec<Member>,
     pub(crate) restarts: Restarts,
     pub(crate) begun: Instant,
@@ -40,7 +40,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Lets so many agents join.
-    pub(crate) fn begin(place: Place, agents: usize) -> Result<Load, String> {
+    pub(crate) fn begin(place: RunDir, agents: usize) -> Result<Load, String> {
         let join = |number| Member::of(&place.run(&["agent", "join", &format!("agent{number:02}")])?);
         let members = (0..agents).map(join).collect::<Result<_, _>>()?;
         Ok(Load {
@@ -61,12 +61,12 @@ impl Load {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn door<'a>(&'a self, way: Way, name: &str, token: &str) -> Door<'a> {
-        Door::new(&self.place, &self.restarts, way, name, token)
+    pub(crate) fn door<'a>(&'a self, way: Way, name: &str, token: &str) -> ClientDoor<'a> {
+        ClientDoor::new(&self.place, &self.restarts, way, name, token)
     }
 
     /// Asks as the human, with a key that begins so.
-    pub(crate) fn human(&self, name: &str) -> Door<'_> {
+    pub(crate) fn human(&self, name: &str) -> ClientDoor<'_> {
         self.door(Way::Socket, name, HUMAN)
     }
 

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::agent::Agent;
-use crate::place::PATIENCE;
+use crate::agent::SoakAgent;
+use crate::run_dir::PATIENCE;
 use crate::told::{History, Told};
 
 /// How long an offer may take: one that is lost with a server is made again soon.
 const LEASE: &str = "1s";
 
-impl Agent<'_> {
+impl SoakAgent<'_> {
     pub(crate) fn send(&mut self) {
         let Some(to) = self.random.pick(&self.load.members).map(|other| other.name.clone()) else { return };
         let text = self.unique();

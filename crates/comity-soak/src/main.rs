@@ -21,7 +21,7 @@ const USAGE: &str = "usage: comity-soak --comity PROGRAM [--minutes N] [--client
 /// Names the directory of a run to the process that does it.
 const DIR: &str = "COMITY_SOAK_DIR";
 
-struct Wishes {
+struct SoakOptions {
     soak: Soak,
     is_json: bool,
 }
@@ -43,18 +43,18 @@ fn main() -> ExitCode {
 
 /// Lets another process do the work, and ends all that it has left, even if it was killed.
 fn keep() -> Result<ExitCode, String> {
-    let said = |error: std::io::Error| error.to_string();
-    let dir = tempfile::tempdir().map_err(said)?;
+    let describe = |error: std::io::Error| error.to_string();
+    let dir = tempfile::tempdir().map_err(describe)?;
     // By the time of the end it may be gone.
-    let path = dir.path().canonicalize().map_err(said)?;
+    let path = dir.path().canonicalize().map_err(describe)?;
     let is_ended = flag(SIGTERM)?;
     // Ctrl-C reaches both; the other one ends in order.
     flag(SIGINT)?;
-    let program = std::env::current_exe().map_err(said)?;
+    let program = std::env::current_exe().map_err(describe)?;
     let worker = Command::new(program).args(std::env::args_os().skip(1)).env(DIR, dir.path()).spawn();
-    let mut worker = worker.map_err(said)?;
+    let mut worker = worker.map_err(describe)?;
     let end = loop {
-        if let Some(end) = worker.try_wait().map_err(said)? {
+        if let Some(end) = worker.try_wait().map_err(describe)? {
             break end;
         }
         if is_ended.swap(false, Ordering::Relaxed) {
@@ -67,7 +67,7 @@ fn keep() -> Result<ExitCode, String> {
     Ok(ExitCode::from(end.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2)))
 }
 
-fn work(Wishes { soak, is_json }: Wishes, dir: PathBuf) -> Result<ExitCode, String> {
+fn work(SoakOptions { soak, is_json }: SoakOptions, dir: PathBuf) -> Result<ExitCode, String> {
     let died = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
     died.map_err(|error| error.to_string())?;
     let is_stopped = flag(SIGINT)?;
@@ -91,7 +91,7 @@ fn flag(signal: i32) -> Result<Arc<AtomicBool>, String> {
     Ok(flag)
 }
 
-fn wishes(mut arguments: impl Iterator<Item = String>) -> Option<Wishes> {
+fn wishes(mut arguments: impl Iterator<Item = String>) -> Option<SoakOptions> {
     let soak = Soak {
         comity: PathBuf::new(),
         dir: PathBuf::new(),
@@ -101,7 +101,7 @@ fn wishes(mut arguments: impl Iterator<Item = String>) -> Option<Wishes> {
         seed: u64::from(std::process::id()),
         plants: Vec::new(),
     };
-    let mut wishes = Wishes { soak, is_json: false };
+    let mut wishes = SoakOptions { soak, is_json: false };
     while let Some(name) = arguments.next() {
         if name == "--json" {
             wishes.is_json = true;

@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use comity_sim::Rng;
 use serde_json::{Value, json};
 
-use crate::door::{Door, Way};
+use crate::door::{ClientDoor, Way};
 use crate::load::{Load, Member};
-use crate::place::{FILES, HUMAN, PATIENCE, has_ended, kill};
-use crate::told::{Held, History, Told};
+use crate::run_dir::{FILES, HUMAN, PATIENCE, has_ended, kill};
+use crate::told::{HeldSpan, History, Told};
 
 /// How long a follower waits for the next entry before it looks whether it is needed.
 const QUIET: Duration = Duration::from_millis(500);
 
 /// A process that ends with what it is used for.
-pub(crate) struct Running(pub(crate) Child);
+pub(crate) struct OwnedChild(pub(crate) Child);
 
-impl Drop for Running {
+impl Drop for OwnedChild {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -134,7 +134,7 @@ fn speak(load: &Load, me: &Member, mut random: Rng, history: &mut History) -> Re
         let fence = text.lines().next().and_then(|line| line.rsplit_once("fence "));
         let fence = fence.and_then(|(_, rest)| rest.trim_end_matches(')').parse().ok());
         let fence = fence.ok_or_else(|| format!("no fence: {text}"))?;
-        let held = Held { from, until: Instant::now() };
+        let held = HeldSpan { from, until: Instant::now() };
         let (agent, shown) = (me.id.clone(), path.clone());
         history.told.push(Told::Locked { agent, reason, fence, path: shown, is_shared: false, held });
         let (text, is_error) = mcp.call("unlock", &json!({ "paths": [path] }))?;
@@ -147,7 +147,7 @@ fn speak(load: &Load, me: &Member, mut random: Rng, history: &mut History) -> Re
 }
 
 struct Mcp {
-    process: Running,
+    process: OwnedChild,
     output: BufReader<std::process::ChildStdout>,
     next_id: u64,
 }
@@ -155,7 +155,7 @@ struct Mcp {
 impl Mcp {
     fn start(command: &mut Command) -> Result<Mcp, String> {
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut process = Running(spawned.map_err(|error| error.to_string())?);
+        let mut process = OwnedChild(spawned.map_err(|error| error.to_string())?);
         let output = BufReader::new(process.0.stdout.take().ok_or("no pipe")?);
         let mut mcp = Mcp { process, output, next_id: 1 };
         let client = json!({ "name": "soak", "version": "0" });
@@ -217,7 +217,12 @@ pub(crate) fn die_at_work(load: &Load, seed: u64) -> History {
     history
 }
 
-fn die_once(load: &Load, human: &mut Door<'_>, name: &str, history: &mut History) -> Result<(), String> {
+fn die_once(
+    load: &Load,
+    human: &mut ClientDoor<'_>,
+    name: &str,
+    history: &mut History,
+) -> Result<(), String> {
     let said = |no: crate::door::No| no.to_string();
     let path = format!("mortal/{name}.txt");
     let file = load.place.repo.join(&path);
@@ -234,7 +239,7 @@ fn die_once(load: &Load, human: &mut Door<'_>, name: &str, history: &mut History
         .arg(name)
         .arg(&joined)
         .env("COMITY_TOKEN", HUMAN);
-    let process = Running(shell.spawn().map_err(|error| error.to_string())?);
+    let process = OwnedChild(shell.spawn().map_err(|error| error.to_string())?);
     wait_until("it joined", || Ok(joined.exists()))?;
     let output = std::fs::read_to_string(&joined).map_err(|error| error.to_string())?;
     let answer = output.strip_suffix("exit code 0\n").ok_or_else(|| format!("did not join: {output}"))?;
@@ -245,7 +250,7 @@ fn die_once(load: &Load, human: &mut Door<'_>, name: &str, history: &mut History
     let fence = granted["locks"][0]["fence"].as_u64().ok_or("no fence")?;
     std::fs::create_dir_all(load.place.repo.join("mortal")).map_err(|error| error.to_string())?;
     std::fs::write(&file, &text).map_err(|error| error.to_string())?;
-    let (agent, reason, held) = (me.id.clone(), name.to_owned(), Held { from, until: Instant::now() });
+    let (agent, reason, held) = (me.id.clone(), name.to_owned(), HeldSpan { from, until: Instant::now() });
     history.told.push(Told::Locked { agent, reason, fence, path: path.clone(), is_shared: false, held });
     kill(process.0.id());
     has_ended(process.0.id(), PATIENCE);

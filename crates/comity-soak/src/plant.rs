@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::gather::Outcome;
+use crate::gather::RunResult;
 use crate::told::Told;
 
 /// A fault.
@@ -51,7 +51,7 @@ impl Plant {
     }
 }
 
-impl Outcome {
+impl RunResult {
     /// Spoils what was seen; the faults that are real were planted during the run.
     pub(crate) fn plant(&mut self, plant: Plant) {
         let told = &mut self.evidence.told;

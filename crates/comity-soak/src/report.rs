@@ -22,38 +22,33 @@ const SHOWN_MAX: usize = 5;
 
 /// One figure.
 #[derive(Clone, Debug)]
-pub struct Figure {
-    /// What was measured.
+pub struct SoakFigure {
     pub name: &'static str,
-    /// As people read it.
     pub value: String,
     /// What is wanted; nothing if it is only told.
     pub goal: String,
-    /// Whether it is so.
     pub is_met: bool,
-    /// What was found.
     pub findings: Vec<String>,
 }
 
 /// All figures of a run.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SoakReport {
     /// What the run chose by.
     pub seed: u64,
-    /// Each figure.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<SoakFigure>,
 }
 
-impl Report {
+impl SoakReport {
     /// The figures whose goals were missed.
-    pub fn missed(&self) -> impl Iterator<Item = &Figure> {
+    pub fn missed(&self) -> impl Iterator<Item = &SoakFigure> {
         self.figures.iter().filter(|figure| !figure.is_met)
     }
 
     /// For programs.
     pub fn to_json(&self) -> Value {
         let figures = self.figures.iter().map(|figure| {
-            let Figure { name, value, goal, is_met, findings } = figure;
+            let SoakFigure { name, value, goal, is_met, findings } = figure;
             json!({ "name": name, "value": value, "goal": goal, "met": is_met, "findings": findings })
         });
         json!({ "seed": self.seed, "figures": figures.collect::<Vec<_>>() })
@@ -61,13 +56,13 @@ impl Report {
 
     pub(crate) fn tell(&mut self, name: &'static str, value: impl fmt::Display) {
         let (goal, findings) = (String::new(), Vec::new());
-        self.figures.push(Figure { name, value: value.to_string(), goal, is_met: true, findings });
+        self.figures.push(SoakFigure { name, value: value.to_string(), goal, is_met: true, findings });
     }
 
     /// A figure that counts what should not be.
     pub(crate) fn none_of(&mut self, name: &'static str, findings: Vec<String>) {
         let (value, is_met) = (findings.len().to_string(), findings.is_empty());
-        self.figures.push(Figure { name, value, goal: "0".into(), is_met, findings });
+        self.figures.push(SoakFigure { name, value, goal: "0".into(), is_met, findings });
     }
 
     pub(crate) fn restarts(&mut self, mut times: Vec<Duration>) {
@@ -76,7 +71,7 @@ impl Report {
         let (middle, most, last) = (at(50), at(99), times.last());
         let (Some(middle), Some(most), Some(last)) = (middle, most, last) else { return };
         self.tell("kills", times.len());
-        self.figures.push(Figure {
+        self.figures.push(SoakFigure {
             name: "restart p50, p99, max",
             value: format!("{}, {}, {} ms", middle.as_millis(), most.as_millis(), last.as_millis()),
             goal: format!("p99 below {} ms", RESTART_MAX.as_millis()),
@@ -111,7 +106,7 @@ impl Report {
             return;
         };
         let allowed = ((first as f64 * GROWTH_MAX) as u64).max(first + GROWTH_KIB_MIN);
-        self.figures.push(Figure {
+        self.figures.push(SoakFigure {
             name,
             value: format!("{:.1}, then {:.1} MiB", mib(first * 1024), mib(last * 1024)),
             goal: format!("flat, at most {:.1} MiB", mib(allowed * 1024)),
@@ -122,7 +117,7 @@ impl Report {
 
     pub(crate) fn backlog(&mut self, samples: &[Sample]) {
         let largest = samples.iter().map(|sample| sample.wal_bytes).max().unwrap_or_default();
-        self.figures.push(Figure {
+        self.figures.push(SoakFigure {
             name: "write-ahead log, max",
             value: format!("{:.1} MiB", mib(largest)),
             goal: format!("at most {:.0} MiB", mib(WAL_BYTES_MAX)),
@@ -142,9 +137,9 @@ pub(crate) fn median(sizes: &[u64]) -> Option<u64> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SoakReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Figure { name, value, goal, is_met, .. } in &self.figures {
+        for SoakFigure { name, value, goal, is_met, .. } in &self.figures {
             let end = match (goal.is_empty(), is_met) {
                 (true, _) => "",
                 (false, true) => "met",

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 /// A time in which something was certainly held: from the answer that gave it to the question that gave it back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldSpan {
     pub(crate) from: Instant,
     pub(crate) until: Instant,
 }
 
-impl Held {
-    pub(crate) fn overlaps(&self, other: &Held) -> bool {
+impl HeldSpan {
+    pub(crate) fn overlaps(&self, other: &HeldSpan) -> bool {
         self.from < other.until && other.from < self.until
     }
 }
@@ -25,7 +25,7 @@ pub(crate) enum Told {
         fence: u64,
         path: String,
         is_shared: bool,
-        held: Held,
+        held: HeldSpan,
     },
     Unlocked {
         fence: u64,
@@ -44,7 +44,6 @@ pub(crate) enum Told {
         text: String,
         id: String,
     },
-    /// A letter arrived.
     Arrived {
         from: String,
         to: String,
@@ -58,7 +57,7 @@ pub(crate) enum Told {
         agent: String,
         task: String,
         attempt: u64,
-        held: Held,
+        held: HeldSpan,
     },
     Completed {
         task: String,
@@ -68,7 +67,7 @@ pub(crate) enum Told {
         agent: String,
         pool: String,
         id: u64,
-        held: Held,
+        held: HeldSpan,
     },
     Freed {
         id: u64,

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::agent::Agent;
-use crate::place::MERGED_INTO;
+use crate::agent::SoakAgent;
+use crate::run_dir::MERGED_INTO;
 use crate::told::Told;
 
-impl Agent<'_> {
+impl SoakAgent<'_> {
     /// Makes a worktree, commits in it, merges it and lets it go.
     pub(crate) fn worktree(&mut self) {
         let slug = self.unique();

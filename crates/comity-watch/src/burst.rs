@@ -24,28 +24,26 @@ struct Touches {
 
 /// What came of a touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Taken {
-    /// It waits to settle.
+pub(crate) enum TouchOutcome {
     Waits,
     /// There is no room for it.
     NoRoom,
 }
 
 impl Burst {
-    /// Notes a touch.
-    pub(crate) fn touch(&mut self, path: &Path, now: Instant, bounds: &Bounds) -> Taken {
+    pub(crate) fn touch(&mut self, path: &Path, now: Instant, bounds: &Bounds) -> TouchOutcome {
         if let Some(touches) = self.waiting.get_mut(path) {
             touches.last = now;
             self.last = Some(now);
-            return Taken::Waits;
+            return TouchOutcome::Waits;
         }
         if self.waiting.len() >= bounds.paths_max {
-            return Taken::NoRoom;
+            return TouchOutcome::NoRoom;
         }
         self.waiting.insert(path.to_owned(), Touches { first: now, last: now });
         self.last = Some(now);
         self.first = self.first.or(Some(now));
-        Taken::Waits
+        TouchOutcome::Waits
     }
 
     /// When something may have settled; nothing while nothing waits.

@@ -14,20 +14,16 @@ use rustix::io::Errno;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The kernel's name of a watched directory.
-pub(crate) type Watch = i32;
+pub(crate) type WatchId = i32;
 
-/// What happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum What<'a> {
-    /// A directory came.
+pub(crate) enum KernelEvent<'a> {
     DirCame(&'a OsStr),
     /// A directory went elsewhere, with all that is in it.
     DirLeft(&'a OsStr),
     /// A file, or another thing that is no directory, appeared.
     Came(&'a OsStr),
-    /// One went.
     Went(&'a OsStr),
-    /// One was written to.
     Written(&'a OsStr),
     /// The watched directory itself was given another name.
     Moved,
@@ -50,7 +46,7 @@ impl Kernel {
     }
 
     /// Watches what is in a directory. The same directory has the same watch.
-    pub(crate) fn watch(&self, dir: &Path) -> Result<Watch, Errno> {
+    pub(crate) fn watch(&self, dir: &Path) -> Result<WatchId, Errno> {
         let flags = WatchFlags::ATTRIB
             | WatchFlags::CLOSE_WRITE
             | WatchFlags::CREATE
@@ -63,14 +59,13 @@ impl Kernel {
         add_watch(&self.events, dir, flags)
     }
 
-    /// Stops to watch.
-    pub(crate) fn unwatch(&self, watch: Watch) {
+    pub(crate) fn unwatch(&self, watch: WatchId) {
         // It may have ended by itself.
         let _ended = remove_watch(&self.events, watch);
     }
 
     /// Hands over all that has happened.
-    pub(crate) fn read(&mut self, mut each: impl FnMut(Watch, What<'_>)) -> io::Result<()> {
+    pub(crate) fn read(&mut self, mut each: impl FnMut(WatchId, KernelEvent<'_>)) -> io::Result<()> {
         let mut reader = Reader::new(&self.events, &mut self.buffer);
         loop {
             let event = match reader.next() {
@@ -93,33 +88,33 @@ impl AsFd for Kernel {
     }
 }
 
-fn meaning(flags: ReadFlags, name: Option<&OsStr>) -> Option<What<'_>> {
+fn meaning(flags: ReadFlags, name: Option<&OsStr>) -> Option<KernelEvent<'_>> {
     if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
-        return Some(What::Overrun);
+        return Some(KernelEvent::Overrun);
     }
     if flags.contains(ReadFlags::IGNORED) {
-        return Some(What::Ended);
+        return Some(KernelEvent::Ended);
     }
     if flags.contains(ReadFlags::MOVE_SELF) {
-        return Some(What::Moved);
+        return Some(KernelEvent::Moved);
     }
     // What happens to the watched directory itself has no name.
     let name = name?;
     let came = flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
     if flags.contains(ReadFlags::ISDIR) {
         return match (came, flags.contains(ReadFlags::MOVED_FROM)) {
-            (true, _) => Some(What::DirCame(name)),
-            (_, true) => Some(What::DirLeft(name)),
+            (true, _) => Some(KernelEvent::DirCame(name)),
+            (_, true) => Some(KernelEvent::DirLeft(name)),
             (false, false) => None,
         };
     }
     if came {
-        return Some(What::Came(name));
+        return Some(KernelEvent::Came(name));
     }
     if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM) {
-        return Some(What::Went(name));
+        return Some(KernelEvent::Went(name));
     }
     flags
         .intersects(ReadFlags::MODIFY | ReadFlags::CLOSE_WRITE | ReadFlags::ATTRIB)
-        .then_some(What::Written(name))
+        .then_some(KernelEvent::Written(name))
 }

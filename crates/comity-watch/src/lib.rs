@@ -2,7 +2,7 @@
 //!
 //! One thread sleeps until the kernel has something to tell. Git's own directories and what git ignores cost nothing:
 //! they are not looked into. What git itself writes while it holds the index (checkouts, merges, rebases) is not told.
-//! Everything has a bound, and reaching it is in the [`State`].
+//! Everything has a bound, and reaching it is in the [`WatchState`].
 
 mod burst;
 #[cfg(target_os = "linux")]
@@ -18,5 +18,5 @@ mod tree;
 mod trees;
 mod watcher;
 
-pub use state::{State, Trouble};
+pub use state::{WatchState, WatchTrouble};
 pub use watcher::{Bounds, Looked, Observer, Watcher};

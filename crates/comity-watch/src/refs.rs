@@ -8,16 +8,16 @@ use std::time::Instant;
 use comity_git::Checkout;
 use rustix::io::Errno;
 
-use crate::kernel::Watch;
-use crate::state::Trouble;
-use crate::trees::{Spot, Trees};
+use crate::kernel::WatchId;
+use crate::state::WatchTrouble;
+use crate::trees::{WatchTarget, WatchedTrees};
 use crate::watcher::Bounds;
 
 /// The refs of one project.
 #[derive(Debug, Default)]
 pub(crate) struct Refs {
     /// The watches of the directories that git keeps them in.
-    watches: BTreeMap<PathBuf, Watch>,
+    watches: BTreeMap<PathBuf, WatchId>,
     first: Option<Instant>,
     last: Option<Instant>,
 }
@@ -44,7 +44,7 @@ impl Refs {
     }
 }
 
-impl Trees {
+impl WatchedTrees {
     /// Watches the refs of all projects whose worktrees are watched, and of no others; gives the projects that are new.
     pub(crate) fn set_refs(&mut self) -> Vec<Checkout> {
         let wanted: BTreeSet<PathBuf> =
@@ -82,7 +82,10 @@ impl Trees {
             let known = self.refs.get(common_dir).is_some_and(|refs| refs.watches.contains_key(&dir));
             match self.kernel.watch(&dir) {
                 Ok(watch) if !known => {
-                    self.place(watch, Spot::Refs { common_dir: common_dir.to_owned(), dir: dir.clone() });
+                    self.place(
+                        watch,
+                        WatchTarget::Refs { common_dir: common_dir.to_owned(), dir: dir.clone() },
+                    );
                     self.refs.entry(common_dir.to_owned()).or_default().watches.insert(dir.clone(), watch);
                 }
                 Ok(_) => {}
@@ -90,7 +93,7 @@ impl Trees {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 Err(error) => {
                     let problem = format!("{}: {error}", dir.display());
-                    self.note(Trouble::Refs { common_dir: common_dir.to_owned(), problem });
+                    self.note(WatchTrouble::Refs { common_dir: common_dir.to_owned(), problem });
                     continue;
                 }
             }
@@ -101,7 +104,7 @@ impl Trees {
         }
         if watched == 0 {
             let problem = "git keeps its branches where nobody can watch them".to_owned();
-            self.note(Trouble::Refs { common_dir: common_dir.to_owned(), problem });
+            self.note(WatchTrouble::Refs { common_dir: common_dir.to_owned(), problem });
         }
     }
 

@@ -9,32 +9,32 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::burst::Taken;
-use crate::kernel::{Watch, What};
-use crate::state::{State, Trouble};
+use crate::burst::TouchOutcome;
+use crate::kernel::{KernelEvent, WatchId};
+use crate::state::{WatchState, WatchTrouble};
 use crate::tree::{Came, INDEX_LOCK};
-use crate::trees::{Spot, Trees};
+use crate::trees::{WatchTarget, WatchedTrees};
 use crate::watcher::{Bounds, Looked, Observer};
 
 /// The watcher, as its thread has it.
 pub(crate) struct Watching<O> {
     observer: O,
-    trees: Trees,
+    trees: WatchedTrees,
     wakes: PipeReader,
     is_woken: Arc<AtomicBool>,
-    told: State,
+    told: WatchState,
 }
 
 /// One thing that happened, kept until all that happened is read.
-enum Seen {
-    Name(Watch, Kind, PathBuf),
-    Moved(Watch),
-    Ended(Watch),
+enum QueuedEvent {
+    Name(WatchId, NameEvent, PathBuf),
+    Moved(WatchId),
+    Ended(WatchId),
     Overrun,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum NameEvent {
     DirCame,
     DirLeft,
     Came,
@@ -49,7 +49,13 @@ impl<O: Observer> Watching<O> {
         wakes: PipeReader,
         is_woken: Arc<AtomicBool>,
     ) -> io::Result<Watching<O>> {
-        Ok(Watching { observer, trees: Trees::new(bounds)?, wakes, is_woken, told: State::default() })
+        Ok(Watching {
+            observer,
+            trees: WatchedTrees::new(bounds)?,
+            wakes,
+            is_woken,
+            told: WatchState::default(),
+        })
     }
 
     /// Runs until nobody can wake it any more.
@@ -100,14 +106,14 @@ impl<O: Observer> Watching<O> {
         let mut seen = Vec::new();
         let read = self.trees.kernel.read(|watch, what| {
             seen.push(match what {
-                What::DirCame(name) => Seen::Name(watch, Kind::DirCame, name.into()),
-                What::DirLeft(name) => Seen::Name(watch, Kind::DirLeft, name.into()),
-                What::Came(name) => Seen::Name(watch, Kind::Came, name.into()),
-                What::Went(name) => Seen::Name(watch, Kind::Went, name.into()),
-                What::Written(name) => Seen::Name(watch, Kind::Written, name.into()),
-                What::Moved => Seen::Moved(watch),
-                What::Ended => Seen::Ended(watch),
-                What::Overrun => Seen::Overrun,
+                KernelEvent::DirCame(name) => QueuedEvent::Name(watch, NameEvent::DirCame, name.into()),
+                KernelEvent::DirLeft(name) => QueuedEvent::Name(watch, NameEvent::DirLeft, name.into()),
+                KernelEvent::Came(name) => QueuedEvent::Name(watch, NameEvent::Came, name.into()),
+                KernelEvent::Went(name) => QueuedEvent::Name(watch, NameEvent::Went, name.into()),
+                KernelEvent::Written(name) => QueuedEvent::Name(watch, NameEvent::Written, name.into()),
+                KernelEvent::Moved => QueuedEvent::Moved(watch),
+                KernelEvent::Ended => QueuedEvent::Ended(watch),
+                KernelEvent::Overrun => QueuedEvent::Overrun,
             });
         });
         if read.is_err() {
@@ -115,33 +121,37 @@ impl<O: Observer> Watching<O> {
         }
         for one in seen {
             match one {
-                Seen::Name(watch, kind, name) => self.named(watch, kind, &name),
-                Seen::Moved(watch) => self.moved(watch),
-                Seen::Ended(watch) => self.trees.ended(watch),
-                Seen::Overrun => self.overrun(),
+                QueuedEvent::Name(watch, kind, name) => self.named(watch, kind, &name),
+                QueuedEvent::Moved(watch) => self.moved(watch),
+                QueuedEvent::Ended(watch) => self.trees.ended(watch),
+                QueuedEvent::Overrun => self.overrun(),
             }
         }
         self.take_in();
     }
 
-    fn named(&mut self, watch: Watch, kind: Kind, name: &Path) {
+    fn named(&mut self, watch: WatchId, kind: NameEvent, name: &Path) {
         let now = Instant::now();
         match self.trees.spot(watch).cloned() {
             None => {}
-            Some(Spot::Git { root }) => {
+            Some(WatchTarget::Git { root }) => {
                 let Some(tree) = self.trees.trees.get_mut(&root) else { return };
                 match kind {
-                    Kind::Came if name == INDEX_LOCK => tree.git_began(now),
-                    Kind::Went if name == INDEX_LOCK => tree.git_ended(),
-                    Kind::Came | Kind::Written if name == OsStr::new("HEAD") => {
+                    NameEvent::Came if name == INDEX_LOCK => tree.git_began(now),
+                    NameEvent::Went if name == INDEX_LOCK => tree.git_ended(),
+                    NameEvent::Came | NameEvent::Written if name == OsStr::new("HEAD") => {
                         let common_dir = tree.checkout.common_dir().to_owned();
                         self.touch_refs(&common_dir, now);
                     }
-                    Kind::DirCame | Kind::DirLeft | Kind::Came | Kind::Went | Kind::Written => {}
+                    NameEvent::DirCame
+                    | NameEvent::DirLeft
+                    | NameEvent::Came
+                    | NameEvent::Went
+                    | NameEvent::Written => {}
                 }
             }
-            Some(Spot::Refs { common_dir, .. }) => {
-                if matches!(kind, Kind::DirCame) {
+            Some(WatchTarget::Refs { common_dir, .. }) => {
+                if matches!(kind, NameEvent::DirCame) {
                     self.trees.watch_refs(&common_dir);
                 }
                 // A lock is not the ref yet; the ref comes in its place.
@@ -149,7 +159,7 @@ impl<O: Observer> Watching<O> {
                     self.touch_refs(&common_dir, now);
                 }
             }
-            Some(Spot::Dir { root, dir }) => {
+            Some(WatchTarget::Dir { root, dir }) => {
                 let path = dir.join(name);
                 if name == OsStr::new(".git") {
                     // It is a repository of its own from here on.
@@ -159,16 +169,16 @@ impl<O: Observer> Watching<O> {
                     return;
                 }
                 match kind {
-                    Kind::DirCame => {
+                    NameEvent::DirCame => {
                         let Some(tree) = self.trees.trees.get_mut(&root) else { return };
                         let by_git = tree.is_gits(now, &self.trees.bounds);
                         tree.came.insert(Came { dir: path, by_git });
                     }
-                    Kind::DirLeft => {
+                    NameEvent::DirLeft => {
                         self.trees.drop_below(&root, &path);
                         self.touch(&root, &path, now);
                     }
-                    Kind::Came | Kind::Went | Kind::Written => self.touch(&root, &path, now),
+                    NameEvent::Came | NameEvent::Went | NameEvent::Written => self.touch(&root, &path, now),
                 }
             }
         }
@@ -183,10 +193,10 @@ impl<O: Observer> Watching<O> {
             return;
         }
         match tree.burst.touch(path, now, &bounds) {
-            Taken::Waits => self.observer.touched(root, path),
-            Taken::NoRoom => {
+            TouchOutcome::Waits => self.observer.touched(root, path),
+            TouchOutcome::NoRoom => {
                 let (root, paths_max) = (root.to_owned(), bounds.paths_max);
-                self.trees.note(Trouble::TooManyPaths { root, paths_max });
+                self.trees.note(WatchTrouble::TooManyPaths { root, paths_max });
             }
         }
     }
@@ -199,8 +209,8 @@ impl<O: Observer> Watching<O> {
     }
 
     /// A watched directory has another name: what came of it is told by the directories around it, but for the top.
-    fn moved(&mut self, watch: Watch) {
-        if let Some(Spot::Dir { root, dir }) = self.trees.spot(watch).cloned()
+    fn moved(&mut self, watch: WatchId) {
+        if let Some(WatchTarget::Dir { root, dir }) = self.trees.spot(watch).cloned()
             && dir.as_os_str().is_empty()
         {
             self.trees.end(&root);
@@ -208,7 +218,7 @@ impl<O: Observer> Watching<O> {
     }
 
     fn overrun(&mut self) {
-        self.trees.note(Trouble::Overrun { times: 1 });
+        self.trees.note(WatchTrouble::Overrun { times: 1 });
         // Directories may have come and gone unnoticed.
         self.trees.trees.values_mut().for_each(|tree| tree.is_stale = true);
         let common_dirs: Vec<PathBuf> = self.trees.refs.keys().cloned().collect();

@@ -5,23 +5,20 @@ use std::path::PathBuf;
 
 /// What is watched at the moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct State {
-    /// Worktrees.
+pub struct WatchState {
     pub trees: usize,
-    /// Directories in them.
     pub directories: usize,
     /// What is wrong, so that writes may go unnoticed.
-    pub troubles: Vec<Trouble>,
+    pub troubles: Vec<WatchTrouble>,
 }
 
 /// A reason for which writes may go unnoticed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trouble {
+pub enum WatchTrouble {
     /// There are more directories than are watched.
     TooManyDirectories {
         /// In which tree it was reached.
         root: PathBuf,
-        /// The bound.
         directories_max: usize,
     },
     /// The system lets nobody watch more.
@@ -31,77 +28,71 @@ pub enum Trouble {
     },
     /// More paths changed at once than are kept.
     TooManyPaths {
-        /// In which tree.
+        /// The top of the worktree in question.
         root: PathBuf,
-        /// The bound.
         paths_max: usize,
     },
     /// Files changed faster than they were looked at, and some of it was lost.
-    Overrun {
-        /// How often.
-        times: usize,
-    },
+    Overrun { times: usize },
     /// The branches of a project cannot be watched.
     Refs {
         /// The git directory of the project.
         common_dir: PathBuf,
-        /// Why.
         problem: String,
     },
     /// Something could not be looked at.
     Unreadable {
-        /// In which tree.
+        /// The top of the worktree in question.
         root: PathBuf,
-        /// Why.
         problem: String,
     },
 }
 
-impl Trouble {
+impl WatchTrouble {
     /// The tree that it is about, if it is about one.
     pub fn root(&self) -> Option<&PathBuf> {
         match self {
-            Trouble::TooManyDirectories { root, .. }
-            | Trouble::SystemLimit { root }
-            | Trouble::TooManyPaths { root, .. }
-            | Trouble::Unreadable { root, .. } => Some(root),
-            Trouble::Overrun { .. } | Trouble::Refs { .. } => None,
+            WatchTrouble::TooManyDirectories { root, .. }
+            | WatchTrouble::SystemLimit { root }
+            | WatchTrouble::TooManyPaths { root, .. }
+            | WatchTrouble::Unreadable { root, .. } => Some(root),
+            WatchTrouble::Overrun { .. } | WatchTrouble::Refs { .. } => None,
         }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for WatchTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::TooManyDirectories { root, directories_max } => write!(
+            WatchTrouble::TooManyDirectories { root, directories_max } => write!(
                 f,
                 "{} has directories that are not watched: {directories_max} are watched at most; let git ignore what \
                  nobody edits",
                 root.display()
             ),
-            Trouble::SystemLimit { root } => write!(
+            WatchTrouble::SystemLimit { root } => write!(
                 f,
                 "{} has directories that are not watched: the system allows no more; raise \
                  fs.inotify.max_user_watches",
                 root.display()
             ),
-            Trouble::TooManyPaths { root, paths_max } => {
+            WatchTrouble::TooManyPaths { root, paths_max } => {
                 write!(
                     f,
                     "more than {paths_max} files changed at once in {}; the rest was not looked at",
                     root.display()
                 )
             }
-            Trouble::Overrun { times } => {
+            WatchTrouble::Overrun { times } => {
                 write!(
                     f,
                     "files changed faster than they could be looked at, {times} times; some writes were not seen"
                 )
             }
-            Trouble::Refs { common_dir, problem } => {
+            WatchTrouble::Refs { common_dir, problem } => {
                 write!(f, "commits in {} may go past the guard unnoticed: {problem}", common_dir.display())
             }
-            Trouble::Unreadable { root, problem } => {
+            WatchTrouble::Unreadable { root, problem } => {
                 write!(f, "{} is not watched as a whole: {problem}", root.display())
             }
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use comity_git::Checkout;
 
 use crate::burst::Burst;
-use crate::kernel::Watch;
+use crate::kernel::WatchId;
 use crate::watcher::Bounds;
 
 /// The file that git has as long as it changes the index, and with it the checkout.
@@ -23,12 +23,12 @@ pub(crate) struct Came {
 
 /// A worktree that is watched.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct WatchedTree {
     pub(crate) checkout: Checkout,
     /// The watches of its directories, by their path from the top.
-    pub(crate) dirs: BTreeMap<PathBuf, Watch>,
+    pub(crate) dirs: BTreeMap<PathBuf, WatchId>,
     /// The watch of git's directory.
-    pub(crate) git: Option<Watch>,
+    pub(crate) git: Option<WatchId>,
     pub(crate) burst: Burst,
     pub(crate) came: BTreeSet<Came>,
     /// Whether it has to be walked again: rules for ignoring have changed, or something was not told.
@@ -37,9 +37,9 @@ pub(crate) struct Tree {
     git_since: Option<Instant>,
 }
 
-impl Tree {
-    pub(crate) fn new(checkout: Checkout) -> Tree {
-        Tree {
+impl WatchedTree {
+    pub(crate) fn new(checkout: Checkout) -> WatchedTree {
+        WatchedTree {
             checkout,
             dirs: BTreeMap::new(),
             git: None,
@@ -72,7 +72,7 @@ impl Tree {
     }
 
     /// Takes out the watches of a directory and of all below it.
-    pub(crate) fn take_below(&mut self, dir: &Path) -> Vec<Watch> {
+    pub(crate) fn take_below(&mut self, dir: &Path) -> Vec<WatchId> {
         let below: Vec<PathBuf> = self
             .dirs
             .range(dir.to_owned()..)

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use comity_git::Checkout;
 use rustix::io::Errno;
 
-use crate::kernel::{Kernel, Watch};
+use crate::kernel::{Kernel, WatchId};
 use crate::refs::Refs;
-use crate::state::{State, Trouble};
-use crate::tree::{Came, Tree};
+use crate::state::{WatchState, WatchTrouble};
+use crate::tree::{Came, WatchedTree};
 use crate::watcher::Bounds;
 
 /// How long git may take to say what it ignores.
@@ -21,7 +21,7 @@ const GIT_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a watch stands for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Spot {
+pub(crate) enum WatchTarget {
     /// A directory of a worktree.
     Dir { root: PathBuf, dir: PathBuf },
     /// Git's own directory of a worktree.
@@ -30,48 +30,46 @@ pub(crate) enum Spot {
     Refs { common_dir: PathBuf, dir: PathBuf },
 }
 
-/// All that is watched.
-pub(crate) struct Trees {
+pub(crate) struct WatchedTrees {
     pub(crate) kernel: Kernel,
-    pub(crate) trees: BTreeMap<PathBuf, Tree>,
+    pub(crate) trees: BTreeMap<PathBuf, WatchedTree>,
     /// The refs of their projects, by the common git directory.
     pub(crate) refs: BTreeMap<PathBuf, Refs>,
     pub(crate) bounds: Bounds,
-    spots: HashMap<Watch, Spot>,
-    troubles: Vec<Trouble>,
+    spots: HashMap<WatchId, WatchTarget>,
+    troubles: Vec<WatchTrouble>,
 }
 
-impl Trees {
-    pub(crate) fn new(bounds: Bounds) -> io::Result<Trees> {
+impl WatchedTrees {
+    pub(crate) fn new(bounds: Bounds) -> io::Result<WatchedTrees> {
         let kernel = Kernel::open()?;
         let (trees, refs) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Trees { kernel, trees, refs, bounds, spots: HashMap::new(), troubles: Vec::new() })
+        Ok(WatchedTrees { kernel, trees, refs, bounds, spots: HashMap::new(), troubles: Vec::new() })
     }
 
-    pub(crate) fn spot(&self, watch: Watch) -> Option<&Spot> {
+    pub(crate) fn spot(&self, watch: WatchId) -> Option<&WatchTarget> {
         self.spots.get(&watch)
     }
 
     /// Notes what a watch stands for.
-    pub(crate) fn place(&mut self, watch: Watch, spot: Spot) {
+    pub(crate) fn place(&mut self, watch: WatchId, spot: WatchTarget) {
         self.spots.insert(watch, spot);
     }
 
-    /// Ends a watch.
-    pub(crate) fn forget(&mut self, watch: Watch) {
+    pub(crate) fn forget(&mut self, watch: WatchId) {
         self.spots.remove(&watch);
         self.kernel.unwatch(watch);
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> WatchState {
         let directories = self.trees.values().map(|tree| tree.dirs.len()).sum();
-        State { trees: self.trees.len(), directories, troubles: self.troubles.clone() }
+        WatchState { trees: self.trees.len(), directories, troubles: self.troubles.clone() }
     }
 
     /// Notes what went wrong; the same of the same tree once.
-    pub(crate) fn note(&mut self, trouble: Trouble) {
+    pub(crate) fn note(&mut self, trouble: WatchTrouble) {
         match (&trouble, self.troubles.iter_mut().find(|known| is_same_kind(known, &trouble))) {
-            (Trouble::Overrun { .. }, Some(Trouble::Overrun { times })) => *times += 1,
+            (WatchTrouble::Overrun { .. }, Some(WatchTrouble::Overrun { times })) => *times += 1,
             (_, Some(known)) => *known = trouble,
             (_, None) => self.troubles.push(trouble),
         }
@@ -97,9 +95,9 @@ impl Trees {
             Ok(None) => return,
             Err(error) => return self.note(unreadable(root, &error)),
         };
-        let mut tree = Tree::new(checkout);
+        let mut tree = WatchedTree::new(checkout);
         if let Ok(watch) = self.kernel.watch(tree.checkout.git_dir()) {
-            self.spots.insert(watch, Spot::Git { root: root.to_owned() });
+            self.spots.insert(watch, WatchTarget::Git { root: root.to_owned() });
             tree.git = Some(watch);
         }
         tree.look_for_git(now);
@@ -119,13 +117,13 @@ impl Trees {
     }
 
     /// A watch has ended by itself: its directory is gone.
-    pub(crate) fn ended(&mut self, watch: Watch) {
+    pub(crate) fn ended(&mut self, watch: WatchId) {
         let Some(spot) = self.spots.remove(&watch) else { return };
         match spot {
-            Spot::Git { root } => self.end(&root),
-            Spot::Refs { common_dir, dir } => self.refs_dir_ended(&common_dir, &dir),
-            Spot::Dir { root, dir } if dir.as_os_str().is_empty() => self.end(&root),
-            Spot::Dir { root, dir } => {
+            WatchTarget::Git { root } => self.end(&root),
+            WatchTarget::Refs { common_dir, dir } => self.refs_dir_ended(&common_dir, &dir),
+            WatchTarget::Dir { root, dir } if dir.as_os_str().is_empty() => self.end(&root),
+            WatchTarget::Dir { root, dir } => {
                 let Some(tree) = self.trees.get_mut(&root) else { return };
                 // The same path may be another directory by now, with a watch of its own.
                 if tree.dirs.get(&dir) == Some(&watch) {
@@ -166,7 +164,7 @@ impl Trees {
         self.troubles.retain(|trouble| trouble.root().is_none_or(|of| of != root));
         self.walk(root, vec![PathBuf::new()], |_| {});
         let Some(tree) = self.trees.get(root) else { return };
-        let kept: HashSet<Watch> = tree.dirs.values().copied().collect();
+        let kept: HashSet<WatchId> = tree.dirs.values().copied().collect();
         for watch in before.into_values().filter(|watch| !kept.contains(watch)) {
             self.spots.remove(&watch);
             self.kernel.unwatch(watch);
@@ -214,7 +212,7 @@ impl Trees {
         let total: usize = self.trees.values().map(|tree| tree.dirs.len()).sum();
         if total >= self.bounds.directories_max {
             let directories_max = self.bounds.directories_max;
-            self.note(Trouble::TooManyDirectories { root: root.to_owned(), directories_max });
+            self.note(WatchTrouble::TooManyDirectories { root: root.to_owned(), directories_max });
             return false;
         }
         match self.kernel.watch(&at) {
@@ -223,18 +221,18 @@ impl Trees {
                 if let Some(tree) = self.trees.get_mut(&root) {
                     tree.dirs.insert(dir.clone(), watch);
                 }
-                self.spots.insert(watch, Spot::Dir { root, dir });
+                self.spots.insert(watch, WatchTarget::Dir { root, dir });
                 true
             }
             Err(Errno::NOSPC) => {
-                self.note(Trouble::SystemLimit { root: root.to_owned() });
+                self.note(WatchTrouble::SystemLimit { root: root.to_owned() });
                 false
             }
             // It is gone again, or is something else by now.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => true,
             Err(error) => {
                 let problem = format!("{}: {error}", dir.display());
-                self.note(Trouble::Unreadable { root: root.to_owned(), problem });
+                self.note(WatchTrouble::Unreadable { root: root.to_owned(), problem });
                 true
             }
         }
@@ -245,13 +243,13 @@ fn below_top(level: &[PathBuf]) -> Vec<PathBuf> {
     level.iter().filter(|dir| !dir.as_os_str().is_empty()).cloned().collect()
 }
 
-fn unreadable(root: &Path, error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::Unreadable { root: root.to_owned(), problem: error.to_string() }
+fn unreadable(root: &Path, error: &dyn std::fmt::Display) -> WatchTrouble {
+    WatchTrouble::Unreadable { root: root.to_owned(), problem: error.to_string() }
 }
 
-fn is_same_kind(a: &Trouble, b: &Trouble) -> bool {
+fn is_same_kind(a: &WatchTrouble, b: &WatchTrouble) -> bool {
     match (a, b) {
-        (Trouble::Refs { common_dir: a, .. }, Trouble::Refs { common_dir: b, .. }) => a == b,
+        (WatchTrouble::Refs { common_dir: a, .. }, WatchTrouble::Refs { common_dir: b, .. }) => a == b,
         (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b) && a.root() == b.root(),
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use comity_git::Checkout;
 
-use crate::state::State;
+use crate::state::WatchState;
 
 /// How much is watched, and how long a burst of writes is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +42,6 @@ impl Default for Bounds {
 /// What became of a look at branches that moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Looked {
-    /// All was seen.
     Done,
     /// It is too early: look again in a moment.
     Again,
@@ -71,7 +70,7 @@ pub trait Observer: Send + 'static {
     }
 
     /// What is watched has changed, or something went wrong.
-    fn changed(&mut self, state: &State);
+    fn changed(&mut self, state: &WatchState);
 }
 
 /// A running watcher; it ends when this is dropped.

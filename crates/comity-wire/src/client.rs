@@ -38,7 +38,6 @@ pub struct Client {
 /// The connection did not work; what was asked may or may not have happened.
 #[derive(Debug)]
 pub enum ClientError {
-    /// The socket failed.
     Io(io::Error),
     /// The server closed the connection.
     Closed,

@@ -21,7 +21,6 @@ const TRY_EVERY: u32 = 32;
 pub enum Wait {
     /// Look for a moment first.
     Looking,
-    /// Sleep at once.
     Sleeping,
 }
 

@@ -22,7 +22,6 @@ pub struct Request<'a> {
     /// The operation's input; nothing is like `{}`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub input: Option<&'a RawValue>,
-    /// Where the caller is.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Cow<'a, str>>,
     /// Who calls; once for a connection is enough.
@@ -48,12 +47,9 @@ pub struct Request<'a> {
 /// One answer, or one event of a stream.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply<'a> {
-    /// The request's id.
     pub id: u64,
-    /// The operation's output.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<&'a RawValue>,
-    /// The output in words.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Cow<'a, str>>,
     /// Why there is no output: `{"code", "message", "hint", ...}`.
@@ -73,11 +69,8 @@ pub struct Reply<'a> {
 /// The part of an error that clients look at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// A stable word.
     pub code: String,
-    /// A sentence.
     pub message: String,
-    /// What to do next.
     #[serde(default)]
     pub hint: String,
 }

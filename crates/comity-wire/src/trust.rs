@@ -57,18 +57,18 @@ fn private_dir(dir: &Path) -> io::Result<()> {
     match problem(&found, own_uid()) {
         None => Ok(()),
         // A file of one's own in the way is a mistake, and nobody's doing.
-        Some(Problem::NoDirectory) if found.is_file() && found.uid() == own_uid() => {
+        Some(DirProblem::NoDirectory) if found.is_file() && found.uid() == own_uid() => {
             let said = format!("{} is not a directory; remove it, or set COMITY_HOME", dir.display());
             Err(io::Error::new(io::ErrorKind::NotADirectory, said))
         }
-        Some(Problem::NoDirectory) => {
+        Some(DirProblem::NoDirectory) => {
             Err(refused(dir, "is not a directory", "remove it, or set COMITY_HOME"))
         }
-        Some(Problem::Foreign) => {
+        Some(DirProblem::Foreign) => {
             let hint = "set COMITY_HOME to a directory of yours";
             Err(refused(dir, "belongs to somebody else", hint))
         }
-        Some(Problem::Open(mode)) => {
+        Some(DirProblem::Open(mode)) => {
             let problem = format!("is open to other users (mode {mode:03o})");
             Err(refused(dir, &problem, &format!("close it with: chmod 700 {}", dir.display())))
         }
@@ -77,18 +77,18 @@ fn private_dir(dir: &Path) -> io::Result<()> {
 
 /// What is wrong with a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Problem {
+enum DirProblem {
     NoDirectory,
     Foreign,
     Open(u32),
 }
 
-fn problem(found: &Metadata, uid: u32) -> Option<Problem> {
+fn problem(found: &Metadata, uid: u32) -> Option<DirProblem> {
     let mode = found.mode() & 0o777;
     match () {
-        () if !found.is_dir() => Some(Problem::NoDirectory),
-        () if found.uid() != uid => Some(Problem::Foreign),
-        () if mode & 0o077 != 0 => Some(Problem::Open(mode)),
+        () if !found.is_dir() => Some(DirProblem::NoDirectory),
+        () if found.uid() != uid => Some(DirProblem::Foreign),
+        () if mode & 0o077 != 0 => Some(DirProblem::Open(mode)),
         () => None,
     }
 }

@@ -17,7 +17,7 @@ const PANICS_MAX: u32 = 2;
 
 /// A question and the servers that it went to: one that ends every server is given up.
 #[derive(Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestAttempts {
     is_sent: bool,
     /// When the server that has it now got it.
     sent_at: Option<Instant>,
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
     panics: u32,
 }
 
-impl Asked {
+impl RequestAttempts {
     /// Whether a server may have got it.
     pub(crate) fn is_sent(&self) -> bool {
         self.is_sent
@@ -75,10 +75,8 @@ pub(crate) struct Session {
 
 /// What came back.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    /// The output as JSON.
+pub(crate) struct ServerAnswer {
     pub(crate) json: Box<RawValue>,
-    /// The output in words.
     pub(crate) text: String,
     /// What an agent has to be told besides.
     pub(crate) notices: Vec<String>,
@@ -88,10 +86,8 @@ pub(crate) struct Answer {
 
 /// Why nothing came back.
 #[derive(Debug)]
-pub(crate) enum Trouble {
-    /// The server said no.
+pub(crate) enum SessionError {
     Refused {
-        /// The whole error.
         error: Box<RawValue>,
         /// The part of it that is shown.
         fault: Fault,
@@ -111,20 +107,20 @@ impl Session {
     }
 
     /// Asks an operation. It is asked again if the connection breaks; the key keeps that from doing it twice.
-    pub(crate) fn ask(&mut self, op: &str, input: &serde_json::Value) -> Result<Answer, Trouble> {
+    pub(crate) fn ask(&mut self, op: &str, input: &serde_json::Value) -> Result<ServerAnswer, SessionError> {
         let input =
-            serde_json::value::to_raw_value(input).map_err(|error| Trouble::Fault(error.to_string()))?;
-        let key = random_key().map_err(Trouble::Fault)?;
-        let (mut attempt, mut asked) = (0, Asked::default());
+            serde_json::value::to_raw_value(input).map_err(|error| SessionError::Fault(error.to_string()))?;
+        let key = random_key().map_err(SessionError::Fault)?;
+        let (mut attempt, mut asked) = (0, RequestAttempts::default());
         loop {
             match self.ask_once(op, &input, &key, &mut asked) {
                 Ok(answer) => return answer,
                 Err(problem) => {
                     self.client = None;
-                    asked.lost(&self.home).map_err(Trouble::Fault)?;
+                    asked.lost(&self.home).map_err(SessionError::Fault)?;
                     attempt += 1;
                     if attempt >= ATTEMPTS_MAX {
-                        return Err(Trouble::Fault(problem));
+                        return Err(SessionError::Fault(problem));
                     }
                     std::thread::sleep(start::pause(attempt));
                 }
@@ -137,17 +133,17 @@ impl Session {
         op: &str,
         input: &RawValue,
         key: &str,
-        asked: &mut Asked,
-    ) -> Result<Result<Answer, Trouble>, String> {
+        asked: &mut RequestAttempts,
+    ) -> Result<Result<ServerAnswer, SessionError>, String> {
         let client = match &mut self.client {
             Some(client) => client,
             // A server that cannot be started is a reason to stop at once.
             None => match start::connect(&self.home) {
                 Ok(client) => self.client.insert(client),
-                Err(problem) => return Ok(Err(Trouble::Fault(problem))),
+                Err(problem) => return Ok(Err(SessionError::Fault(problem))),
             },
         };
-        let said = |error: ClientError| error.to_string();
+        let describe = |error: ClientError| error.to_string();
         let sent = client.send(Request {
             op: Cow::Borrowed(op),
             input: Some(input),
@@ -158,17 +154,17 @@ impl Session {
             again: asked.is_sent(),
             ..Request::empty()
         });
-        let id = sent.map_err(said)?;
+        let id = sent.map_err(describe)?;
         asked.sent(client.server());
-        let reply = client.answer(id).map_err(said)?;
+        let reply = client.answer(id).map_err(describe)?;
         if let Some(error) = reply.error {
             let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
             let (error, notices) = (error.to_owned(), reply.notices);
-            return Ok(Err(Trouble::Refused { error, fault, notices }));
+            return Ok(Err(SessionError::Refused { error, fault, notices }));
         }
         let json = reply.ok.ok_or("an answer without output")?.to_owned();
         let text = reply.text.map(Cow::into_owned).unwrap_or_default();
-        Ok(Ok(Answer { json, text, notices: reply.notices, receipt: reply.receipt }))
+        Ok(Ok(ServerAnswer { json, text, notices: reply.notices, receipt: reply.receipt }))
     }
 
     /// A connection for more than one question.

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use comity_wire::{Client, Home};
 
-use crate::serve::{self, state_dir};
+use crate::serve;
+use crate::serve::state_dir::{self, StateDirLock, Unusable};
 
 /// Bytes of the server's log above which it begins anew, with the old one beside it.
 const LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -50,7 +51,7 @@ fn nobody_listens(error: &io::Error) -> bool {
 }
 
 /// What became of a server that was started.
-enum Started {
+enum StartOutcome {
     Ready,
     /// It was killed before it was ready.
     Killed,
@@ -67,18 +68,47 @@ pub(crate) fn start(home: &Home) -> Result<(), String> {
 /// Ends the server by `end`, and starts the next one, with this program: nobody else starts one in between.
 pub(crate) fn restart<T>(home: &Home, end: impl FnOnce() -> Result<(), T>) -> Result<Result<(), T>, String> {
     let _starting = keep_others_from_starting(home)?;
+    // A server that runs is better than one that cannot start.
+    let settings = crate::serve::read_config(home);
+    settings.map_err(|problem| format!("the server goes on as it is: {problem}"))?;
     match end() {
         Ok(()) => start_now(home).map(Ok),
         Err(why) => Ok(Err(why)),
     }
 }
 
+/// While it lives no server uses the state directory, and none is started for it.
+pub(crate) struct Alone {
+    // In this order: whoever waits to start a server finds the directory free.
+    _held: StateDirLock,
+    _starting: std::fs::File,
+}
+
+/// Ends the server by `end`, and takes the state directory: no client starts another one in between.
+pub(crate) fn take_alone<T>(
+    home: &Home,
+    end: impl FnOnce() -> Result<(), T>,
+) -> Result<Result<Alone, T>, String> {
+    let starting = keep_others_from_starting(home)?;
+    if let Err(why) = end() {
+        return Ok(Err(why));
+    }
+    match state_dir::take(home) {
+        Ok(held) => Ok(Ok(Alone { _held: held, _starting: starting })),
+        Err(Unusable::Taken) => {
+            let pid = state_dir::holder(home).map(|pid| format!(" (process {pid})")).unwrap_or_default();
+            Err(format!("a server{pid} still has {}; stop it with: comity down", home.path().display()))
+        }
+        Err(Unusable::Bad(problem)) => Err(problem),
+    }
+}
+
 fn keep_others_from_starting(home: &Home) -> Result<std::fs::File, String> {
     state_dir::prepare(home)?;
     let lock = home.path().join("start.lock");
-    let said = |error: io::Error| format!("{}: {error}", lock.display());
-    let starting = state_dir::private_file(&lock).map_err(said)?;
-    starting.lock().map_err(said)?;
+    let describe = |error: io::Error| format!("{}: {error}", lock.display());
+    let starting = state_dir::private_file(&lock).map_err(describe)?;
+    starting.lock().map_err(describe)?;
     Ok(starting)
 }
 
@@ -88,14 +118,14 @@ fn start_now(home: &Home) -> Result<(), String> {
             return Ok(());
         }
         match start_once(home)? {
-            Started::Ready => return Ok(()),
-            Started::Killed | Started::Taken => std::thread::sleep(pause(attempt)),
+            StartOutcome::Ready => return Ok(()),
+            StartOutcome::Killed | StartOutcome::Taken => std::thread::sleep(pause(attempt)),
         }
     }
     Err(format!("{}; but it does not answer", state_dir::taken(home)))
 }
 
-fn start_once(home: &Home) -> Result<Started, String> {
+fn start_once(home: &Home) -> Result<StartOutcome, String> {
     let log = open_log(home).map_err(|error| {
         format!("the server's log {} cannot be opened: {error}", log_path(home).display())
     })?;
@@ -118,15 +148,15 @@ fn start_once(home: &Home) -> Result<Started, String> {
         (Ok(_), "ready") => {
             // Whoever starts a server and outlives it has to take notice of its end.
             let _ = std::thread::Builder::new().name("server's end".into()).spawn(move || server.wait());
-            Ok(Started::Ready)
+            Ok(StartOutcome::Ready)
         }
         (Ok(_), "") => match server.wait() {
-            Ok(end) if end.code().is_none() => Ok(Started::Killed),
+            Ok(end) if end.code().is_none() => Ok(StartOutcome::Killed),
             _ => Err(format!("the server ended before it was ready; see {}", log_path(home).display())),
         },
         (Ok(_), problem) if problem == state_dir::taken(home) => {
             let _ = server.wait();
-            Ok(Started::Taken)
+            Ok(StartOutcome::Taken)
         }
         (Ok(_), problem) => Err(problem.to_owned()),
         (Err(error), _) => Err(format!("the server cannot be heard: {error}")),

@@ -82,7 +82,7 @@ fn a_backup_has_all_that_was_acknowledged_and_can_be_put_back() {
     assert!(again.code == 1 && again.err.contains("exists already"), "{again:?}");
     assert_eq!(fs::read(&file).expect("read"), bytes, "nothing is written over");
     let running = restore(&place, &place.home, &file);
-    assert!(running.code == 1 && running.out.contains("comity down"), "{running:?}");
+    assert!(running.code == 3 && running.out.contains("may stop the server"), "{running:?}");
 
     let elsewhere = new_home(&place, "elsewhere");
     let put_back = restore(&place, &elsewhere, &file).json();
@@ -116,6 +116,29 @@ fn a_backup_has_all_that_was_acknowledged_and_can_be_put_back() {
     let refused = restore(&place, &empty, &bad);
     assert!(refused.code == 1 && refused.out.contains("not what was written"), "{refused:?}");
     assert!(!empty.join("log.db").exists(), "nothing is put back that is not whole");
+}
+
+/// A backup holds everybody's letters.
+#[test]
+fn a_backup_is_for_a_person_and_not_for_agents() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let file = place.dir().join("backup");
+    let name = file.to_str().expect("a text");
+    let refused = |ran: Ran, what: &str| {
+        assert!(ran.code == 3 && ran.err.contains("everybody's mail"), "{what}: {ran:?}");
+        assert!(ran.err.contains("ask your human to run it"), "{what}: {ran:?}");
+        assert!(!file.exists(), "{what}: nothing is written");
+    };
+    refused(place.run_as(&ann, &["backup", name]), "an agent");
+    let mut nobody = place.comity_as_whoever(&["backup", name]);
+    nobody.env("CLAUDECODE", "1");
+    refused(Ran::of(nobody.output().expect("comity runs")), "nobody");
+    place.json(&["down"]);
+    eventually("the server is gone", || place.server().is_none());
+    refused(place.run_as(&ann, &["backup", name]), "an agent, without a server");
+    let person = Ran::of(place.comity_as_whoever(&["backup", name]).output().expect("comity runs"));
+    assert!(person.code == 0 && file.exists(), "a person, without a server: {person:?}");
 }
 
 /// Moves the wall clock of a program.
@@ -189,4 +212,49 @@ fn fences_grow_though_the_log_and_the_clock_are_set_back() {
     grows("the whole directory is put back by hand", -100);
     fs::remove_file(place.home.join("log.witness")).expect("deleted");
     grows("nothing remembers", -200);
+}
+
+#[test]
+fn a_backup_is_put_back_though_a_server_runs_and_agents_go_on() {
+    let place = Place::new();
+    place.join(&["ann"]);
+    let file = place.dir().join("backup");
+    assert_eq!(place.run(&["backup", file.to_str().expect("a text")]).code, 0);
+    place.join(&["bob"]);
+    let server = place.server().expect("a server");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // As the hooks of agents do: whoever finds no server starts one.
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                place.run(&["locks"]);
+            }
+        });
+        let mut restore = place.comity(&["restore", file.to_str().expect("a text"), "--json"]);
+        let ran = Ran::of(restore.output().expect("comity runs"));
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    });
+    let agents = place.json(&["agent", "list"]);
+    let names: Vec<&str> = agents["agents"]
+        .as_array()
+        .expect("agents")
+        .iter()
+        .filter_map(|agent| agent["name"].as_str())
+        .collect();
+    assert_eq!(names, ["ann"], "{agents}");
+    assert_ne!(place.server(), Some(server));
+    place.json(&["log", "verify"]);
+}
+
+#[test]
+fn no_server_is_stopped_for_a_file_that_is_no_backup() {
+    let place = Place::new();
+    place.join(&["ann"]);
+    let server = place.server();
+    let file = place.dir().join("backup");
+    fs::write(&file, "x").expect("written");
+    let ran = place.run(&["restore", file.to_str().expect("a text")]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert_eq!(place.server(), server);
 }

@@ -112,7 +112,7 @@ fn firefox(place: &Place) -> Option<u32> {
 
 /// How many tabs of agents Firefox really has: asked once the server is dead, over a connection of our own.
 fn really_open(place: &Place) -> usize {
-    let options = comity_browser::Options::new(place.home.join("firefox"));
+    let options = comity_browser::BrowserOptions::new(place.home.join("firefox"));
     let browser = comity_browser::Browser::attach_or_start(options, |_| {}).expect("a browser");
     assert!(browser.is_attached(), "the one that was left");
     let tabs = browser.tabs(support::PATIENCE).expect("tabs");

@@ -13,7 +13,7 @@ mod scenario;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 
-use comity_app::catalog::{CATALOG, Entry, find};
+use comity_app::catalog::{CATALOG, CatalogEntry, find};
 use comity_app::operation::{Audience, Effect};
 
 use doors::{Answer, Door, Stage};
@@ -27,7 +27,7 @@ const ENDS_THE_CALLER: &str = "shutdown_approve";
 /// What is not told again to a repeated call.
 const TOLD_ONCE: &[&str] = &["tab_", "mail_read", "next", "token_create"];
 
-fn entry(step: &Step) -> &'static Entry {
+fn entry(step: &Step) -> &'static CatalogEntry {
     find(step.op).unwrap_or_else(|| panic!("there is no operation {}", step.op))
 }
 
@@ -37,7 +37,7 @@ fn play(door: Door) -> Vec<Option<Answer>> {
     let human = Agent { id: "human".into(), token: support::HUMAN.into() };
     let mut mcp = (door == Door::Mcp)
         .then(|| Mcp::start(&mut stage.place.comity_as(&stage.lead, &["mcp", "--all-tools"])));
-    let is_tool = |entry: &Entry| entry.audience != Audience::Internal;
+    let is_tool = |entry: &CatalogEntry| entry.audience != Audience::Internal;
     let ask = |step: Step| {
         let entry = entry(&step);
         stage.asker = if step.is_humans { human.clone() } else { stage.lead.clone() };

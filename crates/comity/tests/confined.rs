@@ -4,6 +4,10 @@
 mod clients;
 #[path = "confined/commands.rs"]
 mod commands;
+#[path = "confined/forbidden.rs"]
+mod forbidden;
+#[path = "confined/job_control.rs"]
+mod job_control;
 #[path = "confined/limits.rs"]
 mod limits;
 #[path = "confined/on_behalf.rs"]
@@ -12,10 +16,14 @@ mod on_behalf;
 mod own;
 #[path = "confined/plan.rs"]
 mod plan;
+#[path = "confined/prompts.rs"]
+mod prompts;
 #[expect(dead_code, reason = "each test uses a part of it")]
 mod support;
 #[path = "support/ways.rs"]
 mod ways;
+#[path = "confined/window.rs"]
+mod window;
 
 use std::process::Command;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use support::wire::Wire;
-use support::{Place, Ran, eventually};
+use support::{HUMAN, PATIENCE, Place, Ran, eventually, has_ended};
 
 /// Sends a letter, which is safe once it is answered. As the human: whoever acts as an agent here may not recover a log.
 fn send(place: &Place, text: &str) {
@@ -122,6 +122,62 @@ fn a_lost_backlog_is_noticed() {
         damage(&place.home.join("log.db-wal"));
         is_noticed(&place, what);
         assert!(is_recovered(&place, what, last) < last, "{what}");
+    }
+}
+
+/// Cuts a file of the log to so many bytes while its server runs, with a letter in it that was just sent.
+fn cut_under_server(name: &str, bytes: u64) -> (Place, u64) {
+    let place = Place::new();
+    place.join(&["ann"]);
+    quiet(&place);
+    send(&place, "a letter");
+    let last = head(&place);
+    let file = fs::File::options().write(true).open(place.home.join(name)).expect("opens");
+    assert!(file.metadata().expect("a size").len() > bytes, "{name} has something to lose");
+    file.set_len(bytes).expect("cut");
+    (place, last)
+}
+
+/// What can be kept is, and a server starts from there.
+fn has_a_way_out(place: &Place, what: &str, last: u64) {
+    let before = files(&place.home);
+    let would = recover(place, &["--dry-run", "--json"]).json();
+    assert_eq!(files(&place.home), before, "{what}: a dry run changes nothing");
+    let done = recover(place, &["--json"]).json();
+    assert!(done["kept"].as_u64() <= Some(last) && done["kept"] == would["kept"], "{what}: {done}");
+    // It may have lost the tests' token with all the rest.
+    let hash = comity_app::tokens::hash(HUMAN).to_string();
+    fs::write(place.home.join("first-token"), hash).expect("written");
+    place.json(&["log", "verify"]);
+}
+
+const CUTS: [(&str, u64); 3] = [("log.db", 0), ("log.db", 8192), ("log.db-wal", 0)];
+
+#[test]
+fn a_server_whose_log_is_cut_acknowledges_nothing_more() {
+    for (name, bytes) in CUTS {
+        let (place, last) = cut_under_server(name, bytes);
+        let what = format!("{name} cut to {bytes}");
+        let server = place.server().expect("a server");
+        let answer = Wire::connect(&place).ask("mail_send", json!({ "to": ["ann"], "message": "lost" }));
+        assert!(answer.is_err(), "{what}: {answer:?}");
+        assert!(has_ended(server, PATIENCE), "{what}: the server goes on");
+        let said = fs::read_to_string(place.home.join("server.log")).expect("a file");
+        assert!(said.contains("was cut from") && said.contains("comity log recover"), "{what}: {said}");
+        is_noticed(&place, &what);
+        has_a_way_out(&place, &what, last);
+    }
+}
+
+#[test]
+fn a_server_whose_log_is_cut_is_not_stopped_as_if_nothing_was_lost() {
+    for (name, bytes) in CUTS {
+        let (place, last) = cut_under_server(name, bytes);
+        let what = format!("{name} cut to {bytes}");
+        let down = place.run(&["down"]);
+        assert!(down.code != 0 && down.err.contains("the log is not whole"), "{what}: {down:?}");
+        is_noticed(&place, &what);
+        has_a_way_out(&place, &what, last);
     }
 }
 

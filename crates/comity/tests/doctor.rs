@@ -4,7 +4,7 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::process::Command;
 
 use support::{Place, Ran, skip};
@@ -60,6 +60,7 @@ fn a_limit_that_makes_everybody_an_agent_is_named() {
 #[test]
 fn settings_that_do_not_count_yet_are_noticed() {
     let place = Place::new();
+    place.json(&["up"]);
     check(&place.run(&["doctor"]), "settings", "ok", &[]);
     place.set("[pools.build]\ncapacity = 1\n");
     let refused = place.run(&["lease", "build"]);
@@ -70,6 +71,19 @@ fn settings_that_do_not_count_yet_are_noticed() {
     assert_eq!(place.run(&["down"]).code, 0);
     check(&place.run(&["doctor"]), "settings", "ok", &[]);
     assert_eq!(place.run(&["lease", "build"]).code, 0);
+}
+
+#[test]
+fn looking_makes_nothing_where_nothing_was_used() {
+    let place = Place::without_state();
+    let ran = place.run(&["doctor"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    check(&ran, "state directory", "ok", &["none yet"]);
+    check(&ran, "server", "ok", &["not started yet", "comity up"]);
+    assert!(!place.home.exists(), "doctor has made {}", place.home.display());
+    fs::DirBuilder::new().mode(0o700).create(&place.home).expect("made");
+    assert_eq!(place.run(&["doctor"]).code, 0);
+    assert_eq!(fs::read_dir(&place.home).expect("read").count(), 0, "doctor has left something");
 }
 
 #[test]

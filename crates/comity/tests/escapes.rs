@@ -243,6 +243,23 @@ fn whatever_starts_comity_mcp_is_an_agents() {
 }
 
 #[test]
+fn whatever_runs_hooks_is_an_agents() {
+    let place = Place::new();
+    let hook = std::path::Path::new(BINARY).with_file_name("comity-hook");
+    let payload = json!({ "hook_event_name": "SessionStart", "session_id": "s1", "cwd": place.repo, "source": "startup" });
+    let run = "import subprocess, sys\n\
+        print(subprocess.run([sys.argv[1], 'claude'], input=sys.argv[2].encode()).returncode, flush=True)\n\
+        sys.stdin.read()\n";
+    let mut python = place.program("python3");
+    python.args(["-c", run]).arg(hook).arg(payload.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = Running(python.spawn().expect("python3"));
+    let mut said = BufReader::new(python.0.stdout.take().expect("a pipe")).lines();
+    assert!(said.any(|line| line.is_ok_and(|line| line == "0")), "the hook answered");
+    assert_eq!(place.json(&["agent", "list"])["agents"].as_array().map(Vec::len), Some(1));
+    assert!(comity_app::processes::is_marked(python.0.id()), "what it leaves behind is known by that");
+}
+
+#[test]
 fn plan_mode_is_not_left_by_coming_again() {
     let place = Place::new();
     let mut ann = Program::start(&place, "ann");

@@ -250,3 +250,41 @@ fn a_refused_command_tells_what_waited_too() {
     assert_eq!(refused.code, 3, "{refused:?}");
     assert!(refused.err.contains("note: ") && refused.err.contains("needed elsewhere"), "{refused:?}");
 }
+
+#[test]
+fn who_commits_after_its_lock_has_run_out_is_told_that_nothing_was_committed() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    leave_work(&place);
+    let_it_run_out(&place, &ann, "lock_orphaned");
+    let commit = || place.run_as(&ann, &["commit", "--message", "Fix login"]);
+    for what in ["it has no other lock", "it has another one"] {
+        let refused = commit();
+        assert_ne!(refused.code, 0, "{what}: {refused:?}");
+        let parts = ["nothing was committed", "your lock on src/a.rs has expired", "comity lock src/a.rs"];
+        assert!(parts.iter().all(|part| refused.err.contains(part)), "{what}: {refused:?}");
+        place.json_as(&ann, &["lock", "src/b.rs"]);
+    }
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    let made = commit();
+    assert_eq!(made.code, 0, "{made:?}");
+}
+
+#[test]
+fn who_waits_for_a_lock_learns_that_its_holder_left_work_in_it() {
+    let place = Place::new();
+    let (ann, bob) = (place.join(&["ann"]), place.join(&["bob"]));
+    let mut log = place.follow_on();
+    leave_work(&place);
+    place.json_as(&ann, &["lock", "src/a.rs"]);
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| place.run_as(&bob, &["lock", "src/a.rs", "--wait", "30m"]));
+        log.until_action("wait_started");
+        place.json(&["agent", "bye", "ann", "--reason", "it died"]);
+        let told = waits.join().expect("an answer");
+        assert_eq!(told.code, 3, "{told:?}");
+        let parts =
+            ["src/a.rs is orphaned: ann", "left uncommitted work", "comity adopt src/a.rs", "comity rescue"];
+        assert!(parts.iter().all(|part| told.err.contains(part)), "{told:?}");
+    });
+}

@@ -4,7 +4,7 @@
 mod support;
 
 use comity_guard::Dialect;
-use comity_guard::connect::{Connection, Kind, connect};
+use comity_guard::connect::{ProgramPaths, SettingsKind, connect};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -224,8 +224,8 @@ fn opencode_cannot_write_a_locked_file() {
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("executable");
     let text = |path: &std::path::Path| path.to_str().expect("a text").to_owned();
     let bash_env = text(&place.home.join("comity-confine.sh"));
-    let connection = Connection { hook: text(&hook), comity: BINARY.into(), bash_env };
-    let plugin = connect(Dialect::OpenCode, Kind::Plugin, None, &connection).expect("a plugin");
+    let connection = ProgramPaths { hook: text(&hook), comity: BINARY.into(), bash_env };
+    let plugin = connect(Dialect::OpenCode, SettingsKind::Plugin, None, &connection).expect("a plugin");
     let test = "opencode_cannot_write_a_locked_file";
     let Some(opencode) = clients::opencode(test, &place, &model, &plugin) else { return };
     let ran = clients::run(&place, opencode);

@@ -1,5 +1,7 @@
 //! However a tool spells a path, and whatever the tool is called: what somebody else has locked is not written to.
 
+#[path = "guard_paths/servers.rs"]
+mod servers;
 #[path = "guard_paths/strangers.rs"]
 mod strangers;
 #[expect(dead_code, reason = "each test uses a part of it")]

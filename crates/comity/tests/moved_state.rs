@@ -130,7 +130,7 @@ fn a_stale_server_does_not_end_its_successors_firefox() {
     place.json(&["up"]);
     // What its successor would have written down of a Firefox.
     let firefox = place.start(place.program("sleep").arg("600"));
-    let process = comity_browser::Process::identify(firefox.pid()).expect("a process");
+    let process = comity_browser::FirefoxProcess::identify(firefox.pid()).expect("a process");
     let profile = place.home.join("firefox");
     std::fs::create_dir(&profile).expect("made");
     let record = profile.join("comity-firefox.json");

@@ -343,6 +343,19 @@ fn a_passphrase_makes_terminals_prove_themselves() {
 }
 
 #[test]
+fn the_first_token_can_still_be_had_after_a_look() {
+    let place = Place::without_state();
+    let comity = |arguments: &[&str]| Ran::of(place.comity_as_whoever(arguments).output().expect("comity"));
+    assert_eq!(comity(&["locks"]).code, 0);
+    assert!(place.home.join("log.db").exists(), "the look has started a server");
+    let token = comity(&["token", "first"]);
+    assert!(token.code == 0 && token.out.starts_with("cmty_human_"), "{token:?}");
+    let mut limit = place.comity_as_whoever(&["agent", "limit", "9"]);
+    let ran = Ran::of(limit.env("COMITY_TOKEN", token.out.trim()).output().expect("comity"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+#[test]
 fn the_first_token_is_for_a_new_state_directory_only() {
     let place = Place::without_state();
     let comity = |arguments: &[&str]| place.comity_as_whoever(arguments);

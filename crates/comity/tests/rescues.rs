@@ -95,6 +95,21 @@ fn killed_after_the_stash_the_repeated_call_names_the_ref() {
 }
 
 #[test]
+fn commands_that_are_suggested_can_be_pasted() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    leave_work(&place, &ann, &["src/it's new.rs"]);
+    let word = r"'src/it'\''s new.rs'";
+    let alerts = place.json(&["alerts"]);
+    let action = alerts["alerts"][0]["action"].as_str().expect("an action");
+    assert!(action.starts_with(&format!("comity adopt {word}, ")), "{action}");
+    let bob = place.join(&["bob"]);
+    let refused = place.run_as(&bob, &["lock", "src/it's new.rs", "--json"]).refusal();
+    let hint = refused["hint"].as_str().expect("a hint");
+    assert!(hint.contains(&format!("comity adopt {word};")), "{hint}");
+}
+
+#[test]
 fn nothing_is_put_aside_if_a_part_of_it_cannot_be() {
     let place = Place::new();
     let ann = place.join(&["ann"]);
@@ -128,12 +143,38 @@ fn work_in_another_worktree_is_not_the_agents() {
     fs::write(tree.join("src/a.rs"), "half done\n").expect("written");
     // He may have written to the main worktree, too: both are kept.
     log.until_actions("lock_orphaned", 2);
+    for file in ["src/a.rs", "src/b.rs"] {
+        let refused = place.run(&["rescue", file, "--json"]).refusal();
+        let said = refused["message"].as_str().expect("a message");
+        let stash = format!("stash push --include-untracked -- {file}");
+        assert!(said.contains("may be somebody else's") && said.contains(&stash), "{refused}");
+        assert_eq!(read(&place, file), "the human's\n");
+    }
+    assert_eq!(fs::read_to_string(tree.join("src/a.rs")).expect("a file"), "half done\n");
+    assert_eq!(place.json(&["locks"])["locks"].as_array().map(Vec::len), Some(2), "nothing is freed");
+    place.git(&["commit", "-qm", "the human's", "src/a.rs"]);
     let rescued = place.json(&["rescue", "src/a.rs"]);
     assert_eq!(rescued["rescued"].as_array().map(Vec::len), Some(1), "{rescued}");
     assert_eq!(rescued["rescued"][0]["worktree"], json!(tree), "{rescued}");
-    assert_eq!(read(&place, "src/a.rs"), "the human's\n");
-    place.run(&["rescue", "src/b.rs"]);
-    assert_eq!(read(&place, "src/b.rs"), "the human's\n");
+}
+
+#[test]
+fn no_lock_is_freed_over_work_outside_of_the_agents_worktree() {
+    let place = Place::with(&[("COMITY_WORKTREE_READY", "0")]);
+    let ann = place.join(&["ann"]);
+    place.json_as(&ann, &["worktree", "add"]);
+    leave_work(&place, &ann, &["src/a.rs"]);
+    let refused = place.run(&["rescue", "src/a.rs"]);
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert_eq!(read(&place, "src/a.rs"), "half done\n");
+    assert_eq!(place.json(&["locks"])["locks"][0]["state"], "orphaned");
+    let (_, command) = refused.err.split_once("put it aside with: ").expect("what to do");
+    let command = command.lines().next().expect("a command");
+    let done = std::process::Command::new("sh").args(["-c", command]).status().expect("sh runs");
+    assert!(done.success(), "{command}");
+    assert_eq!(read(&place, "src/a.rs"), "fn main() {}\n");
+    let freed = place.json(&["rescue", "src/a.rs"]);
+    assert_eq!((&freed["rescued"], &freed["paths"]), (&json!([]), &json!(["src/a.rs"])));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use comity_soak::{Plant, Report, Soak, run, try_faults};
+use comity_soak::{Plant, Soak, SoakReport, run, try_faults};
 
 /// How quick and how large a server is says nothing on a busy machine, or after a few seconds.
 const NOT_JUDGED: [&str; 4] =
@@ -26,7 +26,7 @@ fn soak(dir: &tempfile::TempDir, seconds: u64, clients: usize) -> Soak {
     }
 }
 
-fn missed(report: &Report) -> Vec<&'static str> {
+fn missed(report: &SoakReport) -> Vec<&'static str> {
     let judged = report.missed().filter(|figure| !NOT_JUDGED.contains(&figure.name));
     judged.map(|figure| figure.name).collect()
 }

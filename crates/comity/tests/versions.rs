@@ -244,3 +244,15 @@ fn restart_takes_no_regard_and_loses_nothing() {
     let refused = place.run_as(&ann, &["restart", "--json"]).refusal();
     assert_eq!(refused["code"], "not_allowed", "an agent may not: {refused}");
 }
+
+#[test]
+fn a_mistake_in_the_settings_stops_no_server() {
+    let place = Place::new();
+    place.json(&["up"]);
+    let server = place.server().expect("a server");
+    place.set("[lock]\nttl = \"a while\"\n");
+    let refused = place.run(&["restart"]);
+    assert!(refused.code != 0 && refused.err.contains("the server goes on as it is"), "{refused:?}");
+    assert_eq!(place.server(), Some(server));
+    place.json(&["locks"]);
+}

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use comity_git::worktree::{Driver, Places, Rules};
+use comity_git::worktree::{Driver, Places, RemovalRules};
 
 use serde_json::{Value, json};
 use support::{Agent, Place, Ran, eventually};
@@ -126,6 +126,10 @@ fn conflicts_are_told_with_both_names_and_nothing_moves() {
     let refused = bob.run(&["worktree", "merge"]).refusal();
     let words = refused["message"].as_str().expect("words");
     assert!(words.contains("comity/bob of bob conflicts with main") && words.contains("src/a.rs"), "{words}");
+    let sides = r#"src/a.rs was changed by ann ("src/a.rs") and by bob ("src/a.rs")"#;
+    assert!(words.contains(sides), "agents are named: {words}");
+    let hint = refused["hint"].as_str().expect("a hint");
+    assert!(hint.contains("run: git merge refs/comity/merged/main,"), "there it is: {hint}");
     assert_eq!(git(&place, &["for-each-ref"]), before, "nothing has moved");
     let recorded = place.log_of("merge_conflicted");
     assert_eq!(recorded[0]["details"]["paths"], json!(["src/a.rs"]), "{recorded:?}");
@@ -151,7 +155,9 @@ fn a_worktree_with_work_is_kept_and_one_without_comes_back_complete() {
     let gone = remove().json();
     assert_eq!(gone["kept_days"], 7);
     assert!(!ann.path.exists());
-    let listed = place.json(&["worktree", "list"]);
+    let words = place.run(&["worktree", "list"]).out;
+    assert!(words.contains("1 in the trash; see them with: comity worktree list --trash"), "{words}");
+    let listed = place.json(&["worktree", "list", "--trash"]);
     assert_eq!(listed["trash"][0]["slug"], "ann", "{listed}");
     let back = place.json(&["worktree", "restore", "ann"]);
     assert_eq!(back["branch"], "comity/ann", "{back}");
@@ -179,7 +185,7 @@ impl Drop for Inside {
 }
 
 fn listed(place: &Place) -> Value {
-    place.json(&["worktree", "list"])
+    place.json(&["worktree", "list", "--trash"])
 }
 
 fn release(tree: &Tree<'_>) {
@@ -272,7 +278,7 @@ fn a_server_that_dies_after_the_move_writes_it_down_at_the_next_start() {
     let trees = ann.path.parent().and_then(std::path::Path::parent).expect("a directory");
     let patience = Duration::from_secs(60);
     let driver = Driver::open(&place.repo.join(".git"), &Places::within(trees), patience).expect("a driver");
-    let rules = Rules { build_dirs: &[], in_use: &|_| false };
+    let rules = RemovalRules { build_dirs: &[], in_use: &|_| false };
     let gone = driver.remove(driver.prove_removable(&ann.path, rules).expect("proven")).expect("moved");
     listed(&place);
     eventually("it is recorded", || place.log_of("worktree_removed").len() == 1);

@@ -30,6 +30,39 @@ pub(super) fn catalog(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// What stands before the name of an operation that somebody asks by a string.
+const ASKING: [&str; 3] = ["ask(\"", "op: \"", ".name == \""];
+
+/// A name that stands in two places is changed in one: doors ask by the type, `name_of::<Lock>()`. The hook has no
+/// catalog; what it asks is tested from outside.
+pub(super) fn names(tree: &Tree) -> Vec<Finding> {
+    let is_table = |path: &str| path.starts_with(OPERATIONS) && path.ends_with("/mod.rs");
+    let tables = tree.texts().filter(|(path, _)| is_table(path));
+    let names: Vec<&str> = tables.flat_map(|(_, table)| table.lines().filter_map(listed_name)).collect();
+    let is_product =
+        |path: &str| path.starts_with("crates/comity/src/") || path.starts_with("crates/comity-app/src/");
+    let mut findings = Vec::new();
+    for (path, source) in tree.sources().filter(|(path, _)| is_product(path) && !is_table(path)) {
+        let Some((_, text)) = tree.texts().find(|(other, _)| *other == path) else { continue };
+        for (line, text) in source.lines.iter().zip(text.lines()).filter(|(line, _)| !line.in_test) {
+            let is_named = |name: &&&str| {
+                let asked = ASKING.iter().any(|asking| text.contains(&format!("{asking}{name}\"")));
+                asked || (name.contains('_') && text.contains(&format!("\"{name}\"")))
+            };
+            if let Some(name) = names.iter().find(is_named) {
+                let says = format!("the operation \"{name}\" is named outside of its table");
+                findings.push(Finding::new(path, line.number, says, "name its type: name_of::<…>()"));
+            }
+        }
+    }
+    findings
+}
+
+/// The name in a line of a table: `Entry::of::<Lock>("lock", …)`.
+fn listed_name(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("Entry::of::<")?.split('"').nth(1)
+}
+
 /// The types that implement `Operation`, tests aside, with their lines.
 fn operations(source: &Source) -> Vec<(usize, String)> {
     let product = source.lines.iter().filter(|line| !line.in_test);
@@ -77,6 +110,29 @@ mod tests {
             expect![
                 "crates/comity-app/src/operations/x/a.rs:2: `B` is the second operation of this file [catalog]"
             ],
+        );
+    }
+
+    #[test]
+    fn operations_are_named_in_their_tables_alone() {
+        check(
+            "operation-names",
+            "
+            == crates/comity-app/src/operations/x/mod.rs
+            Entry::of::<Log>(   \"log\",      \"log\", GET, \"/api/log\"),
+            Entry::of::<TakeIt>(\"take_it\",  \"\",    POST, \"/api/take\"),
+            == crates/comity/src/cli/a.rs
+            match word { \"log\" => a, _ => b }
+            session.ask(name_of::<Log>(), input);
+            session.ask(\"log\", input);
+            let op = if ours { \"take_it\" } else { \"leave\" };
+            #[cfg(test)]
+            mod tests { fn a() { session.ask(\"log\", input); } }
+            == crates/comity-hook/src/a.rs
+            server.ask(\"log\")",
+            expect![[r#"
+                crates/comity/src/cli/a.rs:3: the operation "log" is named outside of its table [operation-names]
+                crates/comity/src/cli/a.rs:4: the operation "take_it" is named outside of its table [operation-names]"#]],
         );
     }
 }

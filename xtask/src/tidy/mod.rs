@@ -11,11 +11,12 @@ mod shape;
 mod shell;
 mod source;
 mod test_habits;
+mod threads;
 mod tree;
 mod words;
 
 use crate::process::{Failure, no_arguments, root};
-pub(crate) use shape::type_names;
+pub(crate) use shape::{reused_type_names, worst_names};
 pub(crate) use tree::Tree;
 
 /// One place that breaks a rule.
@@ -52,8 +53,10 @@ struct Rule {
 /// Every rule; a new one is a function in one of the files here, and a line in this list.
 const RULES: &[Rule] = &[
     Rule { name: "heading", check: shape::heading },
+    Rule { name: "docs", check: shape::docs },
     Rule { name: "length", check: shape::length },
     Rule { name: "names", check: shape::names },
+    Rule { name: "type-names", check: shape::type_names },
     Rule { name: "allow", check: words::allow },
     Rule { name: "placeholders", check: words::placeholders },
     Rule { name: "markers", check: words::markers },
@@ -63,7 +66,9 @@ const RULES: &[Rule] = &[
     Rule { name: "rings", check: rings::rings },
     Rule { name: "core-purity", check: core_purity::core_purity },
     Rule { name: "doc-paths", check: doc_paths::doc_paths },
+    Rule { name: "threads", check: threads::threads },
     Rule { name: "catalog", check: catalog::catalog },
+    Rule { name: "operation-names", check: catalog::names },
     Rule { name: "machine-paths", check: machine::paths },
     Rule { name: "file-size", check: machine::sizes },
     Rule { name: "compiled", check: files::compiled },

@@ -7,6 +7,8 @@ use super::{Finding, Weight};
 
 const LINES_MAX: usize = 400;
 const LINES_NOTED: usize = 250;
+const REUSED_NAMES_MAX: usize = 29;
+const REUSED_NAMES_SHOWN: usize = 12;
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "helper", "manager", "common", "misc"];
 
 /// Every Rust file begins with a line that says what it is about.
@@ -51,14 +53,75 @@ pub(super) fn names(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// How many types of the product have each name.
-pub(crate) fn type_names(tree: &Tree) -> BTreeMap<String, usize> {
-    let mut names = BTreeMap::new();
+/// What others may use says what it is for, unless it is a field or a variant whose name does.
+pub(super) fn docs(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, source) in tree.sources().filter(|(path, _)| in_product(path)) {
+        let Some((_, text)) = tree.texts().find(|(other, _)| *other == path) else { continue };
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (at, line) in source.lines.iter().enumerate().filter(|(_, line)| !line.in_test) {
+            if public_item(line.code.trim()) && !is_documented(&lines[..at]) {
+                let next = "say above it, in a `///` line, what its name does not";
+                found.push(Finding::new(path, at + 1, "a public item without a doc comment", next));
+            }
+            let is_alone = |other: Option<&&str>| !other.is_some_and(|other| other.starts_with("///"));
+            let word = lines
+                .get(at)
+                .and_then(|line| line.strip_prefix("/// "))
+                .filter(|doc| !doc.contains([' ', '`']));
+            if word.is_some() && is_alone(lines.get(at + 1)) && (at == 0 || is_alone(lines.get(at - 1))) {
+                let next = "a doc comment tells what the name does not, or is left out";
+                found.push(Finding::new(path, at + 1, "a doc comment of one word", next));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a line begins a type or a function that other crates may use.
+fn public_item(code: &str) -> bool {
+    let Some(rest) = code.strip_prefix("pub ") else { return false };
+    let mut words = rest.split_whitespace().skip_while(|word| ["const", "async", "unsafe"].contains(word));
+    words.next().is_some_and(|kind| ["fn", "struct", "enum", "trait", "union", "type"].contains(&kind))
+}
+
+/// Whether the lines above an item end in a doc comment and its attributes.
+fn is_documented(above: &[&str]) -> bool {
+    let is_over =
+        |line: &&&str| line.is_empty() || line.ends_with(['{', '}', ';']) || line.starts_with("///");
+    above.iter().rev().find(is_over).is_some_and(|line| line.starts_with("///"))
+}
+
+/// A type name means one thing, with few exceptions.
+pub(super) fn type_names(tree: &Tree) -> Vec<Finding> {
+    let reused = reused_type_names(tree);
+    if reused.len() <= REUSED_NAMES_MAX {
+        return Vec::new();
+    }
+    let says = format!(
+        "{} type names are used for several types, more than {REUSED_NAMES_MAX}: {}, …",
+        reused.len(),
+        worst_names(&reused)
+    );
+    vec![Finding::new("crates", 1, says, "name each type by what it is, in a word or two of the field")]
+}
+
+/// The names that most types have, in a line.
+pub(crate) fn worst_names(reused: &[(String, usize)]) -> String {
+    let shown = reused.iter().take(REUSED_NAMES_SHOWN).map(|(name, count)| format!("{name} {count}"));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// The names that several types have and how many do, the worst first.
+pub(crate) fn reused_type_names(tree: &Tree) -> Vec<(String, usize)> {
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
     for (_, source) in tree.sources().filter(|(path, _)| in_product(path)) {
         let code = source.lines.iter().filter(|line| !line.in_test).map(|line| line.code.trim());
-        code.filter_map(defined_type).for_each(|name| *names.entry(name.to_owned()).or_insert(0) += 1);
+        code.filter_map(defined_type).for_each(|name| *names.entry(name.to_owned()).or_default() += 1);
     }
-    names
+    let mut reused: Vec<_> = names.into_iter().filter(|(_, count)| *count > 1).collect();
+    reused.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    reused
 }
 
 /// The type that a line such as `pub struct Name {` begins.
@@ -115,6 +178,45 @@ mod tests {
     }
 
     #[test]
+    fn public_items_say_what_they_are_for() {
+        check(
+            "docs",
+            "
+            == crates/a/src/a.rs
+            /// A lock on a path.
+            #[derive(
+                Debug,
+            )]
+            pub struct Lock {
+                pub path: Path,
+                /// `None` while it waits.
+                pub since: Option<Time>,
+            }
+            pub(crate) fn inner() {}
+            impl Lock {
+                /// Whether it covers a path.
+                pub const fn covers(&self) {}
+            }",
+            expect![""],
+        );
+        check(
+            "docs",
+            "
+            == crates/a/src/a.rs
+            pub struct Lock {
+                /// Which.
+                pub path: Path,
+            }
+
+            pub fn covers() {}",
+            expect![[r#"
+                crates/a/src/a.rs:1: a public item without a doc comment [docs]
+                crates/a/src/a.rs:2: a doc comment of one word [docs]
+                crates/a/src/a.rs:6: a public item without a doc comment [docs]"#]],
+        );
+    }
+
+    #[test]
     fn names_say_something() {
         check(
             "names",
@@ -134,6 +236,24 @@ mod tests {
                 crates/a/src/utils.rs:1: `utils` says nothing about what is in the file [names]
                 crates/a/src/web/helpers.rs:1: `helpers` says nothing about what is in the file [names]
                 crates/a/src/common/a.rs:1: `common` says nothing about what is in the file [names]"#]],
+        );
+    }
+    #[test]
+    fn a_type_name_means_one_thing() {
+        let types = |names: usize| -> String {
+            let file = |number: usize| {
+                let types: String = (0..names).map(|name| format!("struct T{name:02};\n")).collect();
+                format!("== crates/a/src/a{number}.rs\n{types}enum Once{number} {{}}\n")
+            };
+            format!("{}{}== crates/a/src/b.rs\npub(crate) trait T07 {{}}\n", file(1), file(2))
+        };
+        check("type-names", &types(29), expect![""]);
+        check(
+            "type-names",
+            &types(30),
+            expect![
+                "crates:1: 30 type names are used for several types, more than 29: T07 3, T00 2, T01 2, T02 2, T03 2, T04 2, T05 2, T06 2, T08 2, T09 2, T10 2, T11 2, … [type-names]"
+            ],
         );
     }
 }

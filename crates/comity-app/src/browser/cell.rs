@@ -9,24 +9,21 @@ use super::lock;
 
 /// A place for one thing.
 pub(super) struct Cell<T> {
-    held: Mutex<Held<T>>,
+    held: Mutex<CellState<T>>,
     moved: Condvar,
 }
 
-enum Held<T> {
+enum CellState<T> {
     /// There is nothing yet.
     Empty,
-    /// Somebody makes it.
     Making,
-    /// It is there.
     There(T),
     /// Nobody wants it any more.
     Over,
 }
 
 /// What is found in a cell.
-pub(super) enum Found<'a, T> {
-    /// It is there.
+pub(super) enum CellContent<'a, T> {
     There(T),
     /// It is not there: whoever has this makes it.
     Missing(Making<'a, T>),
@@ -41,31 +38,31 @@ pub(super) struct Making<'a, T>(&'a Cell<T>);
 
 impl<T> Default for Cell<T> {
     fn default() -> Cell<T> {
-        Cell { held: Mutex::new(Held::Empty), moved: Condvar::new() }
+        Cell { held: Mutex::new(CellState::Empty), moved: Condvar::new() }
     }
 }
 
 impl<T: Clone> Cell<T> {
     /// What is there; waits for who is making it. What is not good any more is made anew.
-    pub(super) fn find(&self, timeout: Duration, is_good: impl Fn(&T) -> bool) -> Found<'_, T> {
-        let is_being_made = |held: &mut Held<T>| matches!(held, Held::Making);
+    pub(super) fn find(&self, timeout: Duration, is_good: impl Fn(&T) -> bool) -> CellContent<'_, T> {
+        let is_being_made = |held: &mut CellState<T>| matches!(held, CellState::Making);
         let waited = self.moved.wait_timeout_while(lock(&self.held), timeout, is_being_made);
         let (mut held, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match &*held {
-            Held::Making => return Found::Busy,
-            Held::Over => return Found::Over,
-            Held::There(thing) if is_good(thing) => return Found::There(thing.clone()),
-            Held::There(_) | Held::Empty => {}
+            CellState::Making => return CellContent::Busy,
+            CellState::Over => return CellContent::Over,
+            CellState::There(thing) if is_good(thing) => return CellContent::There(thing.clone()),
+            CellState::There(_) | CellState::Empty => {}
         }
-        *held = Held::Making;
-        Found::Missing(Making(self))
+        *held = CellState::Making;
+        CellContent::Missing(Making(self))
     }
 
     /// It, if it is there.
     pub(super) fn get(&self) -> Option<T> {
         match &*lock(&self.held) {
-            Held::There(thing) => Some(thing.clone()),
-            Held::Empty | Held::Making | Held::Over => None,
+            CellState::There(thing) => Some(thing.clone()),
+            CellState::Empty | CellState::Making | CellState::Over => None,
         }
     }
 
@@ -73,22 +70,22 @@ impl<T: Clone> Cell<T> {
     pub(super) fn put(&self, thing: T) -> Option<T> {
         let mut held = lock(&self.held);
         let before = match &*held {
-            Held::Over => return Some(thing),
-            Held::There(before) => Some(before.clone()),
-            Held::Empty | Held::Making => None,
+            CellState::Over => return Some(thing),
+            CellState::There(before) => Some(before.clone()),
+            CellState::Empty | CellState::Making => None,
         };
-        *held = Held::There(thing);
+        *held = CellState::There(thing);
         self.moved.notify_all();
         before
     }
 
     /// Nobody wants it any more; gives it, if it is there. Whoever is making it is told at the end.
     pub(super) fn end(&self) -> Option<T> {
-        let before = std::mem::replace(&mut *lock(&self.held), Held::Over);
+        let before = std::mem::replace(&mut *lock(&self.held), CellState::Over);
         self.moved.notify_all();
         match before {
-            Held::There(thing) => Some(thing),
-            Held::Empty | Held::Making | Held::Over => None,
+            CellState::There(thing) => Some(thing),
+            CellState::Empty | CellState::Making | CellState::Over => None,
         }
     }
 }
@@ -98,11 +95,11 @@ impl<T: Clone> Making<'_, T> {
     pub(super) fn made(self, thing: T) -> Option<T> {
         let mut held = lock(&self.0.held);
         match &*held {
-            Held::Over => return None,
-            Held::There(other) => return Some(other.clone()),
-            Held::Making | Held::Empty => {}
+            CellState::Over => return None,
+            CellState::There(other) => return Some(other.clone()),
+            CellState::Making | CellState::Empty => {}
         }
-        *held = Held::There(thing.clone());
+        *held = CellState::There(thing.clone());
         Some(thing)
     }
 }
@@ -110,8 +107,8 @@ impl<T: Clone> Making<'_, T> {
 impl<T> Drop for Making<'_, T> {
     fn drop(&mut self) {
         let mut held = lock(&self.0.held);
-        if matches!(*held, Held::Making) {
-            *held = Held::Empty;
+        if matches!(*held, CellState::Making) {
+            *held = CellState::Empty;
         }
         drop(held);
         self.0.moved.notify_all();
@@ -126,8 +123,8 @@ mod tests {
 
     fn making(cell: &Cell<u32>) -> Making<'_, u32> {
         match cell.find(AT_ONCE, |_| true) {
-            Found::Missing(making) => making,
-            Found::There(_) | Found::Busy | Found::Over => panic!("it is there"),
+            CellContent::Missing(making) => making,
+            CellContent::There(_) | CellContent::Busy | CellContent::Over => panic!("it is there"),
         }
     }
 
@@ -135,11 +132,11 @@ mod tests {
     fn one_makes_it_and_nobody_waits_longer_than_wanted() {
         let cell = Cell::default();
         let first = making(&cell);
-        assert!(matches!(cell.find(AT_ONCE, |_| true), Found::Busy));
+        assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::Busy));
         assert_eq!(first.made(7), Some(7));
-        assert!(matches!(cell.find(AT_ONCE, |_| true), Found::There(7)));
+        assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::There(7)));
         // What is not good any more is made anew, and who fails leaves the place to others.
-        assert!(matches!(cell.find(AT_ONCE, |_| false), Found::Missing(_)));
+        assert!(matches!(cell.find(AT_ONCE, |_| false), CellContent::Missing(_)));
         assert_eq!(making(&cell).made(8), Some(8));
     }
 
@@ -149,7 +146,7 @@ mod tests {
         let late = making(&cell);
         assert_eq!(cell.end(), None, "it is not there yet");
         assert_eq!(late.made(7), None, "its maker has to put it away");
-        assert!(matches!(cell.find(AT_ONCE, |_| true), Found::Over));
+        assert!(matches!(cell.find(AT_ONCE, |_| true), CellContent::Over));
         assert_eq!(cell.put(8), Some(8));
         let cell = Cell::default();
         assert_eq!(making(&cell).made(7), Some(7));

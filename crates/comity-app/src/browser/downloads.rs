@@ -7,7 +7,7 @@ use comity_browser::{Download, Downloaded};
 use comity_core::pools::SlotId;
 use comity_core::{AgentId, Principal};
 
-use super::{Desk, TABS, quote};
+use super::{BrowserService, TABS, quote};
 use crate::application::Application;
 
 /// Where they are, in the state directory.
@@ -23,14 +23,13 @@ const NAME_BYTES_MAX: usize = 100;
 
 /// A file that was downloaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Kept {
-    /// Counts up.
+pub(crate) struct KeptDownload {
     pub(crate) number: u64,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
 }
 
-impl Desk {
+impl BrowserService {
     /// Keeps a download for whoever owns the tab that it came from, and tells that with the next look.
     pub(super) fn downloaded(&self, app: &Application, download: &Download) {
         let found = self.slot_of_download(app, download);
@@ -84,27 +83,27 @@ fn dir_of(home: &Path, owner: Principal) -> PathBuf {
 }
 
 /// Somebody's downloads, the oldest first.
-pub(crate) fn kept_of(home: &Path, owner: Principal) -> Vec<Kept> {
+pub(crate) fn kept_of(home: &Path, owner: Principal) -> Vec<KeptDownload> {
     let entries = std::fs::read_dir(dir_of(home, owner)).into_iter().flatten().flatten();
     let kept = entries.filter_map(|entry| {
         let path = entry.path();
         let number = path.file_name()?.to_str()?.split_once('-')?.0.parse().ok()?;
         // Not what a link leads to.
         let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        Some(Kept { number, path, bytes: found.len() })
+        Some(KeptDownload { number, path, bytes: found.len() })
     });
-    let mut kept: Vec<Kept> = kept.collect();
+    let mut kept: Vec<KeptDownload> = kept.collect();
     kept.sort_unstable_by_key(|one| one.number);
     kept
 }
 
-fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> std::io::Result<Kept> {
+fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> std::io::Result<KeptDownload> {
     let dir = dir_of(home, owner);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
     let mut earlier = kept_of(home, owner);
     let number = earlier.last().map_or(1, |last| last.number + 1);
     // The oldest go when there are many.
-    let is_too_much = |earlier: &[Kept]| {
+    let is_too_much = |earlier: &[KeptDownload]| {
         earlier.len() >= FILES_MAX || earlier.iter().map(|one| one.bytes).sum::<u64>() + bytes > BYTES_MAX
     };
     while is_too_much(&earlier) && !earlier.is_empty() {
@@ -112,11 +111,14 @@ fn keep(home: &Path, owner: Principal, name: &str, from: &Path, bytes: u64) -> s
     }
     let path = dir.join(format!("{number:06}-{}", safe(name)));
     std::fs::rename(from, &path)?;
-    Ok(Kept { number, path, bytes })
+    Ok(KeptDownload { number, path, bytes })
 }
 
-/// Removes the files of agents that are gone.
+/// Removes the files of agents that are gone, if it is not another server that knows them.
 pub(super) fn forget_ended(app: &Application) {
+    if !app.is_home_in_place() {
+        return;
+    }
     let entries = std::fs::read_dir(app.home().join(DIR)).into_iter().flatten().flatten();
     for entry in entries {
         let agent: Option<AgentId> = entry.file_name().to_str().and_then(|name| name.parse().ok());

@@ -6,12 +6,12 @@ use comity_browser::Container;
 use comity_core::Principal;
 use comity_core::pools::{Slot, SlotId};
 
-use super::running::{Jar, Running};
-use super::{Desk, failure};
+use super::running::{Jar, RunningBrowser};
+use super::{BrowserService, failure};
 use crate::application::Application;
 use crate::operation::Failure;
 
-impl Desk {
+impl BrowserService {
     /// The tabs whose pages can have a hold of the page in this one.
     pub(crate) fn related(&self, slot: SlotId, timeout: Duration) -> Result<Vec<SlotId>, Failure> {
         let Some(running) = self.if_running() else { return Ok(Vec::new()) };
@@ -41,7 +41,7 @@ impl Desk {
     }
 }
 
-impl Running {
+impl RunningBrowser {
     /// The container goes with a tab to somebody else: its former owner gets another one for the next tab.
     fn leave_jar(&self, owner: Principal, container: &str) {
         let mut jars = super::lock(self.jars());

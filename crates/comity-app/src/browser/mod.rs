@@ -9,32 +9,33 @@ mod cell;
 mod downloads;
 mod errors;
 mod handover;
-mod keeper;
 mod popups;
 mod running;
 mod start;
+mod tab_reconciler;
 mod untrusted;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use comity_browser::{BrowserError, Notice, Tab};
+use comity_browser::{BrowserError, BrowserEvent, Tab};
 use comity_core::Timestamp;
 use comity_core::pools::SlotId;
 
 use crate::application::Application;
 use crate::operation::Failure;
 use crate::planted::panic_at;
+use crate::reconciler::Bell;
 pub(crate) use captures::Capturing;
-pub(crate) use downloads::{Kept, kept_of};
+pub(crate) use downloads::{KeptDownload, kept_of};
 pub(crate) use errors::{failure, told};
 pub(crate) use handover::in_words;
-pub use keeper::run;
-use running::Running;
+use running::RunningBrowser;
 pub(crate) use running::label;
 pub(crate) use start::check;
+pub use tab_reconciler::run;
 pub(crate) use untrusted::{in_a_line, quote, show_hidden, title, write_page};
 
 pub(crate) use comity_core::pools::TABS;
@@ -45,42 +46,32 @@ const REMARKS_MAX: usize = 20;
 
 /// What the browser is doing.
 #[derive(Default)]
-enum Phase {
+enum BrowserPhase {
     /// It is not there.
     #[default]
     Off,
-    /// Somebody starts it.
     Starting,
-    /// The last start failed.
     Failed(BrowserError),
-    /// It runs.
-    On(Arc<Running>),
-    /// It is being ended.
+    On(Arc<RunningBrowser>),
     Ending,
-}
-
-/// What the keeper is woken by.
-enum Heard {
-    /// Tabs were taken or freed, or the server stops.
-    Changed,
-    /// Something happened in the browser.
-    Happened(Notice),
 }
 
 /// The browser, as operations see it.
 #[derive(Default)]
-pub struct Desk {
-    phase: Mutex<Phase>,
+pub struct BrowserService {
+    phase: Mutex<BrowserPhase>,
     moved: Condvar,
-    keeper: Mutex<Option<mpsc::Sender<Heard>>>,
-    notes: Mutex<HashMap<SlotId, Note>>,
+    /// What has happened in the browser and nobody has looked at.
+    notices: Mutex<Vec<BrowserEvent>>,
+    bell: Mutex<Option<Bell>>,
+    notes: Mutex<HashMap<SlotId, TabMemory>>,
     captures: captures::Captures,
     /// Set when the state directory was moved or removed.
     is_moved: AtomicBool,
 }
 
 /// What is remembered of a tab beside the world.
-struct Note {
+struct TabMemory {
     /// The last command on it, on the engine's clock.
     used: Timestamp,
     /// Its whole address: the log has it without secrets.
@@ -89,7 +80,7 @@ struct Note {
     remarks: Vec<String>,
 }
 
-impl Desk {
+impl BrowserService {
     /// The tab of a slot: as it is, or opened if it is not there yet.
     pub(crate) fn tab(&self, app: &Application, slot: SlotId, timeout: Duration) -> Result<Tab, Failure> {
         let deadline = Instant::now() + timeout;
@@ -120,19 +111,19 @@ impl Desk {
     }
 
     /// The running browser; it is started if it is not there.
-    fn running(&self, app: &Application, timeout: Duration) -> Result<Arc<Running>, BrowserError> {
+    fn running(&self, app: &Application, timeout: Duration) -> Result<Arc<RunningBrowser>, BrowserError> {
         let deadline = Instant::now() + timeout;
         let mut phase = lock(&self.phase);
         let mut has_waited = false;
         panic_at("browser");
         loop {
             match &*phase {
-                Phase::On(running) if running.browser.is_alive() => return Ok(running.clone()),
-                Phase::Failed(error) if has_waited => return Err(error.clone()),
-                Phase::Starting | Phase::Ending => {}
-                Phase::Off | Phase::Failed(_) | Phase::On(_) => {
+                BrowserPhase::On(running) if running.browser.is_alive() => return Ok(running.clone()),
+                BrowserPhase::Failed(error) if has_waited => return Err(error.clone()),
+                BrowserPhase::Starting | BrowserPhase::Ending => {}
+                BrowserPhase::Off | BrowserPhase::Failed(_) | BrowserPhase::On(_) => {
                     self.start(app)?;
-                    *phase = Phase::Starting;
+                    *phase = BrowserPhase::Starting;
                 }
             }
             has_waited = true;
@@ -147,7 +138,7 @@ impl Desk {
     /// Refuses an address that the policy forbids, before a tab is taken for it.
     pub(crate) fn check(&self, app: &Application, url: &str) -> Result<(), Failure> {
         let policy = start::policy(&app.config().browser).map_err(failure)?;
-        policy.check(url, comity_browser::policy::Load::Page).map_err(failure)
+        policy.check(url, comity_browser::policy::LoadKind::Page).map_err(failure)
     }
 
     /// What tabs show now, as far as they answer: their addresses and titles.
@@ -156,10 +147,12 @@ impl Desk {
     }
 
     /// The browser, if it runs.
-    fn if_running(&self) -> Option<Arc<Running>> {
+    fn if_running(&self) -> Option<Arc<RunningBrowser>> {
         match &*lock(&self.phase) {
-            Phase::On(running) => Some(running.clone()),
-            Phase::Off | Phase::Starting | Phase::Failed(_) | Phase::Ending => None,
+            BrowserPhase::On(running) => Some(running.clone()),
+            BrowserPhase::Off | BrowserPhase::Starting | BrowserPhase::Failed(_) | BrowserPhase::Ending => {
+                None
+            }
         }
     }
 
@@ -196,10 +189,10 @@ impl Desk {
         });
     }
 
-    fn note<T>(&self, app: &Application, slot: SlotId, change: impl FnOnce(&mut Note) -> T) -> T {
+    fn note<T>(&self, app: &Application, slot: SlotId, change: impl FnOnce(&mut TabMemory) -> T) -> T {
         let used = app.engine().now();
         let mut notes = lock(&self.notes);
-        change(notes.entry(slot).or_insert_with(|| Note { used, url: None, remarks: Vec::new() }))
+        change(notes.entry(slot).or_insert_with(|| TabMemory { used, url: None, remarks: Vec::new() }))
     }
 
     fn whole_url(&self, slot: SlotId) -> Option<String> {
@@ -211,10 +204,10 @@ impl Desk {
         self.is_moved.store(true, Ordering::Relaxed);
     }
 
-    fn hear(&self, heard: Heard) {
-        if let Some(keeper) = &*lock(&self.keeper) {
-            // Without a keeper the server is stopping.
-            let _ = keeper.send(heard);
+    fn happened(&self, notice: BrowserEvent) {
+        lock(&self.notices).push(notice);
+        if let Some(bell) = &*lock(&self.bell) {
+            bell.ring();
         }
     }
 }

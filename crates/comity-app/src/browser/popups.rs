@@ -4,11 +4,11 @@ use comity_browser::{Container, TabId};
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
 use comity_core::{Ask, Event, Principal};
 
-use super::running::{PATIENCE, Running, label, stored_url};
-use super::{Desk, TABS, quote};
+use super::running::{PATIENCE, RunningBrowser, label, stored_url};
+use super::{BrowserService, TABS, quote};
 use crate::application::Application;
 
-impl Desk {
+impl BrowserService {
     pub(super) fn popped_up(
         &self,
         app: &Application,
@@ -54,7 +54,7 @@ impl Desk {
     fn settle(
         &self,
         app: &Application,
-        running: &Running,
+        running: &RunningBrowser,
         slot: SlotId,
         from: SlotId,
         tab: &comity_browser::Tab,

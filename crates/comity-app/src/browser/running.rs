@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use comity_browser::adopt::{self, Observed, Wanted};
+use comity_browser::adopt::{self, Observed, WantedTab};
 use comity_browser::{Browser, BrowserError, Container, Tab, TabId, Until};
 use comity_core::limits::REASON_BYTES_MAX;
 use comity_core::pools::{Loss, PoolAsk, Slot, SlotId, Whereabouts};
 use comity_core::redact::redact_url;
 use comity_core::{Ask, Principal, Refusal, World};
 
-use super::cell::{Cell, Found};
+use super::cell::{Cell, CellContent};
 use super::{TABS, failure, lock};
 use crate::application::Application;
 use crate::engine::Failed;
@@ -29,7 +29,7 @@ const URL_BYTES_READ: usize = 16 * URL_BYTES_MAX;
 const EMPTY: &str = "about:blank";
 
 /// A browser that runs.
-pub(super) struct Running {
+pub(super) struct RunningBrowser {
     pub(super) browser: Browser,
     /// One for each slot; one caller opens its tab, so that none is opened twice.
     cells: Mutex<HashMap<SlotId, Arc<Cell<Tab>>>>,
@@ -60,9 +60,9 @@ pub(super) fn wanted(world: &World) -> Vec<Slot> {
     world.pools.get(TABS).map(|pool| pool.slots().cloned().collect()).unwrap_or_default()
 }
 
-impl Running {
-    pub(super) fn of(browser: Browser) -> Running {
-        Running { browser, cells: Mutex::default(), jars: Mutex::default() }
+impl RunningBrowser {
+    pub(super) fn of(browser: Browser) -> RunningBrowser {
+        RunningBrowser { browser, cells: Mutex::default(), jars: Mutex::default() }
     }
 
     /// The tab of a slot; it is opened if it is not there.
@@ -76,10 +76,10 @@ impl Running {
         let begun = Instant::now();
         let cell = lock(&self.cells).entry(id).or_default().clone();
         let opening = match cell.find(timeout, |tab| !tab.is_closed()) {
-            Found::There(tab) => return Ok(tab),
-            Found::Missing(opening) => opening,
-            Found::Busy => return Err(failure(busy("opening the tab", timeout))),
-            Found::Over => return Err(gone(id)),
+            CellContent::There(tab) => return Ok(tab),
+            CellContent::Missing(opening) => opening,
+            CellContent::Busy => return Err(failure(busy("opening the tab", timeout))),
+            CellContent::Over => return Err(gone(id)),
         };
         let slot = {
             let world = app.engine().world();
@@ -163,9 +163,9 @@ impl Running {
     /// The container of somebody's cookies.
     fn container(&self, jar: &Cell<Container>, timeout: Duration) -> Result<Container, BrowserError> {
         let making = match jar.find(timeout, |_| true) {
-            Found::There(container) => return Ok(container),
-            Found::Missing(making) => making,
-            Found::Busy | Found::Over => return Err(busy("making a container", timeout)),
+            CellContent::There(container) => return Ok(container),
+            CellContent::Missing(making) => making,
+            CellContent::Busy | CellContent::Over => return Err(busy("making a container", timeout)),
         };
         let container = self.browser.create_container(timeout)?;
         Ok(making.made(container.clone()).unwrap_or(container))
@@ -249,11 +249,15 @@ impl Running {
 
     /// Finds the tabs of slots after a new session, when all ids have changed.
     pub(super) fn adopt(&self, app: &Application, slots: &[Slot]) -> Result<(), BrowserError> {
-        let wanted: Vec<Wanted<SlotId>> = slots
+        let wanted: Vec<WantedTab<SlotId>> = slots
             .iter()
             .filter_map(|slot| {
                 let at = slot.at.as_ref()?;
-                Some(Wanted { handle: slot.id, container: at.container.to_string(), url: at.url.to_string() })
+                Some(WantedTab {
+                    handle: slot.id,
+                    container: at.container.to_string(),
+                    url: at.url.to_string(),
+                })
             })
             .collect();
         let tabs = self.browser.tabs(PATIENCE)?;

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use comity_browser::policy::{Loopback, Policy};
-use comity_browser::{Browser, BrowserError, Display, Options};
+use comity_browser::{Browser, BrowserError, BrowserOptions, Display};
 use comity_core::pools::{Slot, Whereabouts};
 
-use super::running::{Jar, Running, wanted};
-use super::{Desk, Heard, Phase, lock};
+use super::running::{Jar, RunningBrowser, wanted};
+use super::{BrowserPhase, BrowserService, lock};
 use crate::application::Application;
 use crate::config::BrowserConfig;
 
@@ -17,7 +17,7 @@ const TABS_LIMIT: usize = 100;
 /// The profile's directory, below the state directory.
 const PROFILE: &str = "firefox";
 
-impl Desk {
+impl BrowserService {
     /// Starts the browser on a thread of its own; whoever waits is told.
     pub(super) fn start(&self, app: &Application) -> Result<(), BrowserError> {
         if app.engine().feed().is_stopped() {
@@ -28,12 +28,12 @@ impl Desk {
         let thread = std::thread::Builder::new().name("browser-start".into());
         let started = thread.spawn(move || {
             let begun = begin(&app);
-            let desk = app.browser();
-            *lock(&desk.phase) = match begun {
-                Ok(running) => Phase::On(Arc::new(running)),
-                Err(error) => Phase::Failed(error),
+            let service = app.browser();
+            *lock(&service.phase) = match begun {
+                Ok(running) => BrowserPhase::On(Arc::new(running)),
+                Err(error) => BrowserPhase::Failed(error),
             };
-            desk.moved.notify_all();
+            service.moved.notify_all();
         });
         started
             .map(drop)
@@ -41,13 +41,13 @@ impl Desk {
     }
 }
 
-fn begin(app: &Application) -> Result<Running, BrowserError> {
+fn begin(app: &Application) -> Result<RunningBrowser, BrowserError> {
     let listening = app.clone();
     let options = options(app, &app.config().browser)?;
     let browser = Browser::attach_or_start(options, move |notice| {
-        listening.browser().hear(Heard::Happened(notice));
+        listening.browser().happened(notice);
     })?;
-    let running = Running::of(browser);
+    let running = RunningBrowser::of(browser);
     if running.browser.is_attached() {
         take_over(app, &running)?;
     }
@@ -55,7 +55,7 @@ fn begin(app: &Application) -> Result<Running, BrowserError> {
 }
 
 /// Finds the tabs of the world in a browser that ran before, and closes what is nobody's.
-fn take_over(app: &Application, running: &Running) -> Result<(), BrowserError> {
+fn take_over(app: &Application, running: &RunningBrowser) -> Result<(), BrowserError> {
     let wanted = wanted(&app.engine().world());
     running.adopt(app, &wanted)?;
     let used: HashSet<&str> = wanted.iter().filter_map(|slot| Some(&*slot.at.as_ref()?.container)).collect();
@@ -87,14 +87,14 @@ fn jar(slot: &Slot, at: &Whereabouts, wanted: &[Slot]) -> Jar {
     }
 }
 
-fn options(app: &Application, config: &BrowserConfig) -> Result<Options, BrowserError> {
+fn options(app: &Application, config: &BrowserConfig) -> Result<BrowserOptions, BrowserError> {
     let policy = policy(config)?;
-    Ok(Options {
+    Ok(BrowserOptions {
         path: config.path.clone(),
         display: if config.visible { Display::Visible } else { Display::Headless },
         policy,
         download_bytes_max: (config.downloads != Some(false)).then_some(super::downloads::FILE_BYTES_MAX),
-        ..Options::new(app.home().join(PROFILE))
+        ..BrowserOptions::new(app.home().join(PROFILE))
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use comity_core::Record;
 
 use super::lock;
-use crate::weight::{self, Page};
+use crate::weight::{self, PageSize};
 
 /// Records that are kept in memory; who is further behind reads them from the log.
 const RECENT_RECORDS_MAX: usize = 1_024;
@@ -18,10 +18,10 @@ pub type Waker = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// The newest records and who wants to be woken. A wake-up says only how far the log goes.
 pub struct Feed {
-    state: Mutex<State>,
+    state: Mutex<FeedState>,
 }
 
-struct State {
+struct FeedState {
     head: u64,
     /// With the bytes of each.
     recent: VecDeque<(Arc<Record>, usize)>,
@@ -40,7 +40,7 @@ pub struct Woken<'a> {
 impl Feed {
     pub(super) fn new(head: u64) -> Feed {
         let (recent, wakers) = (VecDeque::new(), Vec::new());
-        let state = State { head, recent, recent_bytes: 0, wakers, next_waker: 0, stopped: false };
+        let state = FeedState { head, recent, recent_bytes: 0, wakers, next_waker: 0, stopped: false };
         Feed { state: Mutex::new(state) }
     }
 
@@ -96,7 +96,7 @@ impl Feed {
     }
 
     /// The records after `after`, if they are still at hand: as many as fit into a page, and at least one.
-    pub fn recent(&self, after: u64, page: Page) -> Option<Vec<Arc<Record>>> {
+    pub fn recent(&self, after: u64, page: PageSize) -> Option<Vec<Arc<Record>>> {
         let state = lock(&self.state);
         if after >= state.head {
             return Some(Vec::new());
@@ -137,26 +137,27 @@ impl Drop for Woken<'_> {
 
 #[cfg(test)]
 mod tests {
+    use comity_core::server::ServerEvent;
     use comity_core::{Event, Principal, Timestamp};
 
     use super::*;
 
     fn record(seq: u64, bytes: usize) -> Record {
-        let event = Event::KeyReused { op: "x".repeat(bytes).into() };
+        let event = Event::Server(ServerEvent::KeyReused { op: "x".repeat(bytes).into() });
         let (now, by) = (Timestamp(0), Principal::System);
         Record { seq, now, wall_ms: 0, by, from: None, concerns: vec![], key: None, event }
     }
 
     #[test]
     fn large_records_are_not_kept_for_long_and_come_one_by_one() {
-        let (feed, page) = (Feed::new(0), Page { records: 100, bytes: 64 * 1024 });
+        let (feed, page) = (Feed::new(0), PageSize { records: 100, bytes: 64 * 1024 });
         feed.append((1..=100).map(|seq| record(seq, 256 * 1024)).collect());
         assert!(lock(&feed.state).recent_bytes <= RECENT_BYTES_MAX);
         assert!(feed.recent(50, page).is_none(), "they are in the log");
         let one = feed.recent(98, page).expect("the newest");
         assert_eq!(one.iter().map(|record| record.seq).collect::<Vec<_>>(), [99]);
         feed.append((101..=300).map(|seq| record(seq, 1)).collect());
-        let many = feed.recent(150, Page { bytes: usize::MAX, ..page }).expect("the newest");
+        let many = feed.recent(150, PageSize { bytes: usize::MAX, ..page }).expect("the newest");
         assert_eq!(many.iter().map(|record| record.seq).collect::<Vec<_>>(), (151..=250).collect::<Vec<_>>());
         assert_eq!(feed.recent(300, page).map(|none| none.len()), Some(0));
     }

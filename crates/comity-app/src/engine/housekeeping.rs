@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool, atomic::Ordering};
 use std::time::Duration;
 
 use super::Engine;
-use crate::log::{Checkpoint, Reader};
+use crate::log::{Checkpoint, LogReader};
 
 /// Records that are not sealed above which the oldest are sealed when it is quiet.
 pub const HOT_RECORDS_QUIET: u64 = 10_000;
@@ -25,7 +25,7 @@ const DROP_RECORDS: usize = 500;
 const QUIET: Duration = Duration::from_millis(500);
 
 /// Runs until the engine stops. It sleeps while nothing is written.
-pub(super) fn run(engine: &Engine, reader: &Reader, keep_segments: Option<usize>) {
+pub(super) fn run(engine: &Engine, reader: &LogReader, keep_segments: Option<usize>) {
     let (wake, woken) = mpsc::sync_channel::<()>(1);
     let asleep = Arc::new(AtomicBool::new(true));
     let sleeping = Arc::clone(&asleep);
@@ -77,7 +77,7 @@ pub(super) fn run(engine: &Engine, reader: &Reader, keep_segments: Option<usize>
     }
 }
 
-fn pressed(engine: &Engine, reader: &Reader, head: u64) {
+fn pressed(engine: &Engine, reader: &LogReader, head: u64) {
     if hot(reader, head) > HOT_RECORDS_MAX + locks(engine) {
         seal(reader);
     }
@@ -91,7 +91,7 @@ fn drop_sealed(engine: &Engine) {
     while engine.drop_sealed(DROP_RECORDS) > 0 {}
 }
 
-fn quiet(engine: &Engine, reader: &Reader, head: u64) {
+fn quiet(engine: &Engine, reader: &LogReader, head: u64) {
     while hot(reader, head) > HOT_RECORDS_QUIET + locks(engine) && seal(reader) {}
     drop_sealed(engine);
     reader.sync_witness();
@@ -99,13 +99,13 @@ fn quiet(engine: &Engine, reader: &Reader, head: u64) {
 }
 
 /// What the settings do not keep goes, in a quiet moment.
-fn drop_segments(reader: &Reader, most: usize) {
+fn drop_segments(reader: &LogReader, most: usize) {
     if let Err(problem) = reader.segments().keep_newest(most) {
         eprintln!("comity: old segments of the log could not be dropped: {problem}");
     }
 }
 
-fn hot(reader: &Reader, head: u64) -> u64 {
+fn hot(reader: &LogReader, head: u64) -> u64 {
     head.saturating_sub(reader.segments().sealed_up_to())
 }
 
@@ -114,7 +114,7 @@ fn locks(engine: &Engine) -> u64 {
     engine.world().locks.len() as u64
 }
 
-fn seal(reader: &Reader) -> bool {
+fn seal(reader: &LogReader) -> bool {
     reader.seal_next().unwrap_or_else(|problem| {
         // Sealing only saves room: the records stay where they are.
         eprintln!("comity: the oldest records could not be sealed: {problem}");

@@ -5,9 +5,9 @@
 //! them, and those that came in the meantime, on its own thread. That is group commit without a timer and, for a single
 //! client, a commit without a thread switch.
 
-mod asleep;
 mod feed;
 mod housekeeping;
+mod parked;
 mod timer;
 mod unclaimed;
 mod waited;
@@ -15,13 +15,15 @@ mod writer;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
+use comity_core::queues::QueueAsk;
 use comity_core::{AgentId, Ask, Event, Key, Principal, Refusal, Ticket, Timestamp, World};
 
 use crate::clock::Clock;
-use crate::log::{Log, Reader};
-pub use asleep::When;
+use crate::log::{Log, LogReader};
 pub use feed::{Feed, Waker};
 pub use housekeeping::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
+use parked::ParkedJobs;
+pub use parked::When;
 use timer::Timer;
 use writer::Writer;
 
@@ -36,66 +38,69 @@ pub struct Job {
     pub asks: Vec<Ask>,
     /// Makes a repeat of the last ask harmless.
     pub key: Option<Key>,
-    /// Who gets the answer.
-    pub asker: Box<dyn Asker>,
+    pub reply_to: Box<dyn ReplyTo>,
 }
 
 /// Where a call waits; [`Engine::give_up`] takes it out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waiting {
+pub enum WaitPlace {
     /// In the queue, for others to make room.
     InLine(Ticket),
     /// Until there is something for it.
-    Asleep(u64),
+    Parked(u64),
 }
 
 /// Where an answer goes.
-pub trait Asker: Send {
+pub trait ReplyTo: Send {
     /// The ask waits; the answer comes later.
-    fn parked(&mut self, _waiting: Waiting) {}
+    fn parked(&mut self, _waiting: WaitPlace) {}
 
     /// The answer, once its events are in the log.
-    fn answer(self: Box<Self>, answer: Answer<'_>);
+    fn answer(self: Box<Self>, answer: JobAnswer<'_>);
 }
 
-/// What an asker is told.
-pub enum Answer<'a> {
+/// What became of the asks of a job.
+pub enum JobAnswer<'a> {
     /// It happened, by these events; the world is as they left it.
     Done {
         /// The events of the ask.
         events: &'a [Event],
-        /// The world after them.
         world: &'a World,
-        /// The time.
         now: Timestamp,
     },
-    /// The rules say no.
     Refused(Refusal),
     /// It could not be written down, so it did not happen.
     Fault(String),
 }
 
-/// An [`Asker`] that takes no notice of the answer.
-pub struct Nobody;
+/// Nobody wants to know the answer.
+struct NoReply;
 
-impl Asker for Nobody {
-    fn answer(self: Box<Self>, _: Answer<'_>) {}
+impl ReplyTo for NoReply {
+    fn answer(self: Box<Self>, _: JobAnswer<'_>) {}
 }
 
 /// The engine; clones are the same engine.
 #[derive(Clone)]
-pub struct Engine(Arc<Shared>);
+pub struct Engine(Arc<EngineState>);
 
-struct Shared {
+struct EngineState {
     clock: Clock,
     published: RwLock<World>,
-    waiting: Mutex<Vec<Job>>,
-    asleep: asleep::Asleep,
+    pending: Mutex<Vec<Job>>,
+    parked: ParkedJobs,
     writer: Mutex<Writer>,
     timer: Timer,
     feed: Feed,
     on_fence: Box<dyn Fn() + Send + Sync>,
     is_at_work: OnceLock<Box<IsAtWork>>,
+}
+
+/// Whether a thread that runs a batch may wait for the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Thread {
+    MayWait,
+    MustNotWait,
 }
 
 /// Whether a call of an agent runs outside of the engine.
@@ -110,11 +115,11 @@ impl Engine {
         on_fence: impl Fn() + Send + Sync + 'static,
     ) -> Engine {
         let head = world.head;
-        Engine(Arc::new(Shared {
+        Engine(Arc::new(EngineState {
             clock,
             published: RwLock::new(world.clone()),
-            waiting: Mutex::default(),
-            asleep: asleep::Asleep::default(),
+            pending: Mutex::default(),
+            parked: ParkedJobs::default(),
             writer: Mutex::new(Writer::new(world, log)),
             timer: Timer::default(),
             feed: Feed::new(head),
@@ -137,7 +142,7 @@ impl Engine {
     /// Runs the thread that keeps the log small, with so many sealed segments, or all. Gives its handle.
     pub fn run_housekeeping(
         &self,
-        reader: Arc<Reader>,
+        reader: Arc<LogReader>,
         keep_segments: Option<usize>,
     ) -> std::io::Result<std::thread::JoinHandle<()>> {
         let engine = self.clone();
@@ -166,42 +171,57 @@ impl Engine {
         &self.0.feed
     }
 
-    /// Adds a job to those that the next batch decides. Somebody must call [`Engine::drive`] or [`Engine::kick`].
+    /// Adds a job to those that the next batch decides. Somebody must call [`Engine::run_pending`] or [`Engine::wake`].
     pub fn submit(&self, job: Job) {
-        lock(&self.0.waiting).push(job);
+        lock(&self.0.pending).push(job);
     }
 
-    /// Adds a job that is decided once there is something for it, or its time is up. Drive or kick, as for others.
+    /// The same for asks whose answer nobody wants to know.
+    pub fn tell(&self, who: impl Into<comity_core::Asker>, asks: Vec<Ask>) {
+        self.submit(Job { who: who.into(), asks, key: None, reply_to: Box::new(NoReply) });
+    }
+
+    /// Adds a job that is decided once there is something for it, or its time is up.
     pub fn submit_when(&self, mut job: Job, when: When) {
-        let id = self.0.asleep.number();
-        job.asker.parked(Waiting::Asleep(id));
-        self.0.asleep.lay_down(id, job, when);
+        let id = self.0.parked.number();
+        job.reply_to.parked(WaitPlace::Parked(id));
+        self.0.parked.insert(id, job, when);
         // It may be ready already: a batch has to look.
-        self.submit(Job { who: Principal::System.into(), asks: vec![], key: None, asker: Box::new(Nobody) });
+        self.tell(Principal::System, vec![]);
     }
 
     /// The asker is gone: its place goes too.
-    pub fn give_up(&self, who: Principal, waiting: Waiting) {
+    pub fn give_up(&self, who: Principal, waiting: WaitPlace) {
         match waiting {
-            Waiting::Asleep(id) => self.0.asleep.forget(id),
-            Waiting::InLine(ticket) => {
-                let asks = vec![Ask::CancelWait { ticket }];
-                self.submit(Job { who: who.into(), asks, key: None, asker: Box::new(Nobody) });
-                self.kick();
+            WaitPlace::Parked(id) => self.0.parked.forget(id),
+            WaitPlace::InLine(ticket) => {
+                self.tell(who, vec![Ask::Queue(QueueAsk::Cancel { ticket })]);
+                self.wake();
             }
         }
     }
 
-    /// Lets the engine's own thread run what was submitted: for jobs that wait for the disk.
-    pub fn kick(&self) {
+    /// Lets the engine's own thread run what was submitted.
+    pub fn wake(&self) {
         self.0.timer.wake();
     }
 
     /// Runs what was submitted on this thread, unless another thread is at it: then that one does.
-    pub fn drive(&self) {
-        while !lock(&self.0.waiting).is_empty() {
+    pub fn run_pending(&self) {
+        self.run_pending_on(Thread::MayWait);
+    }
+
+    /// The same for a thread on which others wait: what has to wait for the disk is left to the engine's own thread.
+    pub fn run_pending_without_waiting(&self) {
+        self.run_pending_on(Thread::MustNotWait);
+    }
+
+    fn run_pending_on(&self, thread: Thread) {
+        while !lock(&self.0.pending).is_empty() {
             match self.0.writer.try_lock() {
-                Ok(mut writer) => self.run_batch(&mut writer),
+                // The engine's thread was woken for it, and goes on with the rest.
+                Ok(writer) if thread == Thread::MustNotWait && writer.has_unwritten() => return,
+                Ok(mut writer) => self.run_batch(&mut writer, thread),
                 Err(TryLockError::Poisoned(_)) => return self.refuse_all(),
                 // Whoever has it looks again at what waits after letting go.
                 Err(TryLockError::WouldBlock) => return,
@@ -212,9 +232,9 @@ impl Engine {
     /// Lets time do what is due.
     pub fn pass_time(&self) {
         if let Ok(mut writer) = self.0.writer.lock() {
-            self.run_batch(&mut writer);
+            self.run_batch(&mut writer, Thread::MayWait);
         }
-        self.drive();
+        self.run_pending();
     }
 
     /// Submits and waits for the answer, for callers that have a thread to spend.
@@ -234,20 +254,20 @@ impl Engine {
         asks: Vec<Ask>,
         key: Option<Key>,
     ) -> Result<Vec<Event>, Failed> {
-        struct Send(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
-        impl Asker for Send {
-            fn answer(self: Box<Self>, answer: Answer<'_>) {
+        struct SendEvents(std::sync::mpsc::SyncSender<Result<Vec<Event>, Failed>>);
+        impl ReplyTo for SendEvents {
+            fn answer(self: Box<Self>, answer: JobAnswer<'_>) {
                 let said = match answer {
-                    Answer::Done { events, .. } => Ok(events.to_vec()),
-                    Answer::Refused(refusal) => Err(Failed::Refused(refusal)),
-                    Answer::Fault(fault) => Err(Failed::Fault(fault)),
+                    JobAnswer::Done { events, .. } => Ok(events.to_vec()),
+                    JobAnswer::Refused(refusal) => Err(Failed::Refused(refusal)),
+                    JobAnswer::Fault(fault) => Err(Failed::Fault(fault)),
                 };
                 let _ = self.0.send(said);
             }
         }
         let (sender, answer) = std::sync::mpsc::sync_channel(1);
-        self.submit(Job { who: who.into(), asks, key, asker: Box::new(Send(sender)) });
-        self.drive();
+        self.submit(Job { who: who.into(), asks, key, reply_to: Box::new(SendEvents(sender)) });
+        self.run_pending();
         answer.recv().unwrap_or_else(|_| Err(Failed::Fault("the engine stopped".into())))
     }
 
@@ -256,12 +276,14 @@ impl Engine {
         if let Ok(_writer) = self.0.writer.lock() {
             work();
         }
-        self.drive();
+        self.run_pending();
     }
 
     /// Lets go of the log, after the last write; whoever asks from here on is told that the server stops.
     pub fn close_log(&self) {
-        lock(&self.0.writer).close_log();
+        let mut writer = lock(&self.0.writer);
+        writer.write_unwritten(&self.0);
+        writer.close_log();
     }
 
     /// Takes out all sealed records, for tests that do not wait for a quiet moment.
@@ -272,20 +294,27 @@ impl Engine {
     /// Takes out sealed records, a few at a time.
     fn drop_sealed(&self, at_most: usize) -> usize {
         let dropped = self.0.writer.lock().map_or(0, |mut writer| writer.drop_sealed(at_most));
-        self.drive();
+        self.run_pending();
         dropped
     }
 
     /// A panic has left the writer's world somewhere between the log's and the next: nothing goes on from there.
     fn refuse_all(&self) {
-        for job in std::mem::take(&mut *lock(&self.0.waiting)) {
-            job.asker.answer(Answer::Fault(BROKEN.into()));
+        for job in std::mem::take(&mut *lock(&self.0.pending)) {
+            job.reply_to.answer(JobAnswer::Fault(BROKEN.into()));
         }
     }
 
-    fn run_batch(&self, writer: &mut Writer) {
-        let jobs = std::mem::take(&mut *lock(&self.0.waiting));
-        writer.run(jobs, &self.0);
+    fn run_batch(&self, writer: &mut Writer, thread: Thread) {
+        writer.write_unwritten(&self.0);
+        let jobs = std::mem::take(&mut *lock(&self.0.pending));
+        let batch = writer.decide(jobs, &self.0);
+        if thread == Thread::MustNotWait && batch.waits_for_disk() {
+            writer.leave_unwritten(batch);
+            self.wake();
+        } else {
+            writer.write(batch, &self.0);
+        }
         if let Some(at) = writer.next_deadline(&self.0) {
             self.0.timer.not_later_than(at);
         }
@@ -295,7 +324,6 @@ impl Engine {
 /// Why [`Engine::ask`] got no events.
 #[derive(Debug)]
 pub enum Failed {
-    /// The rules say no.
     Refused(Refusal),
     /// It could not be written down.
     Fault(String),

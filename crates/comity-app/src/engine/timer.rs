@@ -10,12 +10,12 @@ use crate::planted::panic_at;
 /// When the engine's thread wakes next. Deadlines that move later do not wake it.
 #[derive(Default)]
 pub(super) struct Timer {
-    state: Mutex<State>,
+    state: Mutex<TimerState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct TimerState {
     wake_at: Option<Timestamp>,
     work: bool,
     stopped: bool,

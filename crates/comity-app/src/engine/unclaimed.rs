@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use comity_core::event::Event;
+use comity_core::locks::{LockAsk, LockEvent};
 use comity_core::pools::{PoolAsk, PoolEvent};
+use comity_core::queues::QueueAsk;
 use comity_core::{Ask, Principal, Record, Ticket, Timestamp, World, limits};
 
-use super::waited::{Given, WaitEnd, Waited, ended};
+use super::waited::{WaitEnd, WaitGrant, Waited, ended};
 
 /// The waits whose asker has not come back yet, with what they were granted in the meantime.
 pub(super) struct Unclaimed {
-    waits: BTreeMap<Ticket, Option<Given>>,
+    waits: BTreeMap<Ticket, Option<WaitGrant>>,
     until: Timestamp,
 }
 
@@ -40,11 +42,11 @@ impl Unclaimed {
         }
         for event in events {
             match event {
-                Event::LockAcquired { ticket: Some(ticket), .. }
-                | Event::WaitEnded { ticket, .. }
+                Event::Lock(LockEvent::Acquired { ticket: Some(ticket), .. })
+                | Event::Lock(LockEvent::WaitEnded { ticket, .. })
                 | Event::Pool(PoolEvent::Taken { ticket: Some(ticket), .. }) => self.claim(*ticket),
-                Event::LockRenewed { fence, .. } => self.waits.retain(
-                    |_, given| !matches!(given, Some(Given::Locks(fences)) if fences.contains(fence)),
+                Event::Lock(LockEvent::Renewed { fence, .. }) => self.waits.retain(
+                    |_, given| !matches!(given, Some(WaitGrant::Locks(fences)) if fences.contains(fence)),
                 ),
                 _ => {}
             }
@@ -65,7 +67,7 @@ impl Unclaimed {
                 WaitEnd::Granted(given) => {
                     self.waits.entry(ticket).and_modify(|known| *known = Some(given));
                 }
-                WaitEnd::TimedOut | WaitEnd::GivenUp => self.claim(ticket),
+                WaitEnd::TimedOut | WaitEnd::Orphaned | WaitEnd::GivenUp => self.claim(ticket),
             }
         }
     }
@@ -78,17 +80,20 @@ impl Unclaimed {
         let mut asks = Vec::new();
         for (ticket, given) in &self.waits {
             if let Some(wait) = Waited::of(world, *ticket) {
-                asks.push((wait.who(), Ask::CancelWait { ticket: *ticket }));
+                asks.push((wait.who(), Ask::Queue(QueueAsk::Cancel { ticket: *ticket })));
             }
             match given {
                 None => {}
-                Some(Given::Locks(fences)) => {
+                Some(WaitGrant::Locks(fences)) => {
                     for lock in fences.iter().filter_map(|fence| world.locks.get(*fence)) {
                         let (project, pattern) = (lock.wanted.project, lock.wanted.pattern.clone());
-                        asks.push((lock.holder, Ask::Unlock { project, patterns: vec![pattern] }));
+                        asks.push((
+                            lock.holder,
+                            Ask::Lock(LockAsk::Unlock { project, patterns: vec![pattern] }),
+                        ));
                     }
                 }
-                Some(Given::Slot(slot)) => {
+                Some(WaitGrant::Slot(slot)) => {
                     let slot = world.pools.slot(*slot).map(|(_, slot)| slot);
                     // What ends with a process is freed when that ends, and not before.
                     asks.extend(

@@ -2,30 +2,28 @@
 
 use comity_core::event::Event;
 use comity_core::limits::HOLDERS_SHOWN_MAX;
-use comity_core::locks::{Wait, WaitEnding, conflicts};
+use comity_core::locks::{LockEvent, LockWait, WaitEnding, conflicts};
 use comity_core::pools::{self, PlaceEnding, PoolEvent, SlotId};
 use comity_core::{Fence, Millis, Principal, Record, Refusal, Ticket, Timestamp, World};
 
 /// A wait, with what is needed to say why it was in vain.
 pub(super) enum Waited {
-    /// For locks.
-    Locks(Wait),
-    /// For a slot.
+    Locks(LockWait),
     Slot { ticket: Ticket, pool: Box<str>, who: Principal, since: Timestamp },
 }
 
 /// What a wait that has ended was given.
-pub(super) enum Given {
-    /// Locks, with these fences.
+pub(super) enum WaitGrant {
     Locks(Vec<Fence>),
-    /// A slot.
     Slot(SlotId),
 }
 
 /// How a wait ended.
 pub(super) enum WaitEnd {
-    Granted(Given),
+    Granted(WaitGrant),
     TimedOut,
+    /// What it waited for is kept, with the work that was left in it.
+    Orphaned,
     GivenUp,
 }
 
@@ -60,6 +58,19 @@ impl Waited {
         }
     }
 
+    /// What keeps what was waited for from everybody: work that was left in it.
+    pub(super) fn orphaned(&self, world: &World, now: Timestamp) -> Refusal {
+        let Refusal::WaitTimedOut { holders, .. } = self.in_vain(world, now) else {
+            return Refusal::WaitCancelled;
+        };
+        // What to do is said for the first one.
+        let (mut holders, others): (Vec<_>, Vec<_>) =
+            holders.into_iter().partition(|holder| holder.state == "orphaned");
+        let path = holders.first().map(|orphan| orphan.path.clone()).unwrap_or_default();
+        holders.extend(others);
+        Refusal::Locked { path, holders, waiting: 0 }
+    }
+
     /// Why the wait was in vain: who still stands in the way.
     pub(super) fn in_vain(&self, world: &World, now: Timestamp) -> Refusal {
         match self {
@@ -82,17 +93,18 @@ impl Waited {
 /// The wait that this event ends, if it ends one, and how.
 pub(super) fn ended(event: &Event) -> Option<(Ticket, WaitEnd)> {
     match event {
-        Event::WaitEnded { ticket, ending } => {
+        Event::Lock(LockEvent::WaitEnded { ticket, ending }) => {
             let end = match ending {
-                WaitEnding::Granted { fences } => WaitEnd::Granted(Given::Locks(fences.clone())),
+                WaitEnding::Granted { fences } => WaitEnd::Granted(WaitGrant::Locks(fences.clone())),
                 WaitEnding::TimedOut => WaitEnd::TimedOut,
+                WaitEnding::Orphaned => WaitEnd::Orphaned,
                 WaitEnding::Cancelled | WaitEnding::AskerEnded => WaitEnd::GivenUp,
             };
             Some((*ticket, end))
         }
         Event::Pool(PoolEvent::PlaceLeft { ticket, ending, .. }) => {
             let end = match ending {
-                PlaceEnding::Granted { slot } => WaitEnd::Granted(Given::Slot(*slot)),
+                PlaceEnding::Granted { slot } => WaitEnd::Granted(WaitGrant::Slot(*slot)),
                 PlaceEnding::TimedOut => WaitEnd::TimedOut,
                 PlaceEnding::Cancelled
                 | PlaceEnding::AskerEnded
@@ -107,13 +119,14 @@ pub(super) fn ended(event: &Event) -> Option<(Ticket, WaitEnd)> {
 }
 
 /// The events of a batch by which a waiter got what it wanted.
-pub(super) fn granted(records: &[Record], ticket: Ticket, given: &Given) -> Vec<Event> {
+pub(super) fn granted(records: &[Record], ticket: Ticket, given: &WaitGrant) -> Vec<Event> {
     let ours = |event: &Event| match event {
-        Event::LockAcquired { ticket: by, .. } | Event::Pool(PoolEvent::Taken { ticket: by, .. }) => {
-            *by == Some(ticket)
+        Event::Lock(LockEvent::Acquired { ticket: by, .. })
+        | Event::Pool(PoolEvent::Taken { ticket: by, .. }) => *by == Some(ticket),
+        Event::Lock(LockEvent::Renewed { fence, .. }) => {
+            matches!(given, WaitGrant::Locks(fences) if fences.contains(fence))
         }
-        Event::LockRenewed { fence, .. } => matches!(given, Given::Locks(fences) if fences.contains(fence)),
-        Event::WaitEnded { ticket: ended, .. } => *ended == ticket,
+        Event::Lock(LockEvent::WaitEnded { ticket: ended, .. }) => *ended == ticket,
         Event::Pool(PoolEvent::PlaceLeft { ticket: ended, .. }) => *ended == ticket,
         _ => false,
     };
@@ -124,14 +137,16 @@ pub(super) fn granted(records: &[Record], ticket: Ticket, given: &Given) -> Vec<
 pub(super) fn refused(events: &[Event]) -> Option<Refusal> {
     let has_waited = matches!(
         events.first()?,
-        Event::WaitStarted { .. }
-            | Event::WaitEnded { .. }
+        Event::Lock(LockEvent::WaitStarted { .. })
+            | Event::Lock(LockEvent::WaitEnded { .. })
             | Event::Pool(PoolEvent::Queued { wait: Some(_), .. })
     );
     let (_, end) = ended(events.last()?).filter(|_| has_waited)?;
     match end {
         WaitEnd::Granted(_) => None,
-        WaitEnd::TimedOut => Some(Refusal::WaitTimedOut { waited: Millis(0), holders: vec![] }),
+        WaitEnd::TimedOut | WaitEnd::Orphaned => {
+            Some(Refusal::WaitTimedOut { waited: Millis(0), holders: vec![] })
+        }
         WaitEnd::GivenUp => Some(Refusal::WaitCancelled),
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use comity_core::agents::AgentAsk;
 use comity_core::event::Event;
 use comity_core::{Ask, Millis, Principal, Record, Refusal, Ticket, Timestamp, World, expire, run};
 
 use super::unclaimed::Unclaimed;
 use super::waited::{self, WaitEnd, Waited};
-use super::{Answer, Asker, Job, Shared, Waiting};
-use crate::clock::Reading;
+use super::{EngineState, Job, JobAnswer, ReplyTo, WaitPlace};
+use crate::clock::ClockReading;
 use crate::log::{Durability, Log, LogError};
 use crate::planted::panic_at;
 
@@ -19,32 +20,41 @@ const RETRY: Millis = Millis::seconds(1);
 pub(super) struct Writer {
     world: World,
     log: Box<dyn Log>,
-    parked: HashMap<Ticket, Parked>,
+    in_line: HashMap<Ticket, QueuedReply>,
     unclaimed: Unclaimed,
-    /// Set while writing fails.
     retry_at: Option<Timestamp>,
+    /// What was decided on a thread that must not wait for the disk.
+    unwritten: Option<Batch>,
 }
 
-/// Who waits in the queue, with what is needed to say why in vain.
-struct Parked {
-    asker: Box<dyn Asker>,
+/// Decided, and not in the log yet.
+pub(super) struct Batch {
+    reading: ClockReading,
+    records: Vec<Record>,
+    decided: Vec<Decided>,
+    newly_in_line: Vec<(Waited, Box<dyn ReplyTo>)>,
+}
+
+/// Who waits in the queue, with what is needed to say why it got nothing.
+struct QueuedReply {
+    reply_to: Box<dyn ReplyTo>,
     wait: Waited,
 }
 
 /// An ask that was decided, to be answered after the commit.
 struct Decided {
-    asker: Box<dyn Asker>,
+    reply_to: Box<dyn ReplyTo>,
     result: Result<Vec<Event>, Refusal>,
 }
 
 impl Writer {
     pub(super) fn new(world: World, log: Box<dyn Log>) -> Writer {
         let unclaimed = Unclaimed::of(&world);
-        Writer { world, log, parked: HashMap::new(), unclaimed, retry_at: None }
+        Writer { world, log, in_line: HashMap::new(), unclaimed, retry_at: None, unwritten: None }
     }
 
-    pub(super) fn next_deadline(&self, shared: &Shared) -> Option<Timestamp> {
-        let others = self.unclaimed.deadline().into_iter().chain(shared.asleep.deadline());
+    pub(super) fn next_deadline(&self, shared: &EngineState) -> Option<Timestamp> {
+        let others = self.unclaimed.deadline().into_iter().chain(shared.parked.deadline());
         let due = self.world.next_deadline().into_iter().chain(others).min()?;
         Some(self.retry_at.map_or(due, |retry| due.max(retry)))
     }
@@ -57,8 +67,23 @@ impl Writer {
         self.log.close();
     }
 
-    /// Runs one batch: what is due by time, then every job in order.
-    pub(super) fn run(&mut self, jobs: Vec<Job>, shared: &Shared) {
+    pub(super) fn has_unwritten(&self) -> bool {
+        self.unwritten.is_some()
+    }
+
+    /// Keeps a batch until a thread comes that may wait for the disk; nothing is decided before it is written.
+    pub(super) fn leave_unwritten(&mut self, batch: Batch) {
+        self.unwritten = Some(batch);
+    }
+
+    pub(super) fn write_unwritten(&mut self, shared: &EngineState) {
+        if let Some(batch) = self.unwritten.take() {
+            self.write(batch, shared);
+        }
+    }
+
+    /// Decides one batch: what is due by time, then every job in order.
+    pub(super) fn decide(&mut self, jobs: Vec<Job>, shared: &EngineState) -> Batch {
         let reading = shared.clock.read();
         let mut records = self.signs_of_life(shared, reading);
         records.extend(expire(&mut self.world, reading.now, reading.wall_ms));
@@ -69,33 +94,35 @@ impl Writer {
             }
         }
         let mut decided = Vec::with_capacity(jobs.len());
-        let mut newly_parked = Vec::new();
-        for job in jobs {
-            match self.decide(job, reading, &mut records) {
-                Next::Answer(one) => decided.push(one),
-                Next::Park(wait, asker) => newly_parked.push((wait, asker)),
+        let mut newly_in_line = Vec::new();
+        let mut jobs = jobs.into_iter();
+        while let Some(job) = jobs.next().or_else(|| shared.parked.wake_one(&self.world, reading.now)) {
+            match self.decide_job(job, reading, &mut records) {
+                Resolution::Answer(one) => decided.push(one),
+                Resolution::Wait(wait, reply_to) => newly_in_line.push((wait, reply_to)),
             }
         }
-        while let Some(job) = shared.asleep.wake_one(&self.world, reading.now) {
-            match self.decide(job, reading, &mut records) {
-                Next::Answer(one) => decided.push(one),
-                Next::Park(wait, asker) => newly_parked.push((wait, asker)),
-            }
-        }
+        Batch { reading, records, decided, newly_in_line }
+    }
+
+    /// Appends a batch, and then answers and publishes it.
+    pub(super) fn write(&mut self, batch: Batch, shared: &EngineState) {
         panic_at("batch");
+        let durability = batch.durability();
+        let Batch { reading, records, decided, newly_in_line } = batch;
         if !records.is_empty()
-            && let Err(error) = self.log.append(&records, durability(&records))
+            && let Err(error) = self.log.append(&records, durability)
         {
             self.retry_at = Some(reading.now.plus(RETRY));
-            return self.fail(&error, decided, newly_parked, shared);
+            return self.fail(&error, decided, newly_in_line, shared);
         }
         self.retry_at = None;
-        for (wait, mut asker) in newly_parked {
+        for (wait, mut reply_to) in newly_in_line {
             let ticket = wait.ticket();
             self.unclaimed.claim(ticket);
-            asker.parked(Waiting::InLine(ticket));
+            reply_to.parked(WaitPlace::InLine(ticket));
             // A repeat takes the place of who asked first: that connection is gone.
-            self.parked.insert(ticket, Parked { asker, wait });
+            self.in_line.insert(ticket, QueuedReply { reply_to, wait });
         }
         self.unclaimed.written(&records, reading.now);
         panic_at("publish");
@@ -106,13 +133,13 @@ impl Writer {
     }
 
     /// Whoever waits for an answer, or is at work, lives, however long it has been silent.
-    fn signs_of_life(&mut self, shared: &Shared, reading: Reading) -> Vec<Record> {
+    fn signs_of_life(&mut self, shared: &EngineState, reading: ClockReading) -> Vec<Record> {
         let mut records = Vec::new();
         for agent in self.world.falling_silent(reading.now) {
             let waits = |ticket: &Ticket| self.world.waiter(*ticket) == Some(Principal::Agent(agent));
             let is_at_work = || shared.is_at_work.get().is_some_and(|is_at_work| is_at_work(agent));
-            if self.parked.keys().any(waits) || shared.asleep.has_call_of(agent) || is_at_work() {
-                let seen = Ask::Seen { agent };
+            if self.in_line.keys().any(waits) || shared.parked.has_call_of(agent) || is_at_work() {
+                let seen = Ask::Agent(AgentAsk::Seen { agent });
                 let outcome =
                     run(&mut self.world, Principal::System, &seen, None, reading.now, reading.wall_ms);
                 records.extend(outcome.map(|outcome| outcome.records).unwrap_or_default());
@@ -121,27 +148,27 @@ impl Writer {
         records
     }
 
-    fn decide(&mut self, job: Job, reading: Reading, records: &mut Vec<Record>) -> Next {
-        let Job { who, asks, key, asker } = job;
+    fn decide_job(&mut self, job: Job, reading: ClockReading, records: &mut Vec<Record>) -> Resolution {
+        let Job { who, asks, key, reply_to } = job;
         let last = asks.len().saturating_sub(1);
         let mut events = Vec::new();
         for (at, ask) in asks.iter().enumerate() {
             let key = key.as_ref().filter(|_| at == last);
             match run(&mut self.world, who.clone(), ask, key, reading.now, reading.wall_ms) {
-                Err(refusal) => return Next::Answer(Decided { asker, result: Err(refusal) }),
+                Err(refusal) => return Resolution::Answer(Decided { reply_to, result: Err(refusal) }),
                 Ok(outcome) => {
                     panic_at("rule");
                     records.extend(outcome.records);
                     if let Some(wait) = outcome.parked.and_then(|ticket| Waited::of(&self.world, ticket)) {
-                        return Next::Park(wait, asker);
+                        return Resolution::Wait(wait, reply_to);
                     }
                     events = outcome.answer;
                 }
             }
         }
         match waited::refused(&events) {
-            Some(refusal) => Next::Answer(Decided { asker, result: Err(refusal) }),
-            None => Next::Answer(Decided { asker, result: Ok(events) }),
+            Some(refusal) => Resolution::Answer(Decided { reply_to, result: Err(refusal) }),
+            None => Resolution::Answer(Decided { reply_to, result: Ok(events) }),
         }
     }
 
@@ -150,21 +177,20 @@ impl Writer {
         &mut self,
         error: &LogError,
         decided: Vec<Decided>,
-        parked: Vec<(Waited, Box<dyn Asker>)>,
-        shared: &Shared,
+        newly_in_line: Vec<(Waited, Box<dyn ReplyTo>)>,
+        shared: &EngineState,
     ) {
         self.world = shared.published.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        let askers =
-            decided.into_iter().map(|one| one.asker).chain(parked.into_iter().map(|(_, asker)| asker));
-        for asker in askers {
-            asker.answer(Answer::Fault(error.to_string()));
+        let decided = decided.into_iter().map(|one| one.reply_to);
+        for reply_to in decided.chain(newly_in_line.into_iter().map(|(_, reply_to)| reply_to)) {
+            reply_to.answer(JobAnswer::Fault(error.to_string()));
         }
-        if matches!(error, LogError::Fenced) {
+        if matches!(error, LogError::Fenced | LogError::Cut(_)) {
             (shared.on_fence)();
         }
     }
 
-    fn publish(&self, records: &[Record], shared: &Shared) {
+    fn publish(&self, records: &[Record], shared: &EngineState) {
         if records.is_empty() {
             return;
         }
@@ -172,40 +198,47 @@ impl Writer {
         records.iter().for_each(|record| published.apply(record));
     }
 
-    fn answer(&mut self, decided: Vec<Decided>, records: &[Record], reading: Reading) {
+    fn answer(&mut self, decided: Vec<Decided>, records: &[Record], reading: ClockReading) {
         let (world, now) = (&self.world, reading.now);
-        for Decided { asker, result } in decided {
+        for Decided { reply_to, result } in decided {
             if let Ok(events) = &result {
                 self.unclaimed.answered(events);
             }
-            asker.answer(match &result {
-                Ok(events) => Answer::Done { events, world, now },
-                Err(refusal) => Answer::Refused(refusal.clone()),
+            reply_to.answer(match &result {
+                Ok(events) => JobAnswer::Done { events, world, now },
+                Err(refusal) => JobAnswer::Refused(refusal.clone()),
             });
         }
         for record in records {
             let Some((ticket, end)) = waited::ended(&record.event) else { continue };
-            let Some(Parked { asker, wait }) = self.parked.remove(&ticket) else { continue };
+            let Some(QueuedReply { reply_to, wait }) = self.in_line.remove(&ticket) else { continue };
             match end {
                 WaitEnd::Granted(given) => {
                     let events = waited::granted(records, ticket, &given);
-                    asker.answer(Answer::Done { events: &events, world, now });
+                    reply_to.answer(JobAnswer::Done { events: &events, world, now });
                 }
-                WaitEnd::TimedOut => asker.answer(Answer::Refused(wait.in_vain(world, now))),
-                WaitEnd::GivenUp => asker.answer(Answer::Refused(Refusal::WaitCancelled)),
+                WaitEnd::TimedOut => reply_to.answer(JobAnswer::Refused(wait.in_vain(world, now))),
+                WaitEnd::Orphaned => reply_to.answer(JobAnswer::Refused(wait.orphaned(world, now))),
+                WaitEnd::GivenUp => reply_to.answer(JobAnswer::Refused(Refusal::WaitCancelled)),
             }
         }
     }
 }
 
-enum Next {
+enum Resolution {
     Answer(Decided),
-    Park(Waited, Box<dyn Asker>),
+    Wait(Waited, Box<dyn ReplyTo>),
 }
 
-fn durability(records: &[Record]) -> Durability {
-    match records.iter().any(|record| record.event.kind().durable) {
-        true => Durability::Durable,
-        false => Durability::Live,
+impl Batch {
+    pub(super) fn waits_for_disk(&self) -> bool {
+        self.durability() == Durability::Durable
+    }
+
+    fn durability(&self) -> Durability {
+        match self.records.iter().any(|record| record.event.kind().durable) {
+            true => Durability::Durable,
+            false => Durability::Live,
+        }
     }
 }

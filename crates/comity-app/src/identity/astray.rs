@@ -4,12 +4,12 @@ use comity_core::agents::Process;
 
 use super::{desktop, marks};
 use crate::application::Application;
-use crate::lineage::{Lineage, Link};
+use crate::lineage::{Lineage, LineageProcess};
 use crate::processes;
 
 impl Application {
     /// The process of the lineage that may have lost an agent for a parent, if there is one.
-    pub(super) fn astray<'a>(&self, lineage: &'a Lineage, asked: &[Process]) -> Option<&'a Link> {
+    pub(super) fn astray<'a>(&self, lineage: &'a Lineage, asked: &[Process]) -> Option<&'a LineageProcess> {
         let caller = lineage.links.first()?;
         lineage.adopted().find(|link| {
             let world = self.engine().world();
@@ -35,7 +35,7 @@ impl Application {
 }
 
 /// In a container the shell that a person types into may be the first process, which takes in everybody.
-fn is_child_of_a_shell_that_is_first(link: &Link, lineage: &Lineage) -> bool {
+fn is_child_of_a_shell_that_is_first(link: &LineageProcess, lineage: &Lineage) -> bool {
     let leads_its_group = lineage.links.iter().any(|other| other.process.pid == link.group);
     link.parent == 1 && link.session == 1 && leads_its_group && link.foreground == link.group as i32
 }

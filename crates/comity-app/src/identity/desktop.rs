@@ -1,12 +1,12 @@
 //! Control groups, and what of them proves that an agent did not start a process.
 
 use crate::hosts::is_window;
-use crate::lineage::Link;
+use crate::lineage::LineageProcess;
 use crate::processes::control_group;
 
 /// Whether a process can have come into its control group by the system alone. A user's own service manager starts
 /// whatever any program of the user asks it to; of what it started, only the windows of terminals count.
-pub(super) fn is_kept_apart(link: &Link) -> bool {
+pub(super) fn is_kept_apart(link: &LineageProcess) -> bool {
     let groups = control_group(link.process.pid).unwrap_or_default();
     !is_the_users_to_give(&groups) || is_window(link)
 }

@@ -11,7 +11,7 @@ use crate::processes;
 
 impl Application {
     /// The agent whose place a newcomer takes: the newest one in its lineage that has ended; else, for somebody unproven
-    /// that carries an agent's mark, the one that may do least.
+    /// that an agent has started or may have, the one that may do least.
     pub(crate) fn predecessor(&self, caller: &Caller) -> Option<AgentId> {
         let lineage = caller.lineage.as_deref()?;
         let world = self.engine().world();
@@ -20,10 +20,13 @@ impl Application {
         if let Some(ended) = ended.max_by_key(|agent| (agent.joined, agent.id)) {
             return Some(ended.id);
         }
+        drop(world);
         let is_lost = caller.who == Principal::Nobody
-            && lineage.links.iter().any(|link| processes::is_marked(link.process.pid));
-        let least = || world.agents.live().min_by_key(|agent| mode_of(&world, agent.id));
-        is_lost.then(least).flatten().map(|agent| agent.id)
+            && (lineage.links.iter().any(|link| processes::is_marked(link.process.pid))
+                || self.astray(lineage, &[]).is_some());
+        let world = self.engine().world();
+        let may = |agent: &&Agent| (mode_of(&world, agent.id), agent.profile.parent.is_some());
+        is_lost.then(|| world.agents.live().min_by_key(may)).flatten().map(|agent| agent.id)
     }
 
     /// That the very program of an agent that has ended is in the lineage, if it is: it may begin again.

@@ -1,7 +1,7 @@
 //! What a process carries that tells of an agent: a token it was started with, variables that agent programs set for
 //! whatever they run, and their own names.
 
-use crate::lineage::Link;
+use crate::lineage::LineageProcess;
 
 /// Bytes of an environment that are looked at.
 const ENVIRONMENT_BYTES_MAX: u64 = 256 * 1024;
@@ -43,7 +43,7 @@ pub(super) struct Marks {
 }
 
 /// Reads the marks of a process, as it was started: what it unset later still shows.
-pub(super) fn of(link: &Link) -> Marks {
+pub(super) fn of(link: &LineageProcess) -> Marks {
     let mut marks = Marks { client: client(&link.name), ..Marks::default() };
     let Some(environment) = environment(link.process.pid) else { return marks };
     for variable in environment.split(|byte| *byte == 0) {
@@ -79,12 +79,12 @@ fn environment(_: u32) -> Option<Vec<u8>> {
 }
 
 /// Whether both were started by one user. A program that anybody may run as the system (`sg`, `su`) is whose it was.
-pub(super) fn same_user(link: &Link, other: &Link) -> bool {
+pub(super) fn same_user(link: &LineageProcess, other: &LineageProcess) -> bool {
     user(link).is_none_or(|one| user(other).is_none_or(|other| one == other))
 }
 
 /// The user that a process really is.
-fn user(link: &Link) -> Option<u32> {
+fn user(link: &LineageProcess) -> Option<u32> {
     let status = crate::processes::about(link.process.pid, "status", u64::MAX)?;
     let status = String::from_utf8_lossy(&status);
     status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().next()?.parse().ok()

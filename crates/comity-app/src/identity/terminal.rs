@@ -8,7 +8,7 @@ use comity_core::agents::Process;
 use super::{Identities, lock};
 use crate::application::Application;
 use crate::hosts::is_multiplexer;
-use crate::lineage::{End, Lineage, Link, link};
+use crate::lineage::{Lineage, LineageEnd, LineageProcess, link};
 
 /// Terminals that are remembered.
 const TERMINALS_MAX: usize = 256;
@@ -27,7 +27,7 @@ pub(super) enum Holder {
 
 impl Application {
     /// Whether the terminal's other end is held by a program that no agent is above.
-    pub(super) fn check_holder(&self, pty: u32, leader: &Link) -> Result<(), String> {
+    pub(super) fn check_holder(&self, pty: u32, leader: &LineageProcess) -> Result<(), String> {
         let known = lock(&self.identities().terminals).get(&leader.process).cloned();
         let holder = known.unwrap_or_else(|| {
             let found = self.find_holder(pty, leader);
@@ -40,12 +40,12 @@ impl Application {
         }
     }
 
-    fn find_holder(&self, pty: u32, leader: &Link) -> Holder {
+    fn find_holder(&self, pty: u32, leader: &LineageProcess) -> Holder {
         // Those of other users cannot be read: they are the system's, such as sshd.
         let holder = processes().find(|pid| *pid != leader.process.pid && holds_other_end(*pid, pty));
         let Some(pid) = holder else { return Holder::Fine };
         let above = Lineage::of(pid);
-        if above.end == End::Gone {
+        if above.end == LineageEnd::Gone {
             return Holder::Fine;
         }
         let name = above.links.first().map(|link| link.name.clone()).unwrap_or_default();
@@ -60,33 +60,27 @@ impl Application {
 
     /// Whether a process descends from a person, as far as its lineage and its marks tell.
     fn recognise_holder(&self, lineage: &Lineage) -> bool {
-        if super::registered(&self.engine().world(), lineage).is_some() || lineage.end != End::Top {
+        if super::registered(&self.engine().world(), lineage).is_some() || lineage.end != LineageEnd::Top {
             return false;
         }
-        self.marked(lineage, &[]).is_none()
+        self.marked(lineage).is_none()
             && self.ended_in(lineage).is_none()
             && self.astray(lineage, &[]).is_none()
     }
 
-    /// Where a person acts from, in words. A window of a multiplexer that is younger than an agent is another place than
-    /// the older ones: any program of the user can have opened it.
-    pub(super) fn place(&self, lineage: &Lineage) -> String {
-        let names = lineage.names();
+    /// What leads the terminal, if that is a window of a multiplexer that is younger than an agent: any program of the
+    /// user can have opened it, so it is a place of its own.
+    pub(super) fn window(&self, lineage: &Lineage) -> Option<Process> {
         let leader = lineage.links.iter().position(|link| link.leads_terminal());
-        let Some((leader, above)) = leader.and_then(|at| lineage.links[at..].split_first()) else {
-            return names;
-        };
+        let (leader, above) = leader.and_then(|at| lineage.links[at..].split_first())?;
         let is_later = self.engine().world().people.may_be_an_agents(leader.process.start, |_| true);
-        match is_later && above.iter().any(is_multiplexer) {
-            true => format!("{names}, in a window opened since agents came"),
-            false => names,
-        }
+        (is_later && above.iter().any(is_multiplexer)).then_some(leader.process)
     }
 
     /// Whether it is a terminal multiplexer that a person is attached to, from a terminal that no agent is above.
     ///
     /// `asked` are those of which the same is being found out: who is attached only from one of them proves nothing.
-    pub(super) fn is_attended(&self, server: &Link, asked: &[Process]) -> bool {
+    pub(super) fn is_attended(&self, server: &LineageProcess, asked: &[Process]) -> bool {
         let is_asked = asked.contains(&server.process) || asked.len() >= NESTED_MAX;
         if server.name != "tmux: server" || is_asked {
             return false;
@@ -107,7 +101,7 @@ impl Application {
 }
 
 impl Identities {
-    fn remember(&self, leader: &Link, holder: Holder) {
+    fn remember(&self, leader: &LineageProcess, holder: Holder) {
         let mut terminals = lock(&self.terminals);
         if terminals.len() >= TERMINALS_MAX {
             terminals.clear();

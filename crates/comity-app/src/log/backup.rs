@@ -7,15 +7,15 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::proof::{self, fold};
-use super::recover::{Aside, bear_witness, build, copy_rows, create, swap_in};
+use super::recover::{OldFilesDir, bear_witness, build, copy_rows, create, swap_in};
 use super::rows::{self, SCHEMA_VERSION};
 use super::segments::{Segments, read_world, visit_lines};
-use super::verify::{Checked, Verified};
-use super::witness::{Head, Testimony};
+use super::verify::{Checked, VerifiedLog};
+use super::witness::{LogHead, Testimony};
 use super::written_by::{self, AS_WRITTEN};
 
 /// What tells a backup from other databases.
@@ -24,15 +24,14 @@ const APPLICATION: i32 = 0x636d_7479;
 /// A backup that was made and read again, or put back.
 #[derive(Debug)]
 pub struct BackedUp {
-    /// What it holds.
-    pub verified: Verified,
+    pub verified: VerifiedLog,
     /// Where the files went that were there before.
     pub set_aside: Option<PathBuf>,
 }
 
 /// Copies the log of a state directory into a new file, also while a server writes to it, and reads the copy again.
 pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
-    let said = |error: io::Error| match error.kind() {
+    let describe = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => format!("{} exists already; give another name", file.display()),
         _ => format!("{}: {error}", file.display()),
     };
@@ -40,7 +39,7 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
         return Err(format!("there is no log in {}", home.display()));
     }
     // Taken first: nothing is ever written over.
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(said)?;
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).map_err(describe)?;
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let unfinished = PathBuf::from(unfinished);
@@ -51,7 +50,7 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
             let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
             File::open(dir)?.sync_all()
         };
-        place().map_err(said)?;
+        place().map_err(describe)?;
         Ok(BackedUp { verified, set_aside: None })
     });
     if made.is_err() {
@@ -61,16 +60,16 @@ pub fn back_up(home: &Path, file: &Path) -> Result<BackedUp, String> {
     made
 }
 
-fn write(home: &Path, path: &Path) -> Result<Verified, String> {
-    let said = |error: rusqlite::Error| format!("{}: {error}", path.display());
+fn write(home: &Path, path: &Path) -> Result<VerifiedLog, String> {
+    let describe = |error: rusqlite::Error| format!("{}: {error}", path.display());
     // What is written up to here has to be in it.
-    let wanted = Testimony::read(home)?.map(|said| said.head(home)).unwrap_or_default();
+    let wanted = Testimony::read(home)?.map(|describe| describe.head(home)).unwrap_or_default();
     let from = proof::open(&proof::path(home))?;
     let segments = Segments::open(&home.join("ledger"))?;
     // One reading for all of it. What is sealed meanwhile is in both.
-    from.execute_batch("BEGIN").map_err(said)?;
+    from.execute_batch("BEGIN").map_err(describe)?;
     let head: i64 =
-        from.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0)).map_err(said)?;
+        from.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0)).map_err(describe)?;
     let sealed = segments.worlds()?.into_iter().rfind(|end| *end <= head as u64).unwrap_or(0);
     let _ = fs::remove_file(path);
     OpenOptions::new()
@@ -79,13 +78,13 @@ fn write(home: &Path, path: &Path) -> Result<Verified, String> {
         .mode(0o600)
         .open(path)
         .map_err(|error| format!("{}: {error}", path.display()))?;
-    let to = create(path).map_err(said)?;
+    let to = create(path).map_err(describe)?;
     let files = "CREATE TABLE files (name TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT";
-    to.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; {files};")).map_err(said)?;
+    to.execute_batch(&format!("PRAGMA application_id = {APPLICATION}; {files};")).map_err(describe)?;
     copy_rows(&from, &to, sealed, usize::MAX)?;
-    to.execute("UPDATE sealed SET up_to = ?1", [sealed as i64]).map_err(said)?;
+    to.execute("UPDATE sealed SET up_to = ?1", [sealed as i64]).map_err(describe)?;
     // A log that goes on may use its write-ahead log again from here on.
-    from.execute_batch("COMMIT").map_err(said)?;
+    from.execute_batch("COMMIT").map_err(describe)?;
     let worlds = segments.worlds()?.into_iter().filter(|end| *end <= sealed);
     let ranges = segments.ranges()?.into_iter().filter(|(_, last)| *last <= sealed);
     let lines = ranges.map(|(first, last)| segments.segment_path(first, last));
@@ -95,13 +94,13 @@ fn write(home: &Path, path: &Path) -> Result<Verified, String> {
             Ok(bytes) => to
                 .execute("INSERT INTO files VALUES (?1, ?2)", params![name, bytes])
                 .map(drop)
-                .map_err(said)?,
+                .map_err(describe)?,
             // The settings do not keep it: it went in this moment.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", path.display())),
         }
     }
-    to.close().map_err(|(_, error)| said(error))?;
+    to.close().map_err(|(_, error)| describe(error))?;
     let (verified, found) = verify(path)?;
     match found.seq < wanted.seq {
         true => Err(format!("the log ends with record {}, but record {} was written", found.seq, wanted.seq)),
@@ -110,19 +109,19 @@ fn write(home: &Path, path: &Path) -> Result<Verified, String> {
 }
 
 /// Proves that a backup is whole.
-fn verify(path: &Path) -> Result<(Verified, Head), String> {
-    let said = |problem: String| format!("{}: {problem}", path.display());
-    let backup = open(path).map_err(said)?;
+fn verify(path: &Path) -> Result<(VerifiedLog, LogHead), String> {
+    let describe = |problem: String| format!("{}: {problem}", path.display());
+    let backup = open(path).map_err(describe)?;
     let mut checked = Checked::default();
     let mut worlds = Vec::new();
     for_each_file(&backup, |name, bytes| {
         if name.ends_with(".world") {
-            let (world, chain) = read_world(bytes, Patience::default())?;
-            worlds.push(Head { seq: world.head, hash: chain.0 });
+            let (world, chain) = read_world(bytes, Timeouts::default())?;
+            worlds.push(LogHead { seq: world.head, hash: chain.0 });
         }
         Ok(())
     })
-    .map_err(said)?;
+    .map_err(describe)?;
     for_each_file(&backup, |name, bytes| {
         let Some(first) = name.strip_suffix(".jsonl").and_then(|name| name.split_once('-')) else {
             return Ok(());
@@ -137,17 +136,17 @@ fn verify(path: &Path) -> Result<(Verified, Head), String> {
             _ => Err(format!("the world after record {} is not what was written", checked.head().seq)),
         }
     })
-    .map_err(said)?;
+    .map_err(describe)?;
     rows::visit(&backup, checked.head().seq, usize::MAX, |stored, hash| checked.add(stored, hash))
-        .map_err(said)?;
+        .map_err(describe)?;
     Ok((checked.verified(), checked.head()))
 }
 
 /// Opens a backup for reading.
 fn open(path: &Path) -> Result<Connection, String> {
-    let said = |error: rusqlite::Error| error.to_string();
-    let backup = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(said)?;
-    let number = |pragma: &str| backup.query_row(pragma, [], |row| row.get::<_, i64>(0)).map_err(said);
+    let describe = |error: rusqlite::Error| error.to_string();
+    let backup = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(describe)?;
+    let number = |pragma: &str| backup.query_row(pragma, [], |row| row.get::<_, i64>(0)).map_err(describe);
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         (application, _) if application != i64::from(APPLICATION) => {
             Err("it is not a backup; make one with: comity backup FILE".into())
@@ -162,12 +161,12 @@ fn for_each_file(
     backup: &Connection,
     mut visit: impl FnMut(&str, &[u8]) -> Result<(), String>,
 ) -> Result<(), String> {
-    let said = |error: rusqlite::Error| error.to_string();
-    let mut statement = backup.prepare("SELECT name, bytes FROM files ORDER BY name").map_err(said)?;
-    let mut rows = statement.query([]).map_err(said)?;
-    while let Some(row) = rows.next().map_err(said)? {
-        let name: String = row.get(0).map_err(said)?;
-        let bytes: Vec<u8> = row.get(1).map_err(said)?;
+    let describe = |error: rusqlite::Error| error.to_string();
+    let mut statement = backup.prepare("SELECT name, bytes FROM files ORDER BY name").map_err(describe)?;
+    let mut rows = statement.query([]).map_err(describe)?;
+    while let Some(row) = rows.next().map_err(describe)? {
+        let name: String = row.get(0).map_err(describe)?;
+        let bytes: Vec<u8> = row.get(1).map_err(describe)?;
         visit(&name, &bytes).map_err(|problem| format!("{name}: {problem}"))?;
     }
     Ok(())
@@ -185,21 +184,27 @@ fn check_readable(backup: &Connection) -> Result<(), String> {
     rows::visit(backup, sealed as u64, usize::MAX, read).map_err(explained)
 }
 
+/// Whether a backup is whole, and a server could go on from it.
+pub fn check_backup(file: &Path) -> Result<(), String> {
+    verify(file)?;
+    check_readable(&open(file)?).map_err(|problem| format!("{}: {problem}", file.display()))
+}
+
 /// Puts a backup into the place of the log of a state directory that no server uses.
 pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
     let (verified, head) = verify(file)?;
     let backup = open(file)?;
     check_readable(&backup).map_err(|problem| format!("{}: {problem}", file.display()))?;
     let testimony = Testimony::read(home).ok().flatten();
-    let aside = Aside::of(home);
+    let aside = OldFilesDir::of(home);
     let ledger = home.join("ledger");
-    let said = |error: io::Error| format!("{}: {error}", ledger.display());
+    let describe = |error: io::Error| format!("{}: {error}", ledger.display());
     let sealed: i64 = backup
         .query_row("SELECT up_to FROM sealed", [], |row| row.get(0))
         .map_err(|error| format!("{}: {error}", file.display()))?;
     build(home, Some(&backup), sealed as u64, head.seq)?;
     aside.take(&ledger)?;
-    fs::create_dir_all(&ledger).map_err(said)?;
+    fs::create_dir_all(&ledger).map_err(describe)?;
     for_each_file(&backup, |name, bytes| {
         // A name with a path in it is none of ours.
         let name = Path::new(name).file_name().ok_or("a bad name")?;
@@ -210,10 +215,10 @@ pub fn restore(home: &Path, file: &Path) -> Result<BackedUp, String> {
         };
         write().map_err(|error| error.to_string())
     })?;
-    File::open(&ledger).and_then(|dir| dir.sync_all()).map_err(said)?;
+    File::open(&ledger).and_then(|dir| dir.sync_all()).map_err(describe)?;
     swap_in(home, &aside)?;
     let segments = Segments::open(&ledger)?;
-    let (mut world, mut chain) = segments.newest_world(Patience::default())?;
+    let (mut world, mut chain) = segments.newest_world(Timeouts::default())?;
     fold(&proof::open(&proof::path(home))?, &segments, (&mut world, &mut chain), head)?;
     bear_witness(home, &aside, testimony, head, world.fence.0)?;
     Ok(BackedUp { verified, set_aside: aside.dir.exists().then(|| aside.dir.clone()) })

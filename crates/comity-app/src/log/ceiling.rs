@@ -1,29 +1,32 @@
 //! The ceiling of all fences that were given, as the name of a file: whoever copies an older state over this one leaves
 //! the newer name beside it, and the highest counts.
 
-use std::fs::{self, File};
-use std::io;
+use std::ffi::OsString;
 use std::path::Path;
+use std::{fs, io};
+
+use crate::held_dir::HeldDir;
 
 const NAME: &str = "log.fences-";
 
 /// The highest ceiling that a state directory has.
 pub(super) fn highest(home: &Path) -> u64 {
-    all(home).into_iter().max().unwrap_or(0)
+    let names = fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    ceilings(names).max().unwrap_or(0)
 }
 
 /// Raises it for good; lower ones go.
-pub(super) fn raise(home: &Path, ceiling: u64) -> io::Result<()> {
-    File::create(home.join(format!("{NAME}{ceiling}")))?;
-    File::open(home)?.sync_all()?;
-    for lower in all(home).into_iter().filter(|other| *other < ceiling) {
+pub(super) fn raise(home: &HeldDir, ceiling: u64) -> io::Result<()> {
+    home.create(&format!("{NAME}{ceiling}"))?;
+    home.sync()?;
+    let lower = ceilings(home.names()?).filter(|other| *other < ceiling);
+    for lower in lower {
         // One that stays says nothing wrong.
-        let _ = fs::remove_file(home.join(format!("{NAME}{lower}")));
+        let _ = home.remove(&format!("{NAME}{lower}"));
     }
     Ok(())
 }
 
-fn all(home: &Path) -> Vec<u64> {
-    let names = fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    names.filter_map(|name| name.to_str()?.strip_prefix(NAME)?.parse().ok()).collect()
+fn ceilings(names: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = u64> {
+    names.into_iter().filter_map(|name| name.to_str()?.strip_prefix(NAME)?.parse().ok())
 }

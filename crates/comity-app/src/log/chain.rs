@@ -40,17 +40,13 @@ impl Chain {
 /// A record as the log stores it.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    /// Its number.
     pub seq: u64,
     /// Its time on the engine's clock.
     pub now: u64,
     /// Its time on the wall.
     pub wall_ms: i64,
-    /// Who acted.
     pub by: &'a str,
-    /// The idempotency key.
     pub key: Option<&'a str>,
-    /// The event as JSON.
     pub event: &'a str,
     /// The agents that it concerns and does not name, with spaces between them.
     pub concerns: Option<&'a str>,

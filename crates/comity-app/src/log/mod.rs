@@ -9,6 +9,7 @@ mod reader;
 mod recover;
 mod rows;
 mod segments;
+mod sizes;
 mod sqlite;
 mod verify;
 mod witness;
@@ -16,15 +17,15 @@ mod written_by;
 
 use comity_core::Record;
 
-pub use backup::{BackedUp, back_up, restore};
+pub use backup::{BackedUp, back_up, check_backup, restore};
 pub use chain::{Chain, Hash, Stored};
 pub use memory::MemoryLog;
-pub use proof::check;
-pub use reader::{Checkpoint, Reader};
-pub use recover::{Extent, Recovery, recover};
+pub use proof::{check, is_new, is_used, knows_anybody};
+pub use reader::{Checkpoint, LogReader};
+pub use recover::{RecoverMode, Recovery, recover};
 pub use segments::{SEGMENT_RECORDS, Segments};
 pub use sqlite::{SqliteLog, StartPoint};
-pub use verify::Verified;
+pub use verify::VerifiedLog;
 pub use written_by::FORM;
 
 /// How safe a batch must be before it is answered.
@@ -36,14 +37,17 @@ pub enum Durability {
     Durable,
 }
 
+/// How it is said that the log was cut.
+pub const CUT: &str = "the log is damaged, so nothing was changed, and this server ends: ";
+
 /// Why the log could not take a batch. Nothing of it was written.
 #[derive(Debug)]
 pub enum LogError {
-    /// The disk is full.
     DiskFull,
     /// Another server has written to this log, or may be about to in its place: this one must stop.
     Fenced,
-    /// Something else went wrong.
+    /// Somebody else has cut the log's files: this server must stop before it answers anybody from less.
+    Cut(String),
     Failed(String),
 }
 
@@ -55,6 +59,11 @@ impl std::fmt::Display for LogError {
             }
             LogError::Fenced => f.write_str(
                 "another server has this state directory, or it was moved; nothing was changed, and this server ends",
+            ),
+            LogError::Cut(what) => write!(
+                f,
+                "{CUT}{what}; see what can be kept with: comity log recover --dry-run, or put a backup back with: \
+                 comity restore FILE"
             ),
             LogError::Failed(what) => {
                 write!(f, "the log could not be written, so nothing was changed: {what}")

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use comity_core::World;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::rows;
 use super::segments::Segments;
 use super::sqlite::{migrate, open_for_writing, version};
-use super::witness::{Head, Testimony};
+use super::witness::{LogHead, Testimony};
 use super::written_by;
 
 /// A log that was looked at; nothing of it was changed.
@@ -36,17 +36,34 @@ pub(super) enum Unfit {
     Unusable(String),
 }
 
+/// Whether a state directory never had a log.
+pub fn is_new(home: &Path) -> bool {
+    !home.join("ledger").exists() && !path(home).exists() && Testimony::read(home) == Ok(None)
+}
+
+/// Whether a world has an agent, or a token of a person.
+pub fn knows_anybody(world: &World) -> bool {
+    !world.agents.is_empty() || world.people.tokens().next().is_some()
+}
+
+/// Whether an agent or a token was ever known in a state directory. A log that cannot be read counts as used.
+pub fn is_used(home: &Path) -> bool {
+    match is_new(home) {
+        true => false,
+        false => examine(home, Timeouts::default()).map_or(true, |found| knows_anybody(&found.world)),
+    }
+}
+
 /// Says what is missing from the log of a state directory, if anything is; of one that has none nothing is.
 pub fn check(home: &Path) -> Result<(), String> {
-    let is_new = !home.join("ledger").exists() && !path(home).exists() && Testimony::read(home) == Ok(None);
-    match is_new {
+    match is_new(home) {
         true => Ok(()),
-        false => examine(home, Patience::default()).map(drop).map_err(|unfit| unfit.to_string()),
+        false => examine(home, Timeouts::default()).map(drop).map_err(|unfit| unfit.to_string()),
     }
 }
 
 /// Folds the log of a state directory into its world; one that is not whole is refused, and left as it is.
-pub(super) fn examine(home: &Path, patience: Patience) -> Result<Examined, Unfit> {
+pub(super) fn examine(home: &Path, patience: Timeouts) -> Result<Examined, Unfit> {
     // First of all: the log may go on meanwhile, and never goes back.
     let testimony = Testimony::read(home).map_err(Unfit::NotWhole)?;
     let segments = Segments::open(&home.join("ledger")).map_err(Unfit::Unusable)?;
@@ -62,7 +79,7 @@ pub(super) fn examine(home: &Path, patience: Patience) -> Result<Examined, Unfit
     if last > 0 && version(&connection).map_err(unfit)? == 0 {
         return lost("is empty");
     }
-    written_by::check(&connection).map_err(Unfit::Unusable)?;
+    written_by::check(&connection).map_err(unfit)?;
     // What a newer program wrote is no damage.
     let not_whole = |problem: String| match written_by::explain(&connection, &problem) {
         Some(newer) => Unfit::Unusable(newer),
@@ -77,9 +94,14 @@ pub(super) fn examine(home: &Path, patience: Patience) -> Result<Examined, Unfit
     Ok(Examined { connection, segments, testimony, world, chain })
 }
 
+/// Whether SQLite says this of a file that is damaged.
+pub(super) fn is_damage(problem: &str) -> bool {
+    ["not a database", "malformed"].iter().any(|words| problem.contains(words))
+}
+
 /// What SQLite says of a file that is damaged, and of one that it cannot get at.
 fn unfit(problem: String) -> Unfit {
-    match ["not a database", "malformed"].iter().any(|words| problem.contains(words)) {
+    match is_damage(&problem) {
         true => Unfit::NotWhole(problem),
         false => Unfit::Unusable(problem),
     }
@@ -115,7 +137,7 @@ pub(super) fn fold(
     connection: &Connection,
     segments: &Segments,
     (world, chain): (&mut World, &mut Chain),
-    wanted: Head,
+    wanted: LogHead,
 ) -> Result<(), String> {
     if wanted.seq <= world.head && sealed_hash(segments, wanted, world, *chain)? != wanted.hash {
         return Err(format!("record {} is not the one that was written", wanted.seq));
@@ -148,7 +170,7 @@ pub(super) fn fold(
 /// The chain at a sealed record, if its segment is kept; else the witness is believed.
 fn sealed_hash(
     segments: &Segments,
-    wanted: Head,
+    wanted: LogHead,
     world: &World,
     chain: Chain,
 ) -> Result<super::Hash, String> {

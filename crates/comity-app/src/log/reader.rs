@@ -8,19 +8,21 @@ use rusqlite::Connection;
 
 use super::chain::Stored;
 use super::segments::Segments;
+use super::sizes::Sizes;
 use super::sqlite::{backlog_bytes, open_for_writing};
-use super::verify::{self, Verified};
+use super::verify::{self, VerifiedLog};
 use super::witness::{Testimony, Witness};
 use super::{proof, rows};
-use crate::weight::{Page, Room};
+use crate::weight::{PageSize, Room};
 
 /// A reading end of the log, and what keeps the log small.
 #[derive(Debug)]
-pub struct Reader {
+pub struct LogReader {
     home: PathBuf,
     connection: Mutex<Connection>,
     segments: Segments,
     witness: Option<Arc<Witness>>,
+    sizes: Arc<Sizes>,
 }
 
 /// How much of the write-ahead log to move.
@@ -51,14 +53,15 @@ impl Filling {
     }
 }
 
-impl Reader {
+impl LogReader {
     pub(super) fn open(
         home: &Path,
         segments: Segments,
         witness: Option<Arc<Witness>>,
-    ) -> Result<Reader, String> {
+        sizes: Arc<Sizes>,
+    ) -> Result<LogReader, String> {
         let connection = Mutex::new(open_for_writing(&proof::path(home))?);
-        Ok(Reader { home: home.into(), connection, segments, witness })
+        Ok(LogReader { home: home.into(), connection, segments, witness, sizes })
     }
 
     /// How large the write-ahead log is.
@@ -73,7 +76,8 @@ impl Reader {
     }
 
     /// Proves that the log is as it was written, and goes as far as the witness says and to `head` at least.
-    pub fn verify(&self, head: u64) -> Result<Verified, String> {
+    pub fn verify(&self, head: u64) -> Result<VerifiedLog, String> {
+        self.sizes.check()?;
         let testimony = Testimony::read(&self.home)?;
         verify::verify(self, testimony.map(|said| said.head(&self.home)).unwrap_or_default(), head)
     }
@@ -92,8 +96,20 @@ impl Reader {
             Checkpoint::Again => "PRAGMA wal_checkpoint(RESTART)",
             Checkpoint::Whole => "PRAGMA wal_checkpoint(TRUNCATE)",
         };
+        let connection = self.connection();
+        let mut held = self.sizes.hold();
+        // Into a file that was cut it would only do more damage.
+        if held.check().is_err() {
+            return;
+        }
         // What cannot be moved now is moved later; it is safe where it is.
-        let _ = self.connection().query_row(sql, [], |_| Ok(()));
+        let run = || drop(connection.query_row(sql, [], |_| Ok(())));
+        if how == Checkpoint::Behind {
+            drop(held);
+            return run();
+        }
+        run();
+        held.note();
     }
 
     /// Seals the oldest records into a segment, if there are enough of them; they stay in the table.
@@ -119,11 +135,11 @@ impl Reader {
 
     /// The records after `after`, at most `limit`, wherever they are.
     pub fn read(&self, after: u64, limit: usize) -> Result<Vec<Record>, String> {
-        self.read_page(after, Page { records: limit, bytes: usize::MAX })
+        self.read_page(after, PageSize { records: limit, bytes: usize::MAX })
     }
 
     /// The records after `after`, wherever they are: as many as fit into a page, and at least one if there is one.
-    pub fn read_page(&self, after: u64, page: Page) -> Result<Vec<Record>, String> {
+    pub fn read_page(&self, after: u64, page: PageSize) -> Result<Vec<Record>, String> {
         let mut filling = Filling { records: Vec::new(), room: page.room(), is_full: false };
         if after < self.segments.sealed_up_to() {
             self.segments.visit_after(after, |stored| filling.takes(stored))?;

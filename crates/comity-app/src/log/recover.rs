@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use comity_core::World;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use rusqlite::{Connection, params};
 
 use super::chain::Chain;
@@ -12,7 +12,7 @@ use super::proof::{self, Unfit, fold};
 use super::rows::{self, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
 use super::sqlite::{migrate, version};
-use super::witness::{self, Head, Testimony, Witness};
+use super::witness::{self, LogHead, Testimony, Witness};
 use super::written_by;
 
 /// A log that is complete, and waits to take the place of the old one.
@@ -37,7 +37,7 @@ pub struct Recovery {
 
 /// Whether to recover, or only to see what that would do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Extent {
+pub enum RecoverMode {
     /// Nothing is changed.
     Look,
     /// What is proven takes the place of what was there.
@@ -45,13 +45,13 @@ pub enum Extent {
 }
 
 /// Looks for what is missing from the log of a state directory that no server uses; afterwards one can.
-pub fn recover(home: &Path, extent: Extent) -> Result<Recovery, String> {
-    let aside = Aside::of(home);
-    if extent == Extent::Keep && home.join(FINISHED).exists() {
+pub fn recover(home: &Path, extent: RecoverMode) -> Result<Recovery, String> {
+    let aside = OldFilesDir::of(home);
+    if extent == RecoverMode::Keep && home.join(FINISHED).exists() {
         // An earlier attempt came this far.
         swap_in(home, &aside)?;
     }
-    let problem = match proof::examine(home, Patience::default()) {
+    let problem = match proof::examine(home, Timeouts::default()) {
         Ok(whole) => return Ok(Recovery { kept: whole.world.head, ..Recovery::default() }),
         Err(Unfit::Unusable(problem)) => return Err(problem),
         Err(Unfit::NotWhole(problem)) => problem,
@@ -63,23 +63,23 @@ pub fn recover(home: &Path, extent: Extent) -> Result<Recovery, String> {
     let old = open_if_readable(home);
     if let Some(old) = &old {
         // Its error only repeats where the proof ends.
-        let _ = fold(old, &segments, (&mut world, &mut chain), Head::default());
+        let _ = fold(old, &segments, (&mut world, &mut chain), LogHead::default());
     }
     let recovery = Recovery {
         problem: Some(problem),
         kept: world.head,
         written: testimony.map(|said| (said.head(home).seq, said.wall_ms)),
         rebuilt: sealed.rebuilt.iter().map(|(world, _)| world.head).collect(),
-        set_aside: (extent == Extent::Keep).then(|| aside.dir.clone()),
+        set_aside: (extent == RecoverMode::Keep).then(|| aside.dir.clone()),
     };
-    if extent == Extent::Look {
+    if extent == RecoverMode::Look {
         return Ok(recovery);
     }
     build(home, old.as_ref(), sealed.world.head, world.head)?;
     drop(old);
     sealed.keep(&segments, &aside)?;
     swap_in(home, &aside)?;
-    let head = Head { seq: world.head, hash: chain.0 };
+    let head = LogHead { seq: world.head, hash: chain.0 };
     bear_witness(home, &aside, testimony, head, world.fence.0)?;
     Ok(recovery)
 }
@@ -87,9 +87,9 @@ pub fn recover(home: &Path, extent: Extent) -> Result<Recovery, String> {
 /// Begins a new witness, last of all: until then no server starts. Fences go on from the old one's.
 pub(super) fn bear_witness(
     home: &Path,
-    aside: &Aside,
+    aside: &OldFilesDir,
     old: Option<Testimony>,
-    head: Head,
+    head: LogHead,
     fence: u64,
 ) -> Result<(), String> {
     let says = Testimony::of(old, home, head, fence);
@@ -100,7 +100,9 @@ pub(super) fn bear_witness(
 /// The old log, if it has anything to read.
 fn open_if_readable(home: &Path) -> Option<Connection> {
     let path = proof::path(home);
-    let connection = path.exists().then(|| proof::open(&path).ok())??;
+    // Beside an empty file SQLite would remove the write-ahead log.
+    let has_something = fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+    let connection = has_something.then(|| proof::open(&path).ok())??;
     let is_readable = version(&connection).is_ok_and(|version| version > 0) && migrate(&connection).is_ok();
     is_readable.then_some(connection)
 }
@@ -116,8 +118,8 @@ struct Sealed {
 impl Sealed {
     fn proven(segments: &Segments) -> Result<Sealed, String> {
         let newest = segments.worlds()?.into_iter().rev();
-        let newest = newest.filter_map(|end| segments.world(end, Patience::default()).ok()).next();
-        let (world, chain) = newest.unwrap_or_else(|| (World::new(Patience::default()), Chain::default()));
+        let newest = newest.filter_map(|end| segments.world(end, Timeouts::default()).ok()).next();
+        let (world, chain) = newest.unwrap_or_else(|| (World::new(Timeouts::default()), Chain::default()));
         let mut sealed = Sealed { world, chain, rebuilt: Vec::new() };
         for (first, last) in segments.ranges()? {
             let (mut world, mut chain) = (sealed.world.clone(), sealed.chain);
@@ -139,7 +141,7 @@ impl Sealed {
     }
 
     /// Puts worlds into their places; what is sealed and not proven is set aside.
-    fn keep(&self, segments: &Segments, aside: &Aside) -> Result<(), String> {
+    fn keep(&self, segments: &Segments, aside: &OldFilesDir) -> Result<(), String> {
         let end = self.world.head;
         for lost in segments.worlds()?.into_iter().filter(|other| *other > end) {
             aside.take(&segments.world_path(lost))?;
@@ -156,15 +158,15 @@ impl Sealed {
 }
 
 /// Where old files go.
-pub(super) struct Aside {
+pub(super) struct OldFilesDir {
     pub(super) dir: PathBuf,
 }
 
-impl Aside {
+impl OldFilesDir {
     /// A directory of its own for this moment; it is made for the first file.
-    pub(super) fn of(home: &Path) -> Aside {
+    pub(super) fn of(home: &Path) -> OldFilesDir {
         let now = crate::ledger::date(crate::clock::wall_ms()).replace(':', "-");
-        Aside { dir: home.join("set-aside").join(now) }
+        OldFilesDir { dir: home.join("set-aside").join(now) }
     }
 
     /// Takes a file or directory, if it is there.
@@ -186,16 +188,16 @@ impl Aside {
 /// Makes a log of the records after `after` up to `up_to`; those before are sealed.
 pub(super) fn build(home: &Path, source: Option<&Connection>, after: u64, up_to: u64) -> Result<(), String> {
     let path = home.join("log.db.unfinished");
-    let said = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let describe = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     // Left from an attempt that was cut short.
     let _ = fs::remove_file(&path);
-    let log = create(&path).map_err(said)?;
+    let log = create(&path).map_err(describe)?;
     if let Some(source) = source {
         copy_rows(source, &log, after, usize::try_from(up_to - after).unwrap_or(usize::MAX))?;
     }
-    log.execute("UPDATE sealed SET up_to = ?1", [after as i64]).map_err(said)?;
-    log.close().map_err(|(_, error)| said(error))?;
+    log.execute("UPDATE sealed SET up_to = ?1", [after as i64]).map_err(describe)?;
+    log.close().map_err(|(_, error)| describe(error))?;
     File::open(&path).and_then(|file| file.sync_all()).map_err(failed)?;
     fs::rename(&path, home.join(FINISHED)).map_err(failed)
 }
@@ -211,25 +213,25 @@ pub(super) fn create(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Copies records as they are; gives the last one.
 pub(super) fn copy_rows(from: &Connection, to: &Connection, after: u64, count: usize) -> Result<u64, String> {
-    let said = |error: rusqlite::Error| error.to_string();
+    let describe = |error: rusqlite::Error| error.to_string();
     let mut last = after;
-    to.execute_batch("BEGIN").map_err(said)?;
+    to.execute_batch("BEGIN").map_err(describe)?;
     let mut insert =
-        to.prepare("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)").map_err(said)?;
+        to.prepare("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)").map_err(describe)?;
     rows::visit(from, after, count, |stored, hash| {
         last = stored.seq;
         let (seq, now) = (stored.seq as i64, stored.now as i64);
         let row =
             params![seq, now, stored.wall_ms, stored.by, stored.key, stored.event, hash, stored.concerns];
-        insert.execute(row).map(drop).map_err(said)
+        insert.execute(row).map(drop).map_err(describe)
     })?;
-    to.execute_batch("COMMIT").map_err(said)?;
+    to.execute_batch("COMMIT").map_err(describe)?;
     written_by::copy(from, to)?;
     Ok(last)
 }
 
 /// Puts the log that was built into its place.
-pub(super) fn swap_in(home: &Path, aside: &Aside) -> Result<(), String> {
+pub(super) fn swap_in(home: &Path, aside: &OldFilesDir) -> Result<(), String> {
     // The log itself goes last: with another one's write-ahead log it would be another log.
     FILES.iter().try_for_each(|name| aside.take(&home.join(name)))?;
     let placed = fs::rename(home.join(FINISHED), proof::path(home));

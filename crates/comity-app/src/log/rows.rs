@@ -49,12 +49,12 @@ pub(super) fn visit_while(
     limit: usize,
     mut visit: impl FnMut(&Stored<'_>, Hash) -> Result<bool, String>,
 ) -> Result<(), String> {
-    let said = |error: rusqlite::Error| error.to_string();
+    let describe = |error: rusqlite::Error| error.to_string();
     let sql = format!("SELECT {COLUMNS} FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2");
-    let mut statement = connection.prepare_cached(&sql).map_err(said)?;
+    let mut statement = connection.prepare_cached(&sql).map_err(describe)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query((after as i64, limit)).map_err(said)?;
-    while let Some(row) = rows.next().map_err(said)? {
+    let mut rows = statement.query((after as i64, limit)).map_err(describe)?;
+    while let Some(row) = rows.next().map_err(describe)? {
         let (stored, hash) = read(row).map_err(|problem| format!("a row after {after}: {problem}"))?;
         if !visit(&stored, hash)? {
             break;
@@ -65,22 +65,22 @@ pub(super) fn visit_while(
 
 /// Reads a row where it lies.
 fn read<'a>(row: &'a Row<'_>) -> Result<(Stored<'a>, Hash), String> {
-    let said = |error: rusqlite::Error| error.to_string();
+    let describe = |error: rusqlite::Error| error.to_string();
     let text = |column: usize| -> Result<&'a str, String> {
-        let value = row.get_ref(column).map_err(said)?;
+        let value = row.get_ref(column).map_err(describe)?;
         value.as_str().map_err(|error| error.to_string())
     };
     let optional = |column: usize| -> Result<Option<&'a str>, String> {
-        row.get_ref(column).map_err(said)?.as_str_or_null().map_err(|error| error.to_string())
+        row.get_ref(column).map_err(describe)?.as_str_or_null().map_err(|error| error.to_string())
     };
     let stored = Stored {
-        seq: row.get::<_, i64>(0).map_err(said)? as u64,
-        now: row.get::<_, i64>(1).map_err(said)? as u64,
-        wall_ms: row.get(2).map_err(said)?,
+        seq: row.get::<_, i64>(0).map_err(describe)? as u64,
+        now: row.get::<_, i64>(1).map_err(describe)? as u64,
+        wall_ms: row.get(2).map_err(describe)?,
         by: text(3)?,
         key: optional(4)?,
         event: text(5)?,
         concerns: optional(7)?,
     };
-    Ok((stored, row.get(6).map_err(said)?))
+    Ok((stored, row.get(6).map_err(describe)?))
 }

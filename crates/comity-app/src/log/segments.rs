@@ -3,21 +3,21 @@
 //! `ledger/000000000001-000000010000.jsonl` has a record on each line; `ledger/000000010000.world` is the world after
 //! it. A start needs only the newest world and what came after; looking back at any moment needs one segment.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use comity_core::World;
 use comity_core::snapshot::{self, Snapshot};
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::chain::{Chain, Hash, Stored};
 use super::rows;
+use crate::held_dir::HeldDir;
 
 /// Records in one segment.
 pub const SEGMENT_RECORDS: usize = 10_000;
@@ -25,13 +25,14 @@ pub const SEGMENT_RECORDS: usize = 10_000;
 /// The sealed part of a log; clones see the same files.
 #[derive(Clone, Debug)]
 pub struct Segments {
-    dir: PathBuf,
+    /// Not by its path, where another server may have begun.
+    dir: HeldDir,
     sealed_up_to: Arc<AtomicU64>,
 }
 
 /// One line of a segment.
 #[derive(Serialize, Deserialize)]
-struct Line<'a> {
+struct SegmentLine<'a> {
     seq: u64,
     now: u64,
     wall_ms: i64,
@@ -53,7 +54,6 @@ struct WorldFile<'a> {
     /// A hash of the other two; files of the first programs have none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     check: Option<std::borrow::Cow<'a, str>>,
-    /// As it was written.
     #[serde(borrow)]
     world: &'a RawValue,
 }
@@ -66,16 +66,16 @@ impl WorldFile<'_> {
     }
 
     fn write(world: &World, chain: Chain) -> Result<Vec<u8>, String> {
-        let said = |error: serde_json::Error| error.to_string();
-        let facts = serde_json::value::to_raw_value(&Snapshot::of(world)).map_err(said)?;
+        let describe = |error: serde_json::Error| error.to_string();
+        let facts = serde_json::value::to_raw_value(&Snapshot::of(world)).map_err(describe)?;
         let mut file = WorldFile { chain: hex(&chain.0).into(), check: None, world: &facts };
         file.check = Some(hex(&file.check()).into());
-        serde_json::to_vec(&file).map_err(said)
+        serde_json::to_vec(&file).map_err(describe)
     }
 }
 
 /// Reads a world with the chain at that point, as it is stored; one that was changed is refused.
-pub(super) fn read_world(bytes: &[u8], patience: Patience) -> Result<(World, Chain), String> {
+pub(super) fn read_world(bytes: &[u8], patience: Timeouts) -> Result<(World, Chain), String> {
     let bad = |error: serde_json::Error| format!("it is not what was written: {error}");
     let file: WorldFile<'_> = serde_json::from_slice(bytes).map_err(bad)?;
     if file.check.as_ref().is_some_and(|check| unhex(check) != Some(file.check())) {
@@ -104,9 +104,9 @@ fn visit_lines_while(
 ) -> Result<bool, String> {
     for line in lines.lines() {
         let line = line.map_err(|error| error.to_string())?;
-        let line: Line<'_> = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        let line: SegmentLine<'_> = serde_json::from_str(&line).map_err(|error| error.to_string())?;
         let hash = unhex(&line.hash).ok_or("a bad hash")?;
-        let Line { seq, now, wall_ms, by, key, event, concerns, .. } = &line;
+        let SegmentLine { seq, now, wall_ms, by, key, event, concerns, .. } = &line;
         let (key, event, concerns) = (key.as_deref(), event.get(), concerns.as_deref());
         let stored = Stored { seq: *seq, now: *now, wall_ms: *wall_ms, by, key, event, concerns };
         if !visit(&stored, hash)? {
@@ -142,10 +142,10 @@ fn find_line(file: &mut (impl BufRead + Seek), after: u64) -> std::io::Result<()
     file.seek(SeekFrom::Start(low)).map(drop)
 }
 
-impl Line<'_> {
+impl SegmentLine<'_> {
     fn write(stored: &Stored<'_>, hash: &Hash, to: &mut Vec<u8>) -> Result<(), String> {
-        let said = |error: serde_json::Error| format!("record {}: {error}", stored.seq);
-        let line = Line {
+        let describe = |error: serde_json::Error| format!("record {}: {error}", stored.seq);
+        let line = SegmentLine {
             seq: stored.seq,
             now: stored.now,
             wall_ms: stored.wall_ms,
@@ -153,9 +153,9 @@ impl Line<'_> {
             key: stored.key.map(Into::into),
             hash: hex(hash).into(),
             concerns: stored.concerns.map(Into::into),
-            event: serde_json::from_str(stored.event).map_err(said)?,
+            event: serde_json::from_str(stored.event).map_err(describe)?,
         };
-        serde_json::to_writer(&mut *to, &line).map_err(said)?;
+        serde_json::to_writer(&mut *to, &line).map_err(describe)?;
         to.push(b'\n');
         Ok(())
     }
@@ -164,8 +164,8 @@ impl Line<'_> {
 impl Segments {
     /// Opens the directory, made if it is not there.
     pub fn open(dir: &Path) -> Result<Segments, String> {
-        fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-        let segments = Segments { dir: dir.into(), sealed_up_to: Arc::default() };
+        let dir = HeldDir::make(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        let segments = Segments { dir, sealed_up_to: Arc::default() };
         let last = segments.worlds()?.last().copied().unwrap_or(0);
         segments.sealed_up_to.store(last, Ordering::Release);
         Ok(segments)
@@ -177,12 +177,12 @@ impl Segments {
     }
 
     /// The newest world that was sealed, or an empty one, with the chain at that point.
-    pub(super) fn newest_world(&self, patience: Patience) -> Result<(World, Chain), String> {
+    pub(super) fn newest_world(&self, patience: Timeouts) -> Result<(World, Chain), String> {
         self.world_at_or_before(u64::MAX, patience)
     }
 
     /// The newest sealed world that is not after `seq`.
-    pub fn world_at_or_before(&self, seq: u64, patience: Patience) -> Result<(World, Chain), String> {
+    pub fn world_at_or_before(&self, seq: u64, patience: Timeouts) -> Result<(World, Chain), String> {
         match self.worlds()?.into_iter().rev().find(|end| *end <= seq) {
             None => Ok((World::new(patience), Chain::default())),
             Some(end) => self.world(end, patience),
@@ -190,13 +190,12 @@ impl Segments {
     }
 
     /// The world at the end of a segment.
-    pub(super) fn world(&self, end: u64, patience: Patience) -> Result<(World, Chain), String> {
-        let path = self.world_path(end);
-        let said = |problem: String| format!("{}: {problem}", path.display());
-        let bytes = fs::read(&path).map_err(|error| said(error.to_string()))?;
-        match read_world(&bytes, patience).map_err(said)? {
+    pub(super) fn world(&self, end: u64, patience: Timeouts) -> Result<(World, Chain), String> {
+        let describe = |problem: String| format!("{}: {problem}", self.world_path(end).display());
+        let bytes = self.dir.read(&world_name(end)).map_err(|error| describe(error.to_string()))?;
+        match read_world(&bytes, patience).map_err(describe)? {
             (world, chain) if world.head == end => Ok((world, chain)),
-            _ => Err(said("it is the world of another record".into())),
+            _ => Err(describe("it is the world of another record".into())),
         }
     }
 
@@ -207,11 +206,12 @@ impl Segments {
         mut visit: impl FnMut(&Stored<'_>) -> Result<bool, String>,
     ) -> Result<(), String> {
         for (first, last) in self.ranges()?.into_iter().filter(|(_, last)| *last > after) {
-            let path = self.segment_path(first, last);
-            let said = |problem: String| format!("{}: {problem}", path.display());
-            let mut file = BufReader::new(File::open(&path).map_err(|error| said(error.to_string()))?);
-            find_line(&mut file, after).map_err(|error| said(error.to_string()))?;
-            let wants_more = visit_lines_while(file, |stored, _| visit(stored)).map_err(said)?;
+            let describe =
+                |problem: String| format!("{}: {problem}", self.segment_path(first, last).display());
+            let file = self.dir.open_file(&segment_name(first, last));
+            let mut file = BufReader::new(file.map_err(|error| describe(error.to_string()))?);
+            find_line(&mut file, after).map_err(|error| describe(error.to_string()))?;
+            let wants_more = visit_lines_while(file, |stored, _| visit(stored)).map_err(describe)?;
             if !wants_more {
                 break;
             }
@@ -240,14 +240,9 @@ impl Segments {
         let ranges = self.ranges()?;
         let dropped = &ranges[..ranges.len().saturating_sub(most.max(1))];
         let Some((_, base)) = dropped.last() else { return Ok(0) };
-        let said = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-        for end in self.worlds()?.into_iter().filter(|end| end < base) {
-            let path = self.world_path(end);
-            fs::remove_file(&path).map_err(|error| said(&path, error))?;
-        }
-        for (first, last) in dropped {
-            let path = self.segment_path(*first, *last);
-            fs::remove_file(&path).map_err(|error| said(&path, error))?;
+        let worlds = self.worlds()?.into_iter().filter(|end| end < base).map(world_name);
+        for name in worlds.chain(dropped.iter().map(|(first, last)| segment_name(*first, *last))) {
+            self.dir.remove(&name).map_err(|error| format!("{}: {error}", self.path(&name).display()))?;
         }
         Ok(dropped.len())
     }
@@ -259,51 +254,42 @@ impl Segments {
         last: u64,
         visit: impl FnMut(&Stored<'_>, Hash) -> Result<(), String>,
     ) -> Result<(), String> {
-        let path = self.segment_path(first, last);
-        let said = |problem: String| format!("{}: {problem}", path.display());
-        let file = File::open(&path).map_err(|error| said(error.to_string()))?;
-        visit_lines(BufReader::new(file), visit).map_err(said)
+        let describe = |problem: String| format!("{}: {problem}", self.segment_path(first, last).display());
+        let file =
+            self.dir.open_file(&segment_name(first, last)).map_err(|error| describe(error.to_string()))?;
+        visit_lines(BufReader::new(file), visit).map_err(describe)
     }
 
     /// Puts the world at a segment's end into its place.
     pub(super) fn write_world(&self, world: &World, chain: Chain) -> Result<(), String> {
-        self.write(&self.world_path(world.head), &WorldFile::write(world, chain)?)
+        self.write(&world_name(world.head), &WorldFile::write(world, chain)?)
     }
 
     /// Writes the oldest hot records into a segment, if there are enough; they stay in the table.
     ///
     /// A large world makes large segments: its file is written once for as many records as it has locks.
     pub(super) fn seal_next(&self, connection: &Connection) -> Result<bool, String> {
-        let (mut world, mut chain) = self.newest_world(Patience::default())?;
+        let (mut world, mut chain) = self.newest_world(Timeouts::default())?;
         let first = world.head + 1;
         let count = SEGMENT_RECORDS.max(world.locks.len());
         let mut lines = Vec::new();
         rows::visit(connection, world.head, count, |stored, hash| {
             chain.follow(stored, hash)?;
             world.apply(&stored.record()?);
-            Line::write(stored, &hash, &mut lines)
+            SegmentLine::write(stored, &hash, &mut lines)
         })?;
         if world.head + 1 < first + count as u64 {
             return Ok(false);
         }
-        self.write(&self.segment_path(first, world.head), &lines)?;
+        self.write(&segment_name(first, world.head), &lines)?;
         // The world's file makes the segment count: it comes last.
         self.write_world(&world, chain)?;
         self.sealed_up_to.store(world.head, Ordering::Release);
         Ok(true)
     }
 
-    /// Writes a file so that it is there whole or not at all.
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), String> {
-        let unfinished = path.with_extension("unfinished");
-        let write = || -> std::io::Result<()> {
-            let mut file = BufWriter::new(File::create(&unfinished)?);
-            file.write_all(bytes)?;
-            file.into_inner()?.sync_all()?;
-            fs::rename(&unfinished, path)?;
-            File::open(&self.dir)?.sync_all()
-        };
-        write().map_err(|error| format!("{}: {error}", path.display()))
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        self.dir.write(name, bytes).map_err(|error| format!("{}: {error}", self.path(name).display()))
     }
 
     /// The records after which a world was sealed, the oldest first.
@@ -314,18 +300,30 @@ impl Segments {
     }
 
     fn names(&self, ending: &str) -> Result<Vec<String>, String> {
-        let entries = fs::read_dir(&self.dir).map_err(|error| format!("{}: {error}", self.dir.display()))?;
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names = self.dir.names().map_err(|error| format!("{}: {error}", self.dir.path().display()))?;
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
         Ok(names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect())
     }
 
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
     pub(super) fn segment_path(&self, first: u64, last: u64) -> PathBuf {
-        self.dir.join(format!("{first:012}-{last:012}.jsonl"))
+        self.path(&segment_name(first, last))
     }
 
     pub(super) fn world_path(&self, end: u64) -> PathBuf {
-        self.dir.join(format!("{end:012}.world"))
+        self.path(&world_name(end))
     }
+}
+
+fn segment_name(first: u64, last: u64) -> String {
+    format!("{first:012}-{last:012}.jsonl")
+}
+
+fn world_name(end: u64) -> String {
+    format!("{end:012}.world")
 }
 
 fn hex(hash: &Hash) -> String {

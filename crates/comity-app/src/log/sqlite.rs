@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use comity_core::world::Patience;
+use comity_core::server::ServerEvent;
+use comity_core::world::Timeouts;
 use comity_core::{Event, Fence, Record, World};
 use rusqlite::{Connection, ErrorCode, params};
 
 use super::chain::{Chain, Stored};
 use super::proof::{self, Examined};
-use super::reader::Reader;
+use super::reader::LogReader;
 use super::rows::{FROM_VERSION_1, SCHEMA, SCHEMA_VERSION};
 use super::segments::Segments;
-use super::witness::{Head, Testimony, Witness};
+use super::sizes::Sizes;
+use super::witness::{LogHead, Testimony, Witness};
 use super::{Durability, Log, LogError};
 
 /// Bytes of the write-ahead log above which a start moves it: servers that are killed again and again would not.
@@ -31,6 +33,7 @@ pub struct SqliteLog {
     witness: Option<Arc<Witness>>,
     /// No fence above this one is in the log.
     fence: u64,
+    sizes: Arc<Sizes>,
     is_closed: bool,
     synced: Durability,
     /// The event that is being written, as text: one buffer for all.
@@ -39,7 +42,6 @@ pub struct SqliteLog {
 
 /// Where a server begins: the world as the log has it.
 pub struct StartPoint {
-    /// The writer's end.
     pub log: SqliteLog,
     /// The world at the log's head.
     pub world: World,
@@ -47,7 +49,7 @@ pub struct StartPoint {
 
 impl SqliteLog {
     /// Opens the log in `home`, makes it if there is none, and folds it into the world.
-    pub fn open(home: &Path, patience: Patience) -> Result<StartPoint, String> {
+    pub fn open(home: &Path, patience: Timeouts) -> Result<StartPoint, String> {
         let Examined { connection, segments, testimony, world, chain } =
             proof::examine(home, patience).map_err(|unfit| unfit.to_string())?;
         proof::keep_backlog(&connection, false)?;
@@ -58,9 +60,10 @@ impl SqliteLog {
         if world.head - segments.sealed_up_to() > HOT_RECORDS_AT_START + world.locks.len() as u64 {
             let _ = segments.seal_next(&connection);
         }
-        let head = Head { seq: world.head, hash: chain.0 };
+        let head = LogHead { seq: world.head, hash: chain.0 };
         let says = Testimony::of(testimony, home, head, world.fence.0);
         let witness = Witness::open(home, testimony, says)?;
+        let sizes = Sizes::of(home).map_err(|error| format!("{}: {error}", home.display()))?;
         let log = SqliteLog {
             home: home.into(),
             connection,
@@ -68,6 +71,7 @@ impl SqliteLog {
             chain,
             fence: world.fence.0,
             witness: Some(Arc::new(witness)),
+            sizes: Arc::new(sizes),
             is_closed: false,
             synced: Durability::Live,
             text: Vec::new(),
@@ -80,8 +84,8 @@ impl SqliteLog {
     }
 
     /// A reader of the same log, for another thread.
-    pub fn reader(&self) -> Result<Reader, String> {
-        Reader::open(&self.home, self.segments.clone(), self.witness.clone())
+    pub fn reader(&self) -> Result<LogReader, String> {
+        LogReader::open(&self.home, self.segments.clone(), self.witness.clone(), self.sizes.clone())
     }
 
     /// No fence above this one was ever given, also by servers of a log that was longer than this one.
@@ -97,7 +101,7 @@ impl SqliteLog {
     /// Before fences are given out it is made sure that nobody gives them out again.
     fn reserve_fences(&mut self, records: &[Record]) -> std::io::Result<()> {
         for record in records {
-            if let Event::ServerStarted { fence_floor, .. } = &record.event {
+            if let Event::Server(ServerEvent::Started { fence_floor, .. }) = &record.event {
                 self.fence = self.fence.max(fence_floor.0);
             }
             // No record gives out more than one.
@@ -176,13 +180,17 @@ impl Log for SqliteLog {
         if self.is_closed {
             return Err(LogError::Failed("the server is stopping".into()));
         }
+        let sizes = Arc::clone(&self.sizes);
+        let mut held = sizes.hold();
+        held.check().map_err(LogError::Cut)?;
         self.reserve_fences(records).map_err(|error| LogError::Failed(format!("log.witness: {error}")))?;
         let written = self.set_durability(durability).and_then(|()| self.write(records));
         match written {
             Ok(chain) => {
+                held.note();
                 self.chain = chain;
                 if let (Some(witness), Some(last)) = (&self.witness, records.last()) {
-                    witness.record(Head { seq: last.seq, hash: chain.0 }, durability, last.wall_ms);
+                    witness.record(LogHead { seq: last.seq, hash: chain.0 }, durability, last.wall_ms);
                 }
                 Ok(())
             }
@@ -206,8 +214,14 @@ impl Log for SqliteLog {
             let last = i64::try_from(at_most).map_or(i64::MAX, |count| first.saturating_add(count - 1));
             self.connection.prepare_cached("DELETE FROM events WHERE seq <= ?1")?.execute([last.min(up_to)])
         };
+        let mut held = self.sizes.hold();
+        if held.check().is_err() {
+            return 0;
+        }
         // What could not be dropped now is dropped at the next start.
-        delete().unwrap_or(0)
+        let dropped = delete().unwrap_or(0);
+        held.note();
+        dropped
     }
 
     fn close(&mut self) {
@@ -215,7 +229,11 @@ impl Log for SqliteLog {
         if let Some(witness) = &self.witness {
             let _ = witness.sync();
         }
-        // The last one to close it moves the write-ahead log, and removes it.
+        // The last one to close it moves the write-ahead log, and removes it; into a file that was cut it would only do
+        // more damage.
+        if self.sizes.check().is_err() {
+            let _ = proof::keep_backlog(&self.connection, true);
+        }
         if let Ok(nothing) = Connection::open_in_memory() {
             self.connection = nothing;
         }
@@ -234,11 +252,11 @@ fn stored_concerns(record: &Record) -> Option<String> {
 }
 
 pub(super) fn open_for_writing(path: &Path) -> Result<Connection, String> {
-    let said = |error: rusqlite::Error| format!("{}: {error}", path.display());
-    let connection = Connection::open(path).map_err(said)?;
-    connection.busy_timeout(std::time::Duration::from_secs(2)).map_err(said)?;
+    let describe = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let connection = Connection::open(path).map_err(describe)?;
+    connection.busy_timeout(std::time::Duration::from_secs(2)).map_err(describe)?;
     let mode: String =
-        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(said)?;
+        connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(describe)?;
     if mode != "wal" {
         return Err(format!("{}: this file system cannot hold the log (no write-ahead log)", path.display()));
     }
@@ -248,7 +266,7 @@ pub(super) fn open_for_writing(path: &Path) -> Result<Connection, String> {
         ("trusted_schema", "OFF"),
         ("mmap_size", "0"),
     ] {
-        connection.pragma_update(None, pragma, value).map_err(said)?;
+        connection.pragma_update(None, pragma, value).map_err(describe)?;
     }
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
@@ -261,18 +279,18 @@ pub(super) fn version(connection: &Connection) -> Result<i64, String> {
 }
 
 pub(super) fn migrate(connection: &Connection) -> Result<(), String> {
-    let said = |error: rusqlite::Error| error.to_string();
+    let describe = |error: rusqlite::Error| error.to_string();
     match version(connection)? {
         0 => connection
             .execute_batch(&format!(
                 "BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
             ))
-            .map_err(said),
+            .map_err(describe),
         1 => connection
             .execute_batch(&format!(
                 "BEGIN IMMEDIATE; {FROM_VERSION_1} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
             ))
-            .map_err(said),
+            .map_err(describe),
         SCHEMA_VERSION => Ok(()),
         newer => Err(format!(
             "the log was written by a newer comity (form {newer}); use that one, or another COMITY_HOME"

@@ -1,14 +1,14 @@
 //! Proves that the whole log is as it was written, sealed parts included.
 
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 
 use super::chain::{Chain, Hash, Stored};
-use super::reader::Reader;
-use super::witness::Head;
+use super::reader::LogReader;
+use super::witness::LogHead;
 
 /// The log is as it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verified {
+pub struct VerifiedLog {
     /// How many records were checked.
     pub records: u64,
     /// The first one that is kept.
@@ -53,18 +53,18 @@ impl Checked {
     }
 
     /// The last record that was checked.
-    pub(super) fn head(&self) -> Head {
+    pub(super) fn head(&self) -> LogHead {
         let seq = self.next.map_or(0, |next| next - 1);
-        Head { seq, hash: self.chain.unwrap_or_default().0 }
+        LogHead { seq, hash: self.chain.unwrap_or_default().0 }
     }
 
-    pub(super) fn verified(&self) -> Verified {
-        Verified { records: self.records, first: self.first, hash: self.head().hash }
+    pub(super) fn verified(&self) -> VerifiedLog {
+        VerifiedLog { records: self.records, first: self.first, hash: self.head().hash }
     }
 }
 
 /// Checks every record and every sealed world; `wanted` is what the witness has seen.
-pub(super) fn verify(reader: &Reader, wanted: Head, head: u64) -> Result<Verified, String> {
+pub(super) fn verify(reader: &LogReader, wanted: LogHead, head: u64) -> Result<VerifiedLog, String> {
     let mut checked = Checked::default();
     let segments = reader.segments();
     let add = |checked: &mut Checked, stored: &Stored<'_>, hash: Hash| {
@@ -76,12 +76,12 @@ pub(super) fn verify(reader: &Reader, wanted: Head, head: u64) -> Result<Verifie
     };
     for (first, last) in segments.ranges()? {
         if first > 1 && checked.head().seq == 0 && segments.worlds()?.contains(&(first - 1)) {
-            checked.begin_at(segments.world(first - 1, Patience::default())?.1);
+            checked.begin_at(segments.world(first - 1, Timeouts::default())?.1);
         }
         segments.visit(first, last, |stored, hash| add(&mut checked, stored, hash))?;
         // A segment counts once its world is there.
         if last <= segments.sealed_up_to()
-            && segments.world(last, Patience::default())?.1.0 != checked.head().hash
+            && segments.world(last, Timeouts::default())?.1.0 != checked.head().hash
         {
             return Err(format!("the world after record {last} is not what was written"));
         }

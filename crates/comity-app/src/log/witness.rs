@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::chain::Hash;
 use super::{Durability, ceiling};
+use crate::held_dir::HeldDir;
 
 /// Where a sentence is written: never where the last synced one stands, nor where one is being synced.
 const SLOTS: u64 = 3;
@@ -31,7 +32,7 @@ const FENCES_HOP: u64 = 1 << 32;
 
 /// A place in the log: the number of a record, and the hash of the chain there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct LogHead {
     /// The number of the last record; 0 before the first one.
     pub seq: u64,
     /// The hash of it and all before it.
@@ -45,16 +46,15 @@ type Mark = [u8; 16];
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Testimony {
     /// How far the log is on the disk for certain.
-    durable: Head,
+    durable: LogHead,
     /// How far it goes as long as the kernel's memory holds.
-    live: Head,
+    live: LogHead,
     /// The run of the machine and the mount in which that is so.
     run: Mark,
     /// The very file that it was written to: a copy is another one.
     file: Mark,
     /// No fence above this one was ever given.
     fences_up_to: u64,
-    /// When it was written.
     pub wall_ms: i64,
     number: u64,
     slot: u64,
@@ -63,15 +63,15 @@ pub(super) struct Testimony {
 /// The writing end.
 #[derive(Debug)]
 pub(super) struct Witness {
-    home: PathBuf,
+    home: HeldDir,
     file: File,
     run: Mark,
-    state: Mutex<State>,
+    state: Mutex<WitnessState>,
     syncing: Mutex<()>,
 }
 
 #[derive(Debug)]
-struct State {
+struct WitnessState {
     said: Testimony,
     /// The slot that holds the last sentence that was synced.
     synced: u64,
@@ -98,7 +98,7 @@ impl Testimony {
     }
 
     /// How far the log has to go.
-    pub(super) fn head(&self, home: &Path) -> Head {
+    pub(super) fn head(&self, home: &Path) -> LogHead {
         if self.run == run(home) { self.live } else { self.durable }
     }
 
@@ -106,7 +106,7 @@ impl Testimony {
     ///
     /// Without a witness of its own the log may be an older one that was put back: nobody knows how many fences were given
     /// since, so they leap.
-    pub(super) fn of(found: Option<Testimony>, home: &Path, head: Head, fence: u64) -> Testimony {
+    pub(super) fn of(found: Option<Testimony>, home: &Path, head: LogHead, fence: u64) -> Testimony {
         let known = found.map_or(ceiling::highest(home), |found| found.fences_up_to).max(fence);
         let is_own = found.is_some_and(|found| found.is_own(home));
         let fences_up_to = match is_own || (found.is_none() && head.seq == 0) {
@@ -147,7 +147,7 @@ impl Testimony {
         }
         let mut rest = said.strip_prefix(&MAGIC)?;
         let number = number(&mut rest)?;
-        let mut head = || Some(Head { seq: self::number(&mut rest)?, hash: piece(&mut rest)? });
+        let mut head = || Some(LogHead { seq: self::number(&mut rest)?, hash: piece(&mut rest)? });
         let (durable, live) = (head()?, head()?);
         let (fences_up_to, wall_ms) = (self::number(&mut rest)?, self::number(&mut rest)? as i64);
         let (run, file) = (piece(&mut rest)?, piece(&mut rest)?);
@@ -176,7 +176,7 @@ impl Witness {
             Some(found) => {
                 let file = OpenOptions::new().write(true).open(path(home));
                 let file = file.map_err(|error| format!("{}: {error}", path(home).display()))?;
-                Ok(Witness::at(file, found, home))
+                Witness::at(file, found, home).map_err(|error| format!("{}: {error}", home.display()))
             }
             None => Witness::create(home, else_says),
         }
@@ -195,20 +195,15 @@ impl Witness {
             file.sync_all()?;
             fs::rename(&fresh, &path)?;
             File::open(home)?.sync_all()?;
-            Ok(Witness::at(file, said, home))
+            Witness::at(file, said, home)
         };
         create().map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    fn at(file: File, said: Testimony, home: &Path) -> Witness {
-        let state = State { synced: said.slot, is_dirty: false, said };
-        Witness {
-            home: home.into(),
-            file,
-            run: run(home),
-            state: Mutex::new(state),
-            syncing: Mutex::default(),
-        }
+    fn at(file: File, said: Testimony, home: &Path) -> io::Result<Witness> {
+        let state = WitnessState { synced: said.slot, is_dirty: false, said };
+        let (run, home) = (run(home), HeldDir::open(home)?);
+        Ok(Witness { home, file, run, state: Mutex::new(state), syncing: Mutex::default() })
     }
 
     /// The ceiling of all fences that were given so far.
@@ -217,7 +212,7 @@ impl Witness {
     }
 
     /// Takes notice of a batch that is in the log.
-    pub(super) fn record(&self, head: Head, durability: Durability, wall_ms: i64) {
+    pub(super) fn record(&self, head: LogHead, durability: Durability, wall_ms: i64) {
         let mut state = self.state();
         (state.said.live, state.said.run, state.said.wall_ms) = (head, self.run, wall_ms);
         if durability == Durability::Durable {
@@ -260,7 +255,7 @@ impl Witness {
         Ok(())
     }
 
-    fn write(&self, state: &mut State) -> io::Result<()> {
+    fn write(&self, state: &mut WitnessState) -> io::Result<()> {
         if state.said.slot == state.synced {
             state.said.slot = (state.synced + 1) % SLOTS;
         }
@@ -269,7 +264,7 @@ impl Witness {
         self.file.write_all_at(&state.said.encode(), state.said.slot * SLOT_BYTES)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WitnessState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -321,8 +316,8 @@ fn mount(_: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    fn head(seq: u64) -> Head {
-        Head { seq, hash: [seq as u8; 32] }
+    fn head(seq: u64) -> LogHead {
+        LogHead { seq, hash: [seq as u8; 32] }
     }
 
     #[test]
@@ -371,7 +366,7 @@ mod tests {
         let found = Testimony::read(home.path()).expect("readable");
         assert_eq!(says(found).fences_up_to, leapt, "a copy knows what was");
         let other = tempfile::tempdir().expect("a directory");
-        assert_eq!(Testimony::of(None, other.path(), Head::default(), 0).fences_up_to, 0, "all is new");
+        assert_eq!(Testimony::of(None, other.path(), LogHead::default(), 0).fences_up_to, 0, "all is new");
     }
 
     #[test]

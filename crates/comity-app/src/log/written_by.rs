@@ -3,6 +3,7 @@
 use comity_core::version::is_newer;
 use rusqlite::{Connection, OptionalExtension};
 
+use super::proof::is_damage;
 use super::sqlite::SqliteLog;
 
 /// The form of records and worlds. It is raised with each change that an older Comity would misread; every older form is
@@ -19,14 +20,14 @@ struct WrittenBy {
 }
 
 fn read(connection: &Connection) -> Result<Option<WrittenBy>, String> {
-    let said = |error: rusqlite::Error| error.to_string();
+    let describe = |error: rusqlite::Error| error.to_string();
     let is_there = "SELECT 1 FROM sqlite_schema WHERE name = 'written_by'";
-    if connection.query_row(is_there, [], |_| Ok(())).optional().map_err(said)?.is_none() {
+    if connection.query_row(is_there, [], |_| Ok(())).optional().map_err(describe)?.is_none() {
         return Ok(None);
     }
     let read = "SELECT form, version FROM written_by";
     let row = connection.query_row(read, [], |row| Ok(WrittenBy { form: row.get(0)?, version: row.get(1)? }));
-    row.optional().map_err(said)
+    row.optional().map_err(describe)
 }
 
 /// Refuses a log of a newer form.
@@ -54,7 +55,12 @@ pub(super) fn explain(connection: &Connection, problem: &str) -> Option<String> 
 
 /// Takes over who wrote a log, for a copy of it.
 pub(super) fn copy(from: &Connection, to: &Connection) -> Result<(), String> {
-    let Some(WrittenBy { form, version }) = read(from)? else { return Ok(()) };
+    let known = match read(from) {
+        // Nobody can tell any more; the records are kept all the same.
+        Err(problem) if is_damage(&problem) => None,
+        other => other?,
+    };
+    let Some(WrittenBy { form, version }) = known else { return Ok(()) };
     let written = to
         .execute_batch(TABLE)
         .and_then(|()| to.execute("INSERT OR REPLACE INTO written_by VALUES (1, ?1, ?2)", (form, version)));

@@ -20,25 +20,23 @@ const AFTER_END: Duration = Duration::from_millis(500);
 
 /// What a call may write to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Reach {
+pub(crate) enum WriteReach {
     /// Whatever it likes: it runs commands.
     Anything,
-    /// These files.
     Files(Vec<PathBuf>),
 }
 
 /// A call that may write.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Call {
-    /// The tool's name.
+pub(crate) struct WritingCall {
     pub(crate) tool: Option<Box<str>>,
     /// What it may write to.
-    pub(crate) reach: Reach,
+    pub(crate) reach: WriteReach,
 }
 
 /// Whether an agent was known to work in a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum AgentDir {
     Known,
     New,
 }
@@ -50,15 +48,15 @@ pub(super) struct Calls(Mutex<BTreeMap<AgentId, Heard>>);
 /// What is heard of one agent.
 #[derive(Debug, Default)]
 struct Heard {
-    running: VecDeque<Running>,
+    running: VecDeque<RunningCall>,
     places: BTreeSet<PathBuf>,
     /// Whether its program said that it is about to end.
     has_said_goodbye: bool,
 }
 
 #[derive(Debug)]
-struct Running {
-    call: Call,
+struct RunningCall {
+    call: WritingCall,
     cwd: PathBuf,
     began: Instant,
     ended: Option<Instant>,
@@ -66,7 +64,7 @@ struct Running {
 
 impl Calls {
     /// An agent is about to make a call; nothing is kept of one that writes nothing but where it is made.
-    pub(super) fn began(&self, agent: AgentId, cwd: &Path, call: Option<Call>) -> Place {
+    pub(super) fn began(&self, agent: AgentId, cwd: &Path, call: Option<WritingCall>) -> AgentDir {
         let mut all = self.all();
         let heard = all.entry(agent).or_default();
         heard.has_said_goodbye = false;
@@ -75,11 +73,11 @@ impl Calls {
                 heard.running.pop_front();
             }
             let cwd = cwd.to_owned();
-            heard.running.push_back(Running { call, cwd, began: Instant::now(), ended: None });
+            heard.running.push_back(RunningCall { call, cwd, began: Instant::now(), ended: None });
         }
         match heard.places.len() < PLACES_MAX && heard.places.insert(cwd.to_owned()) {
-            true => Place::New,
-            false => Place::Known,
+            true => AgentDir::New,
+            false => AgentDir::Known,
         }
     }
 
@@ -87,7 +85,8 @@ impl Calls {
     pub(super) fn ended(&self, agent: AgentId, tool: Option<&str>) {
         let (mut all, now) = (self.all(), Instant::now());
         let Some(heard) = all.get_mut(&agent) else { return };
-        let is_it = |running: &&mut Running| running.ended.is_none() && running.call.tool.as_deref() == tool;
+        let is_it =
+            |running: &&mut RunningCall| running.ended.is_none() && running.call.tool.as_deref() == tool;
         if let Some(running) = heard.running.iter_mut().find(is_it) {
             running.ended = Some(now);
         }
@@ -155,7 +154,7 @@ impl Calls {
     }
 }
 
-impl Running {
+impl RunningCall {
     fn may_write(&self, now: Instant) -> bool {
         match self.ended {
             Some(ended) => now.duration_since(ended) < AFTER_END,
@@ -170,8 +169,8 @@ impl Running {
     fn may_write_to(&self, file: &Path, now: Instant) -> bool {
         self.may_write(now)
             && match &self.call.reach {
-                Reach::Anything => true,
-                Reach::Files(files) => files.iter().any(|named| named == file),
+                WriteReach::Anything => true,
+                WriteReach::Files(files) => files.iter().any(|named| named == file),
             }
     }
 }
@@ -184,8 +183,8 @@ mod tests {
         AgentId::from_bits(number)
     }
 
-    fn shell() -> Option<Call> {
-        Some(Call { tool: Some("Bash".into()), reach: Reach::Anything })
+    fn shell() -> Option<WritingCall> {
+        Some(WritingCall { tool: Some("Bash".into()), reach: WriteReach::Anything })
     }
 
     #[test]
@@ -193,13 +192,13 @@ mod tests {
         let (root, file) = (Path::new("/repo"), Path::new("/repo/src/a.rs"));
         let calls = Calls::default();
         assert!(calls.may_write(root, file).is_empty());
-        assert_eq!(calls.began(agent(1), Path::new("/elsewhere"), shell()), Place::New);
+        assert_eq!(calls.began(agent(1), Path::new("/elsewhere"), shell()), AgentDir::New);
         assert_eq!(calls.may_write(root, file), [agent(1)], "nobody works here, so it may be anybody");
-        assert_eq!(calls.began(agent(2), Path::new("/repo/src"), shell()), Place::New);
-        assert_eq!(calls.began(agent(2), Path::new("/repo/src"), None), Place::Known);
+        assert_eq!(calls.began(agent(2), Path::new("/repo/src"), shell()), AgentDir::New);
+        assert_eq!(calls.began(agent(2), Path::new("/repo/src"), None), AgentDir::Known);
         assert_eq!(calls.may_write(root, file), [agent(2)], "who works here is likelier");
-        let writes = Reach::Files(vec!["/repo/src/b.rs".into()]);
-        calls.began(agent(3), root, Some(Call { tool: Some("Write".into()), reach: writes }));
+        let writes = WriteReach::Files(vec!["/repo/src/b.rs".into()]);
+        calls.began(agent(3), root, Some(WritingCall { tool: Some("Write".into()), reach: writes }));
         assert_eq!(calls.may_write(root, file), [agent(2)], "a tool writes what it names");
         assert_eq!(calls.may_write(root, Path::new("/repo/src/b.rs")), [agent(2), agent(3)]);
         assert!(calls.are_heard(agent(3)) && !calls.are_heard(agent(4)));

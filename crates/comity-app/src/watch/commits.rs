@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use comity_core::commits::UnguardedCommit;
+use comity_core::commits::{CommitAsk, UnguardedCommit};
 use comity_core::display::visible;
 use comity_core::paths::overlaps;
 use comity_core::{AgentId, Ask, PathPattern, Principal, ProjectId};
 use comity_git::{Checkout, NewCommit, Tips};
 use comity_watch::Looked;
 
-use super::roots::Ground;
+use super::roots::TreeProject;
 use crate::application::Application;
 use crate::lineage::{Lineage, link};
 use crate::operations::locks::keeps_out;
@@ -25,12 +25,12 @@ const REPORTED_MAX: usize = 20;
 #[derive(Debug, Default)]
 pub(super) struct Commits {
     tips: HashMap<PathBuf, Tips>,
-    moves: HashMap<PathBuf, Move>,
+    moves: HashMap<PathBuf, BranchMove>,
 }
 
 /// What was known in the moment that a branch moved.
 #[derive(Debug, Default)]
-struct Move {
+struct BranchMove {
     /// Agents below whose processes git ran.
     proven: BTreeSet<AgentId>,
     /// Agents whose commands ran, as their hooks tell.
@@ -72,7 +72,7 @@ impl Commits {
     pub(super) fn settled(
         &mut self,
         app: &Application,
-        ground: Ground,
+        tree: TreeProject,
         checkout: &Checkout,
     ) -> Result<Looked, String> {
         // What Comity moves itself is known as soon as that is done.
@@ -91,23 +91,23 @@ impl Commits {
         let new = checkout.new_commits(&before, &now, GIT_PATIENCE).map_err(|error| error.to_string())?;
         for commit in new.iter().filter(|commit| !app.watch().own.has_made(&commit.id)) {
             let paths = commit.paths.iter().map(|path| path.to_string_lossy().into()).collect();
-            if app.watch().own.take_judgement(ground.project, &paths) {
+            if app.watch().own.take_judgement(tree.project, &paths) {
                 continue;
             }
-            for report in known.reports(ground, commit) {
-                app.tell_engine(Ask::SawUnguardedCommit(Box::new(report)));
+            for report in known.reports(tree, commit) {
+                app.tell_engine(Ask::Commit(CommitAsk::SawUnguarded(Box::new(report))));
             }
         }
         Ok(Looked::Done)
     }
 }
 
-impl Move {
+impl BranchMove {
     /// One report for each holder of something in the commit who did not make it.
-    fn reports(&self, ground: Ground, commit: &NewCommit) -> Vec<UnguardedCommit> {
+    fn reports(&self, tree: TreeProject, commit: &NewCommit) -> Vec<UnguardedCommit> {
         let mut by_holder: BTreeMap<Principal, Vec<Box<str>>> = BTreeMap::new();
         for path in &commit.paths {
-            let Ok(file) = PathPattern::existing(&path.to_string_lossy(), ground.case) else { continue };
+            let Ok(file) = PathPattern::existing(&path.to_string_lossy(), tree.case) else { continue };
             let holders = self.locks.iter().filter(|(_, pattern)| overlaps(pattern, &file));
             for holder in holders.map(|(holder, _)| *holder).collect::<BTreeSet<Principal>>() {
                 by_holder.entry(holder).or_default().push(visible(&file.readable()).into());
@@ -126,7 +126,7 @@ impl Move {
             let others = paths.len().saturating_sub(REPORTED_MAX);
             paths.truncate(REPORTED_MAX);
             UnguardedCommit {
-                project: ground.project,
+                project: tree.project,
                 commit: commit.id.as_str().into(),
                 branch: commit.branch.as_deref().map(Into::into),
                 paths,

@@ -2,11 +2,11 @@
 
 mod calls;
 mod commits;
+mod observation;
 mod own;
+mod recent_reports;
 mod roots;
-mod sight;
-mod told;
-mod witness;
+mod unlocked_writes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,16 +15,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use comity_core::{AgentId, ProjectId};
-use comity_watch::{Bounds, State, Watcher};
+use comity_watch::{Bounds, WatchState, Watcher};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::application::Application;
 use crate::engine::Engine;
 use calls::Calls;
-pub(crate) use calls::{Call, Reach};
-use own::{Moving, Own};
-use witness::Witness;
+pub(crate) use calls::{WriteReach, WritingCall};
+use own::{Own, OwnMove};
+use unlocked_writes::UnlockedWrites;
 
 /// Called with what went wrong, in words; it must not block.
 pub type OnTrouble = Box<dyn Fn(&str) + Send>;
@@ -48,8 +48,7 @@ enum Now {
     Off,
     /// It cannot be done here.
     Unavailable(String),
-    /// It is done.
-    On(State),
+    On(WatchState),
 }
 
 /// The watcher of files, as it is shown.
@@ -71,9 +70,9 @@ pub fn run(app: &Application, on_trouble: OnTrouble) {
         return;
     }
     let watch = app.watch();
-    watch.set(Now::On(State::default()));
-    let witness = Witness::new(app.clone(), on_trouble);
-    match Watcher::start(witness, Bounds::default()) {
+    watch.set(Now::On(WatchState::default()));
+    let writes = UnlockedWrites::new(app.clone(), on_trouble);
+    match Watcher::start(writes, Bounds::default()) {
         Ok(watcher) => {
             let watcher = Arc::new(watcher);
             wake_by(app.engine(), &watcher);
@@ -119,8 +118,8 @@ impl Watch {
     pub fn view(&self) -> WatchView {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let (state, seen, mut problems) = match &*now {
-            Now::Off => ("off", &State::default(), vec![]),
-            Now::Unavailable(problem) => ("unavailable", &State::default(), vec![problem.clone()]),
+            Now::Off => ("off", &WatchState::default(), vec![]),
+            Now::Unavailable(problem) => ("unavailable", &WatchState::default(), vec![problem.clone()]),
             Now::On(seen) => ("on", seen, seen.troubles.iter().map(ToString::to_string).collect()),
         };
         let blind = self.blind.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,8 +131,8 @@ impl Watch {
     }
 
     /// An agent is about to make a call.
-    pub(crate) fn call_began(&self, agent: AgentId, cwd: &Path, call: Option<Call>) {
-        if self.calls.began(agent, cwd, call) == calls::Place::New
+    pub(crate) fn call_began(&self, agent: AgentId, cwd: &Path, call: Option<WritingCall>) {
+        if self.calls.began(agent, cwd, call) == calls::AgentDir::New
             && let Some(watcher) = self.watcher.get()
         {
             watcher.wake();
@@ -156,7 +155,7 @@ impl Watch {
     }
 
     /// Comity moves branches itself, until what comes back is dropped.
-    pub(crate) fn moving(&self) -> Moving<'_> {
+    pub(crate) fn moving(&self) -> OwnMove<'_> {
         self.own.moving()
     }
 

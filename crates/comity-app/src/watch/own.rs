@@ -17,11 +17,11 @@ const JUDGED_FOR: Duration = Duration::from_secs(600);
 pub(super) struct Own {
     running: AtomicUsize,
     made: Mutex<VecDeque<Box<str>>>,
-    judged: Mutex<VecDeque<Judged>>,
+    judged: Mutex<VecDeque<JudgedPaths>>,
 }
 
 #[derive(Debug)]
-struct Judged {
+struct JudgedPaths {
     project: ProjectId,
     paths: BTreeSet<Box<str>>,
     at: Instant,
@@ -29,18 +29,18 @@ struct Judged {
 
 /// Comity moves branches itself as long as this is there.
 #[derive(Debug)]
-pub(crate) struct Moving<'a>(&'a Own);
+pub(crate) struct OwnMove<'a>(&'a Own);
 
-impl Drop for Moving<'_> {
+impl Drop for OwnMove<'_> {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl Own {
-    pub(super) fn moving(&self) -> Moving<'_> {
+    pub(super) fn moving(&self) -> OwnMove<'_> {
         self.running.fetch_add(1, Ordering::AcqRel);
-        Moving(self)
+        OwnMove(self)
     }
 
     pub(super) fn is_moving(&self) -> bool {
@@ -57,14 +57,14 @@ impl Own {
 
     pub(super) fn judged(&self, project: ProjectId, paths: &[String]) {
         let paths = paths.iter().map(|path| path.as_str().into()).collect();
-        push(&mut lock(&self.judged), Judged { project, paths, at: Instant::now() });
+        push(&mut lock(&self.judged), JudgedPaths { project, paths, at: Instant::now() });
     }
 
     /// Whether git's guard has let a commit of these pass, and no more. One judgement is for one commit.
     pub(super) fn take_judgement(&self, project: ProjectId, paths: &BTreeSet<Box<str>>) -> bool {
         let mut all = lock(&self.judged);
         all.retain(|judged| judged.at.elapsed() < JUDGED_FOR);
-        let is_it = |judged: &Judged| judged.project == project && judged.paths == *paths;
+        let is_it = |judged: &JudgedPaths| judged.project == project && judged.paths == *paths;
         match all.iter().position(is_it) {
             Some(at) => all.remove(at).is_some(),
             None => false,

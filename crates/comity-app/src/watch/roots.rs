@@ -10,7 +10,7 @@ use crate::trees;
 
 /// What a worktree belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Ground {
+pub(super) struct TreeProject {
     pub(super) project: ProjectId,
     pub(super) case: CaseRule,
 }
@@ -20,18 +20,18 @@ pub(super) struct Ground {
 pub(super) struct Roots {
     /// The projects, by their common git directory, that each live agent has been seen in.
     seen_in: BTreeMap<AgentId, BTreeSet<PathBuf>>,
-    grounds: BTreeMap<PathBuf, Ground>,
+    trees: BTreeMap<PathBuf, TreeProject>,
 }
 
 impl Roots {
     /// What a watched worktree belongs to.
-    pub(super) fn ground(&self, root: &Path) -> Option<Ground> {
-        self.grounds.get(root).copied()
+    pub(super) fn project_of(&self, root: &Path) -> Option<TreeProject> {
+        self.trees.get(root).copied()
     }
 
     /// The worktrees of a project.
     pub(super) fn of(&self, project: ProjectId) -> Vec<PathBuf> {
-        let of = self.grounds.iter().filter(|(_, ground)| ground.project == project);
+        let of = self.trees.iter().filter(|(_, tree)| tree.project == project);
         of.map(|(root, _)| root.clone()).collect()
     }
 
@@ -41,22 +41,22 @@ impl Roots {
             let checkout = comity_git::Checkout::at(root).ok().flatten();
             checkout.is_some_and(|checkout| checkout.common_dir() == common_dir)
         };
-        self.grounds.iter().find(|(root, _)| is_it(root)).map(|(_, ground)| ground.project)
+        self.trees.iter().find(|(root, _)| is_it(root)).map(|(_, tree)| tree.project)
     }
 
     /// Finds the worktrees anew.
     pub(super) fn refresh(&mut self, app: &Application) -> BTreeSet<PathBuf> {
         self.look_for_agents(app);
         let common_dirs: BTreeSet<&PathBuf> = self.seen_in.values().flatten().collect();
-        let mut grounds = BTreeMap::new();
+        let mut trees = BTreeMap::new();
         for common_dir in common_dirs {
             for root in worktrees(app, common_dir) {
                 let Ok(Some(repository)) = comity_git::Repository::containing(&root) else { continue };
-                grounds.insert(root, Ground { project: repository.project(), case: repository.case() });
+                trees.insert(root, TreeProject { project: repository.project(), case: repository.case() });
             }
         }
-        self.grounds = grounds;
-        self.grounds.keys().cloned().collect()
+        self.trees = trees;
+        self.trees.keys().cloned().collect()
     }
 
     /// Where agents are: where they said they are, where they made calls, and what they have locked.

@@ -9,9 +9,10 @@ use comity_app::application::ServerFacts;
 use comity_app::clock::Clock;
 use comity_app::config::Config;
 use comity_app::engine::Engine;
-use comity_app::log::{Log, MemoryLog, Reader, SqliteLog, StartPoint};
-use comity_app::{Application, Call, Caller, Failure};
-use comity_core::world::Patience;
+use comity_app::log::{Log, LogReader, MemoryLog, SqliteLog, StartPoint};
+use comity_app::{Application, Caller, Failure, OperationCall};
+use comity_core::server::ServerAsk;
+use comity_core::world::Timeouts;
 use comity_core::{Ask, Fence, Millis, Principal, World};
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ impl Place {
     /// Opens the log as a server does at its start.
     pub(crate) fn open(&self) -> App {
         let StartPoint { log, world } =
-            SqliteLog::open(&self.home(), Patience::default()).expect("the log opens");
+            SqliteLog::open(&self.home(), Timeouts::default()).expect("the log opens");
         let reader = Arc::new(log.reader().expect("a reader"));
         App::start(world, Box::new(log), Some(reader), &self.repo(), &self.home())
     }
@@ -49,7 +50,7 @@ impl Place {
     /// The same over a log in memory.
     pub(crate) fn open_in_memory(&self) -> (App, MemoryLog) {
         let log = MemoryLog::default();
-        let world = World::new(Patience::default());
+        let world = World::new(Timeouts::default());
         (App::start(world, Box::new(log.clone()), None, &self.repo(), &self.home()), log)
     }
 }
@@ -58,19 +59,30 @@ impl Place {
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) app: Application,
-    pub(crate) reader: Option<Arc<Reader>>,
+    pub(crate) reader: Option<Arc<LogReader>>,
     repo: PathBuf,
 }
 
 impl App {
-    fn start(world: World, log: Box<dyn Log>, reader: Option<Arc<Reader>>, repo: &Path, home: &Path) -> App {
+    fn start(
+        world: World,
+        log: Box<dyn Log>,
+        reader: Option<Arc<LogReader>>,
+        repo: &Path,
+        home: &Path,
+    ) -> App {
         let clock = Clock::manual(world.now);
         let floor = Fence(world.fence.0 + 1_000);
         let engine = Engine::start(world, log, clock, || {});
         engine
             .ask(
                 Principal::System,
-                Ask::Start { fence_floor: floor, version: "test".into(), boot: None, uptime: None },
+                Ask::Server(ServerAsk::Start {
+                    fence_floor: floor,
+                    version: "test".into(),
+                    boot: None,
+                    uptime: None,
+                }),
             )
             .expect("started");
         let facts = ServerFacts { home: home.into(), ..ServerFacts::default() };
@@ -93,7 +105,7 @@ impl App {
     ) -> Result<Value, String> {
         let caller = Caller::new(who, Some(self.repo.clone()));
         let input = input.to_string();
-        let call = Call { op, input: &input, key, text: true, again: false };
+        let call = OperationCall { op, input: &input, key, text: true, again: false };
         let (output, _) = self.app.call_and_wait(&caller, &call);
         match output {
             Ok(rendered) => Ok(serde_json::from_str(&rendered.json).expect("JSON")),

@@ -1,7 +1,7 @@
 //! The shared browser: a command against the bare call of the protocol, pictures at once against one after another, and
 //! the state of a long page.
 
-use comity_browser::{Browser, Options};
+use comity_browser::{Browser, BrowserOptions};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -28,7 +28,7 @@ const STATE_NS_MAX: f64 = 25e6;
 const STATE_BYTES_MAX: f64 = 12.0 * 1024.0;
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    if let Err(none) = Browser::program(&Options::new("")) {
+    if let Err(none) = Browser::program(&BrowserOptions::new("")) {
         bench.report.skipped("commands, pictures and page states", &none.to_string());
         return Ok(());
     }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::Bench;
+use crate::bench_env::FREE_PATH;
 use crate::compare::{Comparison, Ratio, in_turns, timed};
 use crate::machine::{self, OneCore};
 use crate::quantity::Unit;
 use crate::raw::echo::Echo;
 use crate::report::Goal;
-use crate::server::{Server, input};
-use crate::stage::FREE_PATH;
+use crate::server::{BenchServer, input};
 
 const FEW_LOCKS: usize = 10;
 const MANY_LOCKS: usize = 100_000;
@@ -22,7 +22,7 @@ const CHUNK: usize = 100;
 const PAUSE: Duration = Duration::from_millis(5);
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    let few = Server::start(&bench.stage, "few")?;
+    let few = BenchServer::start(&bench.stage, "few")?;
     few.fill(FEW_LOCKS)?;
     let path = input(&json!({ "path": FREE_PATH }))?;
     let mut agent = few.join("asker")?;
@@ -54,7 +54,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
         )
     })?;
 
-    let many = Server::start(&bench.stage, "many")?;
+    let many = BenchServer::start(&bench.stage, "many")?;
     many.fill(MANY_LOCKS)?;
     let mut among_many = many.join("asker")?;
     let _kept = OneCore::of(&[few.pid(), many.pid()])?;

@@ -10,7 +10,7 @@ use crate::compare::{Comparison, Ratio, in_turns, timed};
 use crate::git::GitRepository;
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::{Server, input};
+use crate::server::{BenchServer, input};
 
 const FILES: usize = 5_000;
 const MANY_FILES: usize = 50_000;
@@ -28,7 +28,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 fn compared(bench: &mut Bench, files: usize, name: &str) -> Result<(), String> {
     let stage = bench.stage.clone();
     let repository = GitRepository::make(&stage, &format!("commit-{files}"), bench.scaled(files))?;
-    let server = Server::start_in(&stage, &format!("commit-{files}"), &repository.root)?;
+    let server = BenchServer::start_in(&stage, &format!("commit-{files}"), &repository.root)?;
     let mut agent = server.join("writer")?;
     let (plain, scoped) = (repository.file(0), repository.file(1));
     agent.ask("lock", &input(&json!({ "paths": [repository.name(1)], "ttl": "24h" }))?)?;
@@ -74,19 +74,19 @@ fn guard(bench: &mut Bench) -> Result<(), String> {
         return Ok(());
     }
     let repository = GitRepository::make(&stage, "guarded", bench.scaled(FILES))?;
-    let server = Server::start_in(&stage, "guarded", &repository.root)?;
+    let server = BenchServer::start_in(&stage, "guarded", &repository.root)?;
     let script = repository.root.join(".git/hooks/pre-commit");
-    let said = |error: std::io::Error| error.to_string();
-    fs::create_dir_all(script.with_file_name("")).map_err(said)?;
+    let describe = |error: std::io::Error| error.to_string();
+    fs::create_dir_all(script.with_file_name("")).map_err(describe)?;
     let home = server.home().path().display();
     let lines = format!("#!/bin/sh\nCOMITY_HOME='{home}' exec '{}' pre-commit\n", hook.display());
-    fs::write(&script, lines).map_err(said)?;
-    let mode = |mode| fs::set_permissions(&script, fs::Permissions::from_mode(mode)).map_err(said);
+    fs::write(&script, lines).map_err(describe)?;
+    let mode = |mode| fs::set_permissions(&script, fs::Permissions::from_mode(mode)).map_err(describe);
     let mut count = 0;
     let mut commit = |is_guarded: bool| {
         count += 1;
         mode(if is_guarded { 0o755 } else { 0o644 })?;
-        fs::write(repository.file(0), format!("change {count}\n")).map_err(said)?;
+        fs::write(repository.file(0), format!("change {count}\n")).map_err(describe)?;
         timed(|| {
             repository.git(&[
                 "-c",

@@ -9,7 +9,7 @@ use crate::Bench;
 use crate::compare::{in_turns, timed};
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::{Server, input};
+use crate::server::{BenchServer, input};
 
 /// In all rounds together.
 const SPAWNS: usize = 250;
@@ -39,7 +39,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
             .skipped("a confined command over a bare one", String::from_utf8_lossy(&probe.stderr).trim());
         return Ok(());
     }
-    let place = Place::new(bench.stage.dir())?;
+    let place = ResetRepo::new(bench.stage.dir())?;
     for (count, limit) in HELD {
         overhead(bench, &place, &confine, count, limit)?;
     }
@@ -49,13 +49,13 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 /// What a command costs that does nothing, with so many paths held by another agent.
 fn overhead(
     bench: &mut Bench,
-    place: &Place,
+    place: &ResetRepo,
     confine: &Path,
     count: usize,
     limit: f64,
 ) -> Result<(), String> {
     let stage = bench.stage.clone();
-    let server = Server::start_in(&stage, &format!("confine-{count}"), &place.repo)?;
+    let server = BenchServer::start_in(&stage, &format!("confine-{count}"), &place.repo)?;
     let (mut holder, agent) = (server.join("holder")?, server.join("runner")?);
     std::fs::create_dir_all(place.repo.join("held")).map_err(|error| error.to_string())?;
     let names: Vec<String> = (0..count).map(|number| format!("held/f{number}.rs")).collect();
@@ -94,9 +94,9 @@ fn once(command: &mut Command) -> Result<(), String> {
 }
 
 /// Ways of writing into a held file: how many change it with the hook alone, and how many confined.
-fn coverage(bench: &mut Bench, place: &Place, confine: &Path, hook: &Path) -> Result<(), String> {
+fn coverage(bench: &mut Bench, place: &ResetRepo, confine: &Path, hook: &Path) -> Result<(), String> {
     let stage = bench.stage.clone();
-    let server = Server::start_in(&stage, "ways", &place.repo)?;
+    let server = BenchServer::start_in(&stage, "ways", &place.repo)?;
     let (mut holder, agent) = (server.join("holder")?, server.join("runner")?);
     holder.ask("lock", &input(&json!({ "paths": [FILE], "ttl": "24h" }))?)?;
     let command = |program: &Path| {
@@ -145,14 +145,14 @@ fn may_run(mut hook: Command, repo: &Path, line: &str) -> Result<bool, String> {
 }
 
 /// A repository that is put back as it was after each way.
-struct Place {
+struct ResetRepo {
     repo: PathBuf,
     first: PathBuf,
 }
 
-impl Place {
-    fn new(dir: &Path) -> Result<Place, String> {
-        let place = Place { repo: dir.join("ways-repo"), first: dir.join("ways-first") };
+impl ResetRepo {
+    fn new(dir: &Path) -> Result<ResetRepo, String> {
+        let place = ResetRepo { repo: dir.join("ways-repo"), first: dir.join("ways-first") };
         let first = &place.first;
         let write = |file: &str, text: &str| {
             std::fs::create_dir_all(first.join("src"))

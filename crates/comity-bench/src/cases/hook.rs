@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::Bench;
+use crate::bench_env::FREE_PATH;
 use crate::compare::{Comparison, Ratio, in_turns, timed};
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::Server;
-use crate::stage::FREE_PATH;
+use crate::server::BenchServer;
 
 /// In all rounds together.
 const SPAWNS: usize = 250;
@@ -34,7 +34,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
         return Ok(());
     };
     let stage = bench.stage.clone();
-    let server = Server::start(&stage, "hook")?;
+    let server = BenchServer::start(&stage, "hook")?;
     let agent = server.join("editor")?;
     let payload = write_payload(bench)?;
     let command = |program: &Path| {

@@ -8,9 +8,9 @@ use comity_core::paths::{CaseRule, PathPattern, PatternIndex, overlaps};
 use comity_sim::Rng;
 
 use crate::Bench;
+use crate::bench_env::{FREE_PATH, locked_path};
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::stage::{FREE_PATH, locked_path};
 
 const PAIRS: usize = 1_000_000;
 const PATHS_PER_SET: usize = 20;

@@ -3,20 +3,20 @@
 use serde_json::json;
 
 use crate::Bench;
+use crate::bench_env::FREE_PATH;
 use crate::compare::{Comparison, Ratio, Round, in_turns, timed};
 use crate::machine::OneCore;
 use crate::quantity::{Unit, per_mille};
 use crate::raw::commit::RawCommits;
 use crate::raw::echo::{Echo, PingPong};
 use crate::report::Goal;
-use crate::server::{Server, input};
-use crate::stage::FREE_PATH;
+use crate::server::{BenchServer, input};
 
 const SAMPLES: usize = 2_000;
 const CHUNK: usize = 50;
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    let server = Server::start(&bench.stage, "lock")?;
+    let server = BenchServer::start(&bench.stage, "lock")?;
     let mut agent = server.join("writer")?;
     let lock = input(&json!({ "paths": [FREE_PATH], "reason": "measured" }))?;
     let unlock = input(&json!({ "paths": [FREE_PATH] }))?;

@@ -13,14 +13,14 @@ use comity_wire::Request;
 use serde_json::{Value, json};
 
 use crate::Bench;
+use crate::bench_env::BenchEnv;
 use crate::compare::{Comparison, Ratio, Round, in_turns, timed};
 use crate::quantity::{Unit, per_mille};
 use crate::raw::commit::RawCommits;
 use crate::raw::relay::Relay;
-use crate::raw::worker::{Done, Task, run_all};
+use crate::raw::worker::{WorkerResult, WorkerTask, run_all};
 use crate::report::Goal;
-use crate::server::{Agent, HUMAN, Server, input, line, request};
-use crate::stage::Stage;
+use crate::server::{BenchAgent, BenchServer, HUMAN, input, line, request};
 
 const FOR_MS: usize = 2_000;
 const WRITERS_MAX: usize = 200;
@@ -49,8 +49,8 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 /// Letters a second of so many processes, against a JSON file with a lock directory.
 fn sends(bench: &mut Bench, writers: usize, times: f64) -> Result<(), String> {
     let stage = bench.stage.clone();
-    let server = Server::start(&stage, &format!("mail{writers}"))?;
-    let reader = Reader::start(server.join("boss")?);
+    let server = BenchServer::start(&stage, &format!("mail{writers}"))?;
+    let reader = MailReader::start(server.join("boss")?);
     let for_ms = bench.scaled(FOR_MS) as u64;
     let name = format!("durable sends of {writers} processes, to a JSON file with a lock directory");
     let what = Comparison {
@@ -59,7 +59,7 @@ fn sends(bench: &mut Bench, writers: usize, times: f64) -> Result<(), String> {
         ratio: Ratio::SubjectToReference,
         goal: Some(Goal::AtLeast(times)),
     };
-    let (mut ours, mut theirs, mut round_number) = (Done::default(), Done::default(), 0);
+    let (mut ours, mut theirs, mut round_number) = (WorkerResult::default(), WorkerResult::default(), 0);
     bench.compare(what, || {
         round_number += 1;
         let file = stage.dir().join(format!("box-{writers}-{round_number}.json"));
@@ -73,7 +73,7 @@ fn sends(bench: &mut Bench, writers: usize, times: f64) -> Result<(), String> {
     })?;
     let arrived = reader.stop()?;
     let none = Some(Goal::AtMost(0.0));
-    let failed = |done: &Done| [done.failed as f64];
+    let failed = |done: &WorkerResult| [done.failed as f64];
     bench.measured("sends to the file that failed", Unit::Count, &failed(&theirs), None);
     bench.measured("sends to the server that failed", Unit::Count, &failed(&ours), none);
     let lost = ours.answered.abs_diff(arrived);
@@ -84,8 +84,8 @@ fn sends(bench: &mut Bench, writers: usize, times: f64) -> Result<(), String> {
 /// As many writers as there may be: nobody fails.
 fn crowd(bench: &mut Bench) -> Result<(), String> {
     let stage = bench.stage.clone();
-    let server = Server::start(&stage, "mail-crowd")?;
-    let reader = Reader::start(server.join("boss")?);
+    let server = BenchServer::start(&stage, "mail-crowd")?;
+    let reader = MailReader::start(server.join("boss")?);
     let for_ms = bench.scaled(FOR_MS) as u64;
     let done = run_all(&stage, &vec![send_task(&server, for_ms)?; WRITERS_MAX])?;
     let arrived = reader.stop()?;
@@ -102,12 +102,12 @@ fn crowd(bench: &mut Bench) -> Result<(), String> {
     Ok(())
 }
 
-fn send_task(server: &Server, for_ms: u64) -> Result<Task, String> {
+fn send_task(server: &BenchServer, for_ms: u64) -> Result<WorkerTask, String> {
     let letter = input(&json!({ "to": ["boss"], "message": TEXT }))?;
     let status = input(&json!({}))?;
     let token = || Some(std::borrow::Cow::Borrowed(HUMAN));
     let ask = |op, input| line(&Request { id: 1, token: token(), ..request(op, input, "/") });
-    Ok(Task {
+    Ok(WorkerTask {
         socket: server.home().socket(),
         greeting: ask("agents", &status)?,
         is_answered: true,
@@ -117,9 +117,9 @@ fn send_task(server: &Server, for_ms: u64) -> Result<Task, String> {
     })
 }
 
-fn file_task(file: &std::path::Path, for_ms: u64) -> Task {
+fn file_task(file: &std::path::Path, for_ms: u64) -> WorkerTask {
     let (greeting, questions) = (String::new(), vec![TEXT.to_owned()]);
-    Task {
+    WorkerTask {
         socket: PathBuf::new(),
         greeting,
         is_answered: false,
@@ -130,13 +130,13 @@ fn file_task(file: &std::path::Path, for_ms: u64) -> Task {
 }
 
 /// Somebody who reads all mail and acknowledges it.
-struct Reader {
+struct MailReader {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<u64, String>>,
 }
 
-impl Reader {
-    fn start(mut agent: Agent) -> Reader {
+impl MailReader {
+    fn start(mut agent: BenchAgent) -> MailReader {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
@@ -153,7 +153,7 @@ impl Reader {
                 }
             }
         });
-        Reader { stop, thread }
+        MailReader { stop, thread }
     }
 
     /// How many letters came, once there are no more.
@@ -171,7 +171,7 @@ fn offered(inbox: &str) -> Result<(u64, Option<u64>), String> {
 /// From the send until the receiver has it, with nothing else going on before.
 fn wakes(bench: &mut Bench) -> Result<(), String> {
     let stage = bench.stage.clone();
-    let server = Server::start(&stage, "mail-wake")?;
+    let server = BenchServer::start(&stage, "mail-wake")?;
     let (mut sender, mut receiver) = (server.join("ann")?, server.join("bob")?);
     let (awake, awoken) = mpsc::channel::<Instant>();
     let stop = Arc::new(AtomicBool::new(false));
@@ -240,7 +240,7 @@ struct RelayedLine {
 }
 
 impl RelayedLine {
-    fn open(stage: &Stage) -> Result<RelayedLine, String> {
+    fn open(stage: &BenchEnv) -> Result<RelayedLine, String> {
         let relay = Relay::start(stage)?;
         let receiver = relay.receiver.try_clone().map_err(|error| error.to_string())?;
         let (awake, awoken) = mpsc::channel();
@@ -260,7 +260,7 @@ impl RelayedLine {
 }
 
 /// The delays of a receiver that looks into a file every now and then, for letters that come at any time.
-fn polled(stage: &Stage, letters: usize) -> Result<Vec<u64>, String> {
+fn polled(stage: &BenchEnv, letters: usize) -> Result<Vec<u64>, String> {
     let file = comity_mailbox::baseline::BaselineBox::at(stage.dir().join("polled.json"));
     let (reader, stop) = (file.clone(), Arc::new(AtomicBool::new(false)));
     let (stopped, (seen, sees)) = (Arc::clone(&stop), mpsc::channel::<Instant>());
@@ -292,9 +292,9 @@ fn polled(stage: &Stage, letters: usize) -> Result<Vec<u64>, String> {
 fn old(bench: &mut Bench) -> Result<(), String> {
     let stage = bench.stage.clone();
     let many = bench.scaled(OLD_LETTERS);
-    let filled = |name: &str, letters: usize| -> Result<(Server, Agent, Agent), String> {
-        let server = Server::start(&stage, name)?;
-        let reader = Reader::start(server.join("reader")?);
+    let filled = |name: &str, letters: usize| -> Result<(BenchServer, BenchAgent, BenchAgent), String> {
+        let server = BenchServer::start(&stage, name)?;
+        let reader = MailReader::start(server.join("reader")?);
         fill(&server, letters)?;
         reader.stop()?;
         let (ann, bob) = (server.join("ann")?, server.join("bob")?);
@@ -320,7 +320,7 @@ fn old(bench: &mut Bench) -> Result<(), String> {
     })
 }
 
-fn letter(sender: &mut Agent, receiver: &mut Agent) -> Result<(), String> {
+fn letter(sender: &mut BenchAgent, receiver: &mut BenchAgent) -> Result<(), String> {
     sender.ask("mail_send", &input(&json!({ "to": ["bob"], "message": TEXT }))?)?;
     let (_, receipt) = offered(receiver.ask("mail_read", &input(&json!({}))?)?.get())?;
     let receipt = receipt.ok_or("the letter did not arrive")?;
@@ -328,19 +328,19 @@ fn letter(sender: &mut Agent, receiver: &mut Agent) -> Result<(), String> {
 }
 
 /// Sends many letters, many at a time.
-fn fill(server: &Server, letters: usize) -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
+fn fill(server: &BenchServer, letters: usize) -> Result<(), String> {
+    let describe = |error: std::io::Error| error.to_string();
     let letter = input(&json!({ "to": ["reader"], "message": TEXT }))?;
     // With a token: this program has used those of agents, so without one it is nobody.
     let token = Some(HUMAN.into());
     let line = line(&Request { id: 1, token, ..request("mail_send", &letter, "/") })?;
-    let mut stream = UnixStream::connect(server.home().socket()).map_err(said)?;
-    let mut answers = BufReader::new(stream.try_clone().map_err(said)?).lines();
+    let mut stream = UnixStream::connect(server.home().socket()).map_err(describe)?;
+    let mut answers = BufReader::new(stream.try_clone().map_err(describe)?).lines();
     for first in (0..letters).step_by(PIPELINED) {
         let count = PIPELINED.min(letters - first);
-        stream.write_all(line.repeat(count).as_bytes()).map_err(said)?;
+        stream.write_all(line.repeat(count).as_bytes()).map_err(describe)?;
         for _ in 0..count {
-            let answer = answers.next().ok_or("the server hung up")?.map_err(said)?;
+            let answer = answers.next().ok_or("the server hung up")?.map_err(describe)?;
             match answer.contains("\"ok\":") {
                 true => {}
                 // The reader is slower than this.

@@ -6,13 +6,13 @@ use std::process::{ChildStdin, ChildStdout, Stdio};
 use serde_json::{Value, json};
 
 use crate::Bench;
+use crate::bench_env::{BenchEnv, FREE_PATH};
 use crate::compare::{Comparison, Ratio, in_turns, timed};
-use crate::keeper::Kept;
 use crate::machine;
+use crate::process_reaper::OwnedProcess;
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::{Server, input};
-use crate::stage::{FREE_PATH, Stage};
+use crate::server::{BenchServer, input};
 
 const SAMPLES: usize = 1_500;
 const CHUNK: usize = 50;
@@ -21,14 +21,14 @@ const VERSION: &str = "2025-06-18";
 
 /// An agent's program that speaks MCP.
 pub(super) struct McpClient {
-    process: Kept,
+    process: OwnedProcess,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     line: String,
 }
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    let server = Server::start(&bench.stage, "mcp")?;
+    let server = BenchServer::start(&bench.stage, "mcp")?;
     // First: what a program starts that has used the token of an agent does not join by itself.
     let mut client = McpClient::start(&bench.stage, &server)?;
     let mut agent = server.join("direct")?;
@@ -56,7 +56,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 }
 
 impl McpClient {
-    pub(super) fn start(stage: &Stage, server: &Server) -> Result<McpClient, String> {
+    pub(super) fn start(stage: &BenchEnv, server: &BenchServer) -> Result<McpClient, String> {
         let mut command = stage.command(stage.program(), server.home().path());
         command.args(["mcp", "--name", "measured"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = stage.spawn(&mut command)?;

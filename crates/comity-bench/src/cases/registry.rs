@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Bench;
+use crate::bench_env::{BenchEnv, FREE_PATH, locked_path};
 use crate::compare::{Comparison, Ratio, in_turns, timed};
-use crate::keeper::Kept;
+use crate::process_reaper::OwnedProcess;
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::{Server, input};
-use crate::stage::{FREE_PATH, Stage, locked_path};
+use crate::server::{BenchServer, input};
 
 const PACKAGE: &str = include_str!("../../../../benches/baselines/registry/package.json");
 const SCRIPT: &str = include_str!("../../../../benches/baselines/registry/server.mjs");
@@ -42,7 +42,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     for lock in 0..HELD {
         registry.ask("POST", &lock_of("holder", &locked_path(lock)), 201)?;
     }
-    let server = Server::start(&bench.stage, "registry-ours")?;
+    let server = BenchServer::start(&bench.stage, "registry-ours")?;
     server.fill(HELD)?;
     let mut agent = server.join("writer")?;
     let paths = input(&json!({ "paths": [FREE_PATH] }))?;
@@ -77,12 +77,12 @@ fn lock_of(agent: &str, path: &str) -> String {
 
 /// The baseline, in a process of its own, and a connection to it that stays open.
 struct Registry {
-    _process: Kept,
+    _process: OwnedProcess,
     stream: TcpStream,
 }
 
 impl Registry {
-    fn start(stage: &Stage) -> Result<Registry, String> {
+    fn start(stage: &BenchEnv) -> Result<Registry, String> {
         let dir = stage.dir().join("registry");
         let write = |name: &str, text: &str| std::fs::write(dir.join(name), text);
         std::fs::create_dir_all(&dir)
@@ -136,7 +136,7 @@ fn is_whole(answer: &[u8]) -> bool {
 }
 
 /// Installs the packages, with a cache that goes with the stage.
-fn install(stage: &Stage, dir: &Path) -> Result<(), String> {
+fn install(stage: &BenchEnv, dir: &Path) -> Result<(), String> {
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--cache"])
         .arg(stage.dir().join("npm-cache"))

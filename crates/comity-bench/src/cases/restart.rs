@@ -4,10 +4,12 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use comity_app::engine::{BACKLOG_RECORDS_MAX, HOT_RECORDS_MAX, HOT_RECORDS_QUIET};
-use comity_app::log::{Checkpoint, Durability, Log, Reader, SqliteLog, StartPoint};
-use comity_core::agents::Profile;
-use comity_core::locks::{LockMode, Wanted};
-use comity_core::world::Patience;
+use comity_app::log::{Checkpoint, Durability, Log, LogReader, SqliteLog, StartPoint};
+use comity_core::agents::{AgentAsk, Profile};
+use comity_core::locks::{LockAsk, LockMode, Wanted};
+use comity_core::projects::ProjectAsk;
+use comity_core::server::ServerAsk;
+use comity_core::world::Timeouts;
 use comity_core::{
     AgentId, Ask, CaseRule, Fence, Key, Millis, PathPattern, Principal, ProjectId, Record, Timestamp,
     TokenHash, World,
@@ -16,7 +18,7 @@ use comity_core::{
 use crate::Bench;
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::Server;
+use crate::server::BenchServer;
 
 const EVENTS: usize = 1_000_000;
 const AGENTS: u64 = 20;
@@ -32,9 +34,9 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let made = std::fs::DirBuilder::new().mode(0o700).create(&home);
     made.map_err(|error| format!("{}: {error}", home.display()))?;
     let events = bench.scaled(EVENTS);
-    let mut history = History::begin(&home)?;
+    let mut history = LogBuilder::begin(&home)?;
     history.write(events)?;
-    let History { log, reader, .. } = history;
+    let LogBuilder { log, reader, .. } = history;
     drop(log);
     starts(bench, &format!("{events} events, killed while writing"))?;
     while hot(&reader, events) > HOT_RECORDS_QUIET && reader.seal_next()? {}
@@ -46,42 +48,51 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 fn starts(bench: &mut Bench, name: &str) -> Result<(), String> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
-        times.push(Server::start(&bench.stage, "restart")?.ready_after.as_nanos() as f64);
+        times.push(BenchServer::start(&bench.stage, "restart")?.ready_after.as_nanos() as f64);
     }
     bench.measured(name, Unit::Nanoseconds, &times, Some(GOAL));
     Ok(())
 }
 
-fn hot(reader: &Reader, head: usize) -> u64 {
+fn hot(reader: &LogReader, head: usize) -> u64 {
     (head as u64).saturating_sub(reader.segments().sealed_up_to())
 }
 
 /// A log as it is written.
-struct History {
+struct LogBuilder {
     world: World,
     log: SqliteLog,
-    reader: Reader,
+    reader: LogReader,
     batch: Vec<Record>,
     moved_at: u64,
     now: u64,
 }
 
-impl History {
-    fn begin(home: &Path) -> Result<History, String> {
-        let StartPoint { log, world } = SqliteLog::open(home, Patience::default())?;
+impl LogBuilder {
+    fn begin(home: &Path) -> Result<LogBuilder, String> {
+        let StartPoint { log, world } = SqliteLog::open(home, Timeouts::default())?;
         let reader = log.reader()?;
-        let mut history = History { world, log, reader, batch: Vec::new(), moved_at: 0, now: 0 };
+        let mut history = LogBuilder { world, log, reader, batch: Vec::new(), moved_at: 0, now: 0 };
         history.ask(
             Principal::System,
-            Ask::Start { fence_floor: Fence(0), version: "0".into(), boot: None, uptime: None },
+            Ask::Server(ServerAsk::Start {
+                fence_floor: Fence(0),
+                version: "0".into(),
+                boot: None,
+                uptime: None,
+            }),
         )?;
         let (common_dir, case) = ("/srv/project/.git".into(), CaseRule::Exact);
-        history.ask(Principal::System, Ask::AddProject { project: project(), common_dir, case })?;
+        history
+            .ask(Principal::System, Ask::Project(ProjectAsk::Add { project: project(), common_dir, case }))?;
         for agent in 0..AGENTS {
             let profile = Profile { name: format!("agent{agent}").into(), ..Profile::default() };
             let token = TokenHash([agent as u8; 32]);
             let agent = AgentId::from_bits(agent);
-            history.ask(Principal::Human, Ask::Join { agent, token, profile: Box::new(profile) })?;
+            history.ask(
+                Principal::Human,
+                Ask::Agent(AgentAsk::Join { agent, token, profile: Box::new(profile) }),
+            )?;
         }
         Ok(history)
     }
@@ -101,7 +112,7 @@ impl History {
             };
             if step >= PATHS / 2 {
                 let patterns = vec![pattern(step - PATHS / 2)?];
-                self.ask(who, Ask::Unlock { project: project(), patterns })?;
+                self.ask(who, Ask::Lock(LockAsk::Unlock { project: project(), patterns }))?;
             }
             let wanted = Wanted {
                 project: project(),
@@ -110,7 +121,7 @@ impl History {
                 ttl: HOUR,
                 reason: Some("fixing the login".into()),
             };
-            self.ask(who, Ask::Lock { wants: vec![wanted], wait: None })?;
+            self.ask(who, Ask::Lock(LockAsk::Lock { wants: vec![wanted], wait: None }))?;
         }
         self.append()
     }

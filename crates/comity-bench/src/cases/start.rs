@@ -7,7 +7,7 @@ use crate::Bench;
 use crate::machine;
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::Server;
+use crate::server::BenchServer;
 
 const STARTS: usize = 10;
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
@@ -21,13 +21,13 @@ const MILLISECOND: f64 = 1e6;
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let mut times = Vec::new();
     for start in 0..STARTS {
-        let server = Server::start(&bench.stage, &format!("start{start}"))?;
+        let server = BenchServer::start(&bench.stage, &format!("start{start}"))?;
         times.push(server.ready_after.as_nanos() as f64);
     }
     let goal = Some(Goal::AtMost(50.0 * MILLISECOND));
     bench.measured("start to ready", Unit::Nanoseconds, &times, goal);
 
-    let server = Server::start(&bench.stage, "idle")?;
+    let server = BenchServer::start(&bench.stage, "idle")?;
     std::thread::sleep(SETTLED_AFTER);
     let memory = machine::resident_bytes(server.pid())?;
     bench.measured("memory, idle", Unit::Bytes, &[memory], Some(Goal::AtMost(20.0 * MEGABYTE)));

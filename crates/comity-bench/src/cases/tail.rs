@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::Bench;
+use crate::bench_env::FREE_PATH;
 use crate::compare::{Comparison, Ratio, Round, timed};
 use crate::quantity::{Spread, Unit, per_mille};
 use crate::raw::echo::Echo;
-use crate::report::{Goal, Verdict};
-use crate::server::{Server, input};
-use crate::stage::FREE_PATH;
+use crate::report::{Goal, GoalResult};
+use crate::server::{BenchServer, input};
 
 const WRITES: usize = 40_000;
 const CHUNK: usize = 200;
@@ -16,7 +16,7 @@ const CHUNK: usize = 200;
 const MACHINE_SHARE: f64 = 0.5;
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    let server = Server::start(&bench.stage, "tail")?;
+    let server = BenchServer::start(&bench.stage, "tail")?;
     let mut agent = server.join("writer")?;
     let paths = input(&json!({ "paths": [FREE_PATH] }))?;
     let frame = agent.frame_bytes("lock", &paths)?;
@@ -50,8 +50,8 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
         Spread::of(&slow)
     };
     let (ours, raw) = (slowest(&figure.rounds), slowest(&machine));
-    if figure.verdict == Verdict::Missed && raw.median > ours.median * MACHINE_SHARE {
-        figure.verdict = Verdict::Inconclusive("a ping-pong stalls about as long".into());
+    if figure.verdict == GoalResult::Missed && raw.median > ours.median * MACHINE_SHARE {
+        figure.verdict = GoalResult::Inconclusive("a ping-pong stalls about as long".into());
     }
     bench.report.add(figure);
     bench.measured("p99.9 of a ping-pong meanwhile", Unit::Nanoseconds, &[raw.median], None);

@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::Bench;
 use crate::quantity::{Unit, per_mille};
 use crate::report::Goal;
-use crate::server::{Agent, Server, input};
+use crate::server::{BenchAgent, BenchServer, input};
 
 const ROUNDS: usize = 200;
 /// A hundred milliseconds.
 const GOAL_NS: f64 = 100e6;
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    let server = Server::start(&bench.stage, "task")?;
+    let server = BenchServer::start(&bench.stage, "task")?;
     let (mut worker, mut waiter) = (server.join("worker")?, server.join("waiter")?);
     let mut samples = Vec::new();
     for round in 0..bench.scaled(ROUNDS) {
@@ -30,7 +30,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 }
 
 /// One task waits for another; the other is done, and whoever waits for work gets the first.
-fn assignment(worker: &mut Agent, waiter: &mut Agent, round: usize) -> Result<u64, String> {
+fn assignment(worker: &mut BenchAgent, waiter: &mut BenchAgent, round: usize) -> Result<u64, String> {
     let (first, second) = (format!("first{round}"), format!("second{round}"));
     worker.ask("task_add", &input(&json!({ "id": first, "title": "it" }))?)?;
     worker.ask("task_add", &input(&json!({ "id": second, "title": "it", "depends_on": [first] }))?)?;

@@ -6,20 +6,20 @@ use comity_wire::Request;
 use serde_json::json;
 
 use crate::Bench;
+use crate::bench_env::FREE_PATH;
 use crate::compare::{Comparison, Ratio, Round};
 use crate::quantity::Unit;
 use crate::raw::echo::{Echo, greeting};
-use crate::raw::worker::{Task, run_all};
+use crate::raw::worker::{WorkerTask, run_all};
 use crate::report::Goal;
-use crate::server::{Server, input, line, request};
-use crate::stage::FREE_PATH;
+use crate::server::{BenchServer, input, line, request};
 
 const CLIENTS: usize = 10;
 const FOR_MS: usize = 2_000;
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let stage = bench.stage.clone();
-    let server = Server::start(&stage, "throughput")?;
+    let server = BenchServer::start(&stage, "throughput")?;
     let echo = Echo::start(&stage)?;
     let for_ms = bench.scaled(FOR_MS) as u64;
     let (mut raw, mut ours) = (Vec::new(), Vec::new());
@@ -47,7 +47,12 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
 }
 
 /// The same work for the echo server and for ours.
-fn tasks(server: &Server, echo: &Echo, client: usize, for_ms: u64) -> Result<(Task, Task), String> {
+fn tasks(
+    server: &BenchServer,
+    echo: &Echo,
+    client: usize,
+    for_ms: u64,
+) -> Result<(WorkerTask, WorkerTask), String> {
     let mut agent = server.join(&format!("client{client}"))?;
     let paths = input(&json!({ "paths": [format!("src/d1/own{client}.rs")] }))?;
     let free = input(&json!({ "path": FREE_PATH }))?;
@@ -56,7 +61,7 @@ fn tasks(server: &Server, echo: &Echo, client: usize, for_ms: u64) -> Result<(Ta
     let questions = vec![ask("lock")?, ask("unlock")?];
     let introduction =
         Request { id: 1, token: Some(Cow::Borrowed(&*agent.token)), ..request("check", &free, &agent.cwd) };
-    let locked = Task {
+    let locked = WorkerTask {
         socket: server.home().socket(),
         greeting: line(&introduction)?,
         is_answered: true,
@@ -64,7 +69,7 @@ fn tasks(server: &Server, echo: &Echo, client: usize, for_ms: u64) -> Result<(Ta
         for_ms,
         mailbox: None,
     };
-    let echoed = Task {
+    let echoed = WorkerTask {
         socket: echo.socket().into(),
         greeting: String::from_utf8_lossy(&greeting(&frames)).into_owned(),
         is_answered: false,

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use comity_app::log::{Durability, Log, SqliteLog, StartPoint};
-use comity_core::world::Patience;
+use comity_core::server::ServerEvent;
+use comity_core::world::Timeouts;
 use comity_core::{Event, Principal, Record, Timestamp};
 
 use crate::Bench;
@@ -58,7 +59,7 @@ impl Appends {
     fn begin(bench: &Bench, name: &str) -> Result<Appends, String> {
         let home = bench.stage.dir().join(name);
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
-        let StartPoint { log, .. } = SqliteLog::open(&home, Patience::default())?;
+        let StartPoint { log, .. } = SqliteLog::open(&home, Timeouts::default())?;
         let record = Record {
             seq: 0,
             now: Timestamp(0),
@@ -67,7 +68,10 @@ impl Appends {
             from: None,
             concerns: vec![],
             key: None,
-            event: Event::EntriesRefused { why: "x".repeat(TEXT_BYTES).into(), count: 1 },
+            event: Event::Server(ServerEvent::EntriesRefused {
+                why: "x".repeat(TEXT_BYTES).into(),
+                count: 1,
+            }),
         };
         Ok(Appends { log, record })
     }

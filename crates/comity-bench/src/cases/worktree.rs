@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::Bench;
+use crate::bench_env::BenchEnv;
 use crate::compare::{Comparison, Ratio, Round, timed};
 use crate::git::GitRepository;
 use crate::quantity::Unit;
 use crate::report::Goal;
-use crate::server::{Agent, Server, input};
-use crate::stage::Stage;
+use crate::server::{BenchAgent, BenchServer, input};
 
 const FILES: usize = 50_000;
 /// Files of the repository with a large ignored tree beside them.
@@ -31,14 +31,14 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
-    let stage = Rc::new(Stage::in_memory()?);
+    let stage = Rc::new(BenchEnv::in_memory()?);
     let files = bench.scaled(FILES);
     let what = format!("{files} files {}", stage.medium());
     let repository = GitRepository::make(&stage, "trees", files)?;
     let plain = Plain { repository: &repository, path: stage.dir().join("plain") };
     cold(bench, &plain, &what)?;
-    let server = Server::start_in(&stage, "trees", &repository.root)?;
-    let mut client = Client { agent: server.join("worker")?, count: 0 };
+    let server = BenchServer::start_in(&stage, "trees", &repository.root)?;
+    let mut client = WorktreeClient { agent: server.join("worker")?, count: 0 };
     client.agent.be_patient(PATIENCE)?;
     // The first one is made cold; from then on one is kept ready.
     client.add()?;
@@ -70,21 +70,21 @@ impl Plain<'_> {
 }
 
 /// An agent that gets worktrees and gives them back.
-struct Client {
-    agent: Agent,
+struct WorktreeClient {
+    agent: BenchAgent,
     count: usize,
 }
 
 /// A worktree of an agent.
-struct Tree {
+struct BenchWorktree {
     slug: String,
     path: PathBuf,
 }
 
-impl Client {
-    fn add(&mut self) -> Result<(Tree, u64), String> {
+impl WorktreeClient {
+    fn add(&mut self) -> Result<(BenchWorktree, u64), String> {
         #[derive(Deserialize)]
-        struct Made {
+        struct CreatedWorktree {
             path: PathBuf,
         }
         self.count += 1;
@@ -93,8 +93,8 @@ impl Client {
         let start = Instant::now();
         let made = self.agent.ask("worktree_add", &asked)?;
         let taken = start.elapsed().as_nanos() as u64;
-        let Made { path } = serde_json::from_str(made.get()).map_err(|error| error.to_string())?;
-        Ok((Tree { slug, path }, taken))
+        let CreatedWorktree { path } = serde_json::from_str(made.get()).map_err(|error| error.to_string())?;
+        Ok((BenchWorktree { slug, path }, taken))
     }
 
     /// Waits until one is ready.
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// Gives one back: how long it took until that was answered, and until it was proven and in the trash.
-    fn release(&mut self, tree: &Tree) -> Result<(u64, u64), String> {
+    fn release(&mut self, tree: &BenchWorktree) -> Result<(u64, u64), String> {
         let asked = input(&json!({ "slug": tree.slug }))?;
         let start = Instant::now();
         self.agent.ask("worktree_remove", &asked)?;
@@ -139,9 +139,9 @@ fn faster<'a>(name: &'a str) -> Comparison<'a> {
 }
 
 fn cold(bench: &mut Bench, plain: &Plain<'_>, what: &str) -> Result<(), String> {
-    let said = |no: comity_git::worktree::Failure| no.to_string();
+    let describe = |no: comity_git::worktree::WorktreeError| no.to_string();
     let places = Places::within(&plain.path.with_file_name("cold"));
-    let driver = Driver::open(&plain.repository.root.join(".git"), &places, PATIENCE).map_err(said)?;
+    let driver = Driver::open(&plain.repository.root.join(".git"), &places, PATIENCE).map_err(describe)?;
     let setup = Setup::default();
     let mut count = 0;
     let name = format!("made cold, {what}, to git worktree add");
@@ -150,17 +150,22 @@ fn cold(bench: &mut Bench, plain: &Plain<'_>, what: &str) -> Result<(), String> 
         let reference = plain.add()?;
         plain.remove()?;
         count += 1;
-        let slug = Slug::parse(&format!("cold{count}")).map_err(said)?;
+        let slug = Slug::parse(&format!("cold{count}")).map_err(describe)?;
         let new = NewWorktree { slug: &slug, branch: None, base: "HEAD", setup: &setup, reserved: None };
         let mut made = None;
-        let subject = timed(|| driver.create(&new).map(|it| made = Some(it.path)).map_err(said))?;
+        let subject = timed(|| driver.create(&new).map(|it| made = Some(it.path)).map_err(describe))?;
         let path = made.unwrap_or_default();
         plain.repository.git(&["worktree", "remove", &path.to_string_lossy()])?;
         Ok(Round { reference: reference as f64, subject: subject as f64 })
     })
 }
 
-fn ready(bench: &mut Bench, plain: &Plain<'_>, client: &mut Client, what: &str) -> Result<Vec<Tree>, String> {
+fn ready(
+    bench: &mut Bench,
+    plain: &Plain<'_>,
+    client: &mut WorktreeClient,
+    what: &str,
+) -> Result<Vec<BenchWorktree>, String> {
     let mut trees = Vec::new();
     let name = format!("asked for while one is ready, {what}, than git worktree add");
     bench.compare(faster(&name), || {
@@ -179,8 +184,8 @@ fn ready(bench: &mut Bench, plain: &Plain<'_>, client: &mut Client, what: &str) 
 fn released(
     bench: &mut Bench,
     plain: &Plain<'_>,
-    client: &mut Client,
-    mut trees: Vec<Tree>,
+    client: &mut WorktreeClient,
+    mut trees: Vec<BenchWorktree>,
     what: &str,
 ) -> Result<(), String> {
     let mut gone_after = Vec::new();
@@ -205,7 +210,12 @@ fn released(
 }
 
 /// What one costs whose base has moved since it was made ready: a checkout of the difference.
-fn moved(bench: &mut Bench, plain: &Plain<'_>, client: &mut Client, what: &str) -> Result<(), String> {
+fn moved(
+    bench: &mut Bench,
+    plain: &Plain<'_>,
+    client: &mut WorktreeClient,
+    what: &str,
+) -> Result<(), String> {
     let mut times = Vec::new();
     for number in 0..bench.options.rounds {
         client.wait_for_one()?;
@@ -220,13 +230,13 @@ fn moved(bench: &mut Bench, plain: &Plain<'_>, client: &mut Client, what: &str) 
 }
 
 /// What `.worktreeinclude` costs beside a large ignored tree: it is not walked.
-fn include(bench: &mut Bench, stage: &Rc<Stage>) -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
+fn include(bench: &mut Bench, stage: &Rc<BenchEnv>) -> Result<(), String> {
+    let describe = |error: std::io::Error| error.to_string();
     let repository = GitRepository::make(stage, "including", bench.scaled(FEW_FILES))?;
     let places = Places::within(&stage.dir().join("including.comity"));
     let driver =
         Driver::open(&repository.root.join(".git"), &places, PATIENCE).map_err(|no| no.to_string())?;
-    let write = |path: &str, text: &str| std::fs::write(repository.root.join(path), text).map_err(said);
+    let write = |path: &str, text: &str| std::fs::write(repository.root.join(path), text).map_err(describe);
     write(".gitignore", "node_modules/\n.env\n")?;
     write(".worktreeinclude", ".env\n")?;
     repository.git(&["add", ".gitignore", ".worktreeinclude"])?;
@@ -236,8 +246,8 @@ fn include(bench: &mut Bench, stage: &Rc<Stage>) -> Result<(), String> {
     let dirs = bench.scaled(IGNORED_FILES).div_ceil(FILES_PER_DIR);
     for number in 0..dirs * FILES_PER_DIR {
         let dir = tree(number / FILES_PER_DIR);
-        std::fs::create_dir_all(&dir).map_err(said)?;
-        std::fs::write(dir.join(format!("{number}.js")), "").map_err(said)?;
+        std::fs::create_dir_all(&dir).map_err(describe)?;
+        std::fs::write(dir.join(format!("{number}.js")), "").map_err(describe)?;
     }
     let (whole, aside) = (repository.root.join("node_modules"), stage.dir().join("aside"));
     let mut count = 0;
@@ -256,9 +266,9 @@ fn include(bench: &mut Bench, stage: &Rc<Stage>) -> Result<(), String> {
         goal: Some(Goal::AtMost(1.5)),
     };
     bench.compare(what, || {
-        std::fs::rename(&whole, &aside).map_err(said)?;
+        std::fs::rename(&whole, &aside).map_err(describe)?;
         let reference = claim("without")?;
-        std::fs::rename(&aside, &whole).map_err(said)?;
+        std::fs::rename(&aside, &whole).map_err(describe)?;
         Ok(Round { reference, subject: claim("with")? })
     })
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::wire::{FrameBytes, Wire, padded, read_line};
-use crate::keeper::Kept;
-use crate::stage::Stage;
+use crate::bench_env::BenchEnv;
+use crate::process_reaper::OwnedProcess;
 
 /// How long it may take to start.
 const START_MAX: Duration = Duration::from_secs(10);
@@ -17,7 +17,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024;
 
 /// An echo server in a process of its own.
 pub(crate) struct Echo {
-    process: Kept,
+    process: OwnedProcess,
     socket: PathBuf,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct PingPong {
 }
 
 impl Echo {
-    pub(crate) fn start(stage: &Stage) -> Result<Echo, String> {
+    pub(crate) fn start(stage: &BenchEnv) -> Result<Echo, String> {
         let socket = stage.dir().join("echo.sock");
         let _ = std::fs::remove_file(&socket);
         let mut command = stage.command(stage.own(), stage.dir());

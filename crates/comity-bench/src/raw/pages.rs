@@ -13,9 +13,9 @@ pub(crate) struct Pages {
 
 impl Pages {
     pub(crate) fn start() -> Result<Pages, String> {
-        let said = |error: std::io::Error| format!("no pages can be served: {error}");
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(said)?;
-        let port = listener.local_addr().map_err(said)?.port();
+        let describe = |error: std::io::Error| format!("no pages can be served: {error}");
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(describe)?;
+        let port = listener.local_addr().map_err(describe)?.port();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 // A browser may connect and say nothing for a while.

@@ -6,23 +6,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::wire::read_line;
-use crate::keeper::Kept;
-use crate::stage::Stage;
+use crate::bench_env::BenchEnv;
+use crate::process_reaper::OwnedProcess;
 
 const START_MAX: Duration = Duration::from_secs(10);
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
 /// A relay in a process of its own, with both ends open.
 pub(crate) struct Relay {
-    _process: Kept,
-    /// Lines go in here.
+    _process: OwnedProcess,
     pub(crate) sender: UnixStream,
-    /// And come out here.
     pub(crate) receiver: UnixStream,
 }
 
 impl Relay {
-    pub(crate) fn start(stage: &Stage) -> Result<Relay, String> {
+    pub(crate) fn start(stage: &BenchEnv) -> Result<Relay, String> {
         let socket: PathBuf = stage.dir().join("relay.sock");
         let _ = std::fs::remove_file(&socket);
         let mut command = stage.command(stage.own(), stage.dir());
@@ -43,15 +41,15 @@ impl Relay {
 
 /// Is the relay, until the sender hangs up: the first connection receives, the second sends.
 pub(crate) fn serve(socket: &Path) -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
-    let listener = UnixListener::bind(socket).map_err(said)?;
-    let (mut receiver, _) = listener.accept().map_err(said)?;
-    let (mut sender, _) = listener.accept().map_err(said)?;
+    let describe = |error: std::io::Error| error.to_string();
+    let listener = UnixListener::bind(socket).map_err(describe)?;
+    let (mut receiver, _) = listener.accept().map_err(describe)?;
+    let (mut sender, _) = listener.accept().map_err(describe)?;
     let mut buffer = vec![0; LINE_BYTES_MAX];
     loop {
         match read_line(&mut sender, &mut buffer)? {
             0 => return Ok(()),
-            length => receiver.write_all(&buffer[..length]).map_err(said)?,
+            length => receiver.write_all(&buffer[..length]).map_err(describe)?,
         }
     }
 }

@@ -10,14 +10,13 @@ use serde::{Deserialize, Serialize};
 use comity_mailbox::baseline::BaselineBox;
 
 use super::wire::{ANSWERED, Wire};
-use crate::keeper::Kept;
-use crate::stage::Stage;
+use crate::bench_env::BenchEnv;
+use crate::process_reaper::OwnedProcess;
 
 /// What a worker has to do.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Task {
+pub(crate) struct WorkerTask {
     pub(crate) socket: PathBuf,
-    /// Sent first.
     pub(crate) greeting: String,
     /// Whether the greeting has an answer.
     pub(crate) is_answered: bool,
@@ -30,21 +29,21 @@ pub(crate) struct Task {
 
 /// What came of it.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct Done {
+pub(crate) struct WorkerResult {
     pub(crate) answered: u64,
     pub(crate) failed: u64,
 }
 
 /// Lets all tasks be done at the same time, each by a process of its own.
-pub(crate) fn run_all(stage: &Stage, tasks: &[Task]) -> Result<Done, String> {
+pub(crate) fn run_all(stage: &BenchEnv, tasks: &[WorkerTask]) -> Result<WorkerResult, String> {
     let mut workers = tasks.iter().map(|task| start(stage, task)).collect::<Result<Vec<_>, String>>()?;
     for (worker, heard) in &mut workers {
         hear(heard)?;
         say(worker, "go")?;
     }
-    let mut total = Done::default();
+    let mut total = WorkerResult::default();
     for (_, heard) in &mut workers {
-        let done: Done = serde_json::from_str(&hear(heard)?).map_err(|error| error.to_string())?;
+        let done: WorkerResult = serde_json::from_str(&hear(heard)?).map_err(|error| error.to_string())?;
         total.answered += done.answered;
         total.failed += done.failed;
     }
@@ -53,7 +52,7 @@ pub(crate) fn run_all(stage: &Stage, tasks: &[Task]) -> Result<Done, String> {
 
 type Heard = BufReader<std::process::ChildStdout>;
 
-fn start(stage: &Stage, task: &Task) -> Result<(Kept, Heard), String> {
+fn start(stage: &BenchEnv, task: &WorkerTask) -> Result<(OwnedProcess, Heard), String> {
     let mut command = stage.command(stage.own(), stage.dir());
     command.args(["all", "--raw-worker"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut worker = stage.spawn(&mut command)?;
@@ -62,7 +61,7 @@ fn start(stage: &Stage, task: &Task) -> Result<(Kept, Heard), String> {
     Ok((worker, BufReader::new(heard)))
 }
 
-fn say(worker: &mut Kept, line: &str) -> Result<(), String> {
+fn say(worker: &mut OwnedProcess, line: &str) -> Result<(), String> {
     let stdin = worker.child().stdin.as_mut().ok_or("a worker cannot be told")?;
     writeln!(stdin, "{line}").map_err(|error| error.to_string())
 }
@@ -80,7 +79,7 @@ fn hear(heard: &mut Heard) -> Result<String, String> {
 pub(crate) fn work() -> Result<(), String> {
     let mut lines = std::io::stdin().lines();
     let mut next = || lines.next().ok_or("nothing to do")?.map_err(|error| error.to_string());
-    let task: Task = serde_json::from_str(&next()?).map_err(|error| error.to_string())?;
+    let task: WorkerTask = serde_json::from_str(&next()?).map_err(|error| error.to_string())?;
     if let Some(file) = &task.mailbox {
         return write_letters(&task, &BaselineBox::at(file), next);
     }
@@ -92,7 +91,7 @@ pub(crate) fn work() -> Result<(), String> {
     println!("ready");
     next()?;
     let (start, span) = (Instant::now(), Duration::from_millis(task.for_ms));
-    let mut done = Done::default();
+    let mut done = WorkerResult::default();
     while start.elapsed() < span {
         for question in &task.questions {
             match wire.ask(question.as_bytes())?.starts_with(ANSWERED) {
@@ -107,14 +106,14 @@ pub(crate) fn work() -> Result<(), String> {
 
 /// Is a worker that knows of no server.
 fn write_letters(
-    task: &Task,
+    task: &WorkerTask,
     file: &BaselineBox,
     mut next: impl FnMut() -> Result<String, String>,
 ) -> Result<(), String> {
     println!("ready");
     next()?;
     let (start, span) = (Instant::now(), Duration::from_millis(task.for_ms));
-    let mut done = Done::default();
+    let mut done = WorkerResult::default();
     while start.elapsed() < span {
         for letter in &task.questions {
             match file.send("ann", letter) {

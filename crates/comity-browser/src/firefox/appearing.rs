@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
-use super::process::Process;
+use super::process::FirefoxProcess;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 
 /// Waits until one of these is there, or the process has ended.
-pub(crate) fn wait(profile: &Path, names: &[&str], process: &Process, deadline: &Deadline) -> Result<()> {
-    let watch = Watch::begin(profile, process)
+pub(crate) fn wait(
+    profile: &Path,
+    names: &[&str],
+    process: &FirefoxProcess,
+    deadline: &Deadline,
+) -> Result<()> {
+    let watch = DirWatch::begin(profile, process)
         .map_err(|error| BrowserError::not_started(format!("its profile cannot be watched: {error}")))?;
     loop {
         if names.iter().any(|name| profile.join(name).exists()) {
@@ -25,9 +30,9 @@ pub(crate) fn wait(profile: &Path, names: &[&str], process: &Process, deadline: 
 }
 
 #[cfg(target_os = "linux")]
-use linux::Watch;
+use linux::DirWatch;
 #[cfg(not(target_os = "linux"))]
-use other::Watch;
+use other::DirWatch;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -41,25 +46,25 @@ mod linux {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
     use crate::deadline::Deadline;
-    use crate::firefox::process::Process;
+    use crate::firefox::process::FirefoxProcess;
 
     /// Bytes of news that are read at a time.
     const BUFFER_BYTES: usize = 4096;
 
     /// Wakes when a file of the profile is written, and when the process ends.
-    pub(super) struct Watch {
+    pub(super) struct DirWatch {
         files: OwnedFd,
         process: OwnedFd,
     }
 
-    impl Watch {
-        pub(super) fn begin(profile: &Path, process: &Process) -> io::Result<Watch> {
+    impl DirWatch {
+        pub(super) fn begin(profile: &Path, process: &FirefoxProcess) -> io::Result<DirWatch> {
             let files = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
             let writes = WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::CREATE;
             add_watch(&files, profile, writes)?;
             let pid =
                 i32::try_from(process.pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
-            Ok(Watch { files, process: pidfd_open(pid, PidfdFlags::empty())? })
+            Ok(DirWatch { files, process: pidfd_open(pid, PidfdFlags::empty())? })
         }
 
         pub(super) fn wait(&self, deadline: &Deadline) {
@@ -82,16 +87,16 @@ mod other {
     use std::time::Duration;
 
     use crate::deadline::Deadline;
-    use crate::firefox::process::Process;
+    use crate::firefox::process::FirefoxProcess;
 
     /// How often is looked, where the kernel does not tell.
     const STEP: Duration = Duration::from_millis(50);
 
-    pub(super) struct Watch;
+    pub(super) struct DirWatch;
 
-    impl Watch {
-        pub(super) fn begin(_profile: &Path, _process: &Process) -> io::Result<Watch> {
-            Ok(Watch)
+    impl DirWatch {
+        pub(super) fn begin(_profile: &Path, _process: &FirefoxProcess) -> io::Result<DirWatch> {
+            Ok(DirWatch)
         }
 
         pub(super) fn wait(&self, deadline: &Deadline) {
@@ -110,7 +115,7 @@ mod tests {
     fn a_file_is_found_when_it_is_made_and_an_early_end_is_told() {
         let profile = tempfile::tempdir().unwrap();
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let process = Process::identify(child.id()).unwrap();
+        let process = FirefoxProcess::identify(child.id()).unwrap();
         let short = Deadline::after(Duration::from_millis(20));
         let begun = |deadline| wait(profile.path(), &["socket", "failed"], &process, deadline);
         assert!(matches!(begun(&short), Err(BrowserError::Timeout { .. })));

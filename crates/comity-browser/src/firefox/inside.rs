@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::process::Process;
+use super::process::FirefoxProcess;
 use super::{appearing, private_socket};
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
@@ -30,7 +30,7 @@ pub(crate) fn forget(profile: &Path) {
 }
 
 /// Runs the script in a Firefox that has just been started, and waits until it can be driven.
-pub(crate) fn begin(profile: &Path, process: &Process, deadline: &Deadline) -> Result<()> {
+pub(crate) fn begin(profile: &Path, process: &FirefoxProcess, deadline: &Deadline) -> Result<()> {
     appearing::wait(profile, &[DEBUGGER], process, deadline)?;
     let run = run(profile, deadline);
     private_socket::remove(profile, DEBUGGER);

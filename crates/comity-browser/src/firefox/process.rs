@@ -7,22 +7,21 @@ use serde::{Deserialize, Serialize};
 
 /// A process that is or was.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct Process {
-    /// Its number.
+pub struct FirefoxProcess {
     pub pid: u32,
     /// When it was started, on the kernel's own scale.
     pub start: u64,
 }
 
-impl Process {
+impl FirefoxProcess {
     /// The process with this number, if it runs.
-    pub fn identify(pid: u32) -> Option<Process> {
-        Some(Process { pid, start: start_of(pid)? })
+    pub fn identify(pid: u32) -> Option<FirefoxProcess> {
+        Some(FirefoxProcess { pid, start: start_of(pid)? })
     }
 
     /// Whether this very process still runs.
     pub fn is_alive(&self) -> bool {
-        Process::identify(self.pid) == Some(*self)
+        FirefoxProcess::identify(self.pid) == Some(*self)
     }
 
     /// Sends a signal to this very process, and to no other.
@@ -98,9 +97,9 @@ mod tests {
     #[test]
     fn a_process_is_known_until_it_has_ended() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let process = Process::identify(child.id()).unwrap();
+        let process = FirefoxProcess::identify(child.id()).unwrap();
         assert!(process.is_alive());
-        let other = Process { start: process.start + 1, ..process };
+        let other = FirefoxProcess { start: process.start + 1, ..process };
         other.signal(Signal::KILL);
         assert!(!other.is_alive() && process.is_alive(), "a reused number is another process");
         assert!(!process.wait(Duration::from_millis(1)));

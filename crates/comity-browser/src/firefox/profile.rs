@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use super::process::Process;
+use super::process::FirefoxProcess;
 use crate::error::{BrowserError, Result};
 
 /// Where the running Firefox is written down.
@@ -133,14 +133,14 @@ pub(crate) fn prepare(profile: &Path) -> Result<()> {
 }
 
 /// The Firefox that was started with this profile, if it still runs.
-pub(crate) fn recorded(profile: &Path) -> Option<Process> {
+pub(crate) fn recorded(profile: &Path) -> Option<FirefoxProcess> {
     let text = std::fs::read(profile.join(RECORD)).ok()?;
-    let process: Process = serde_json::from_slice(&text).ok()?;
+    let process: FirefoxProcess = serde_json::from_slice(&text).ok()?;
     process.is_alive().then_some(process)
 }
 
 /// Writes down which Firefox runs with this profile.
-pub(crate) fn record(profile: &Path, process: &Process) -> Result<()> {
+pub(crate) fn record(profile: &Path, process: &FirefoxProcess) -> Result<()> {
     let failed = |error: std::io::Error| {
         BrowserError::not_started(format!("it cannot be written down in {}: {error}", profile.display()))
     };
@@ -174,10 +174,10 @@ mod tests {
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&profile), mode(&profile.join(SETTINGS))), (0o700, 0o600));
         assert_eq!(recorded(&profile), None);
-        let me = Process::identify(std::process::id()).unwrap();
+        let me = FirefoxProcess::identify(std::process::id()).unwrap();
         record(&profile, &me).unwrap();
         assert_eq!(recorded(&profile), Some(me));
-        record(&profile, &Process { start: me.start + 1, ..me }).unwrap();
+        record(&profile, &FirefoxProcess { start: me.start + 1, ..me }).unwrap();
         assert_eq!(recorded(&profile), None, "another process has the number now");
         record(&profile, &me).unwrap();
         forget(&profile);

@@ -3,23 +3,24 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::outline::Node;
+use super::outline::OutlineNode;
 
 /// What is different.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Changes {
     /// Parts that came, in their order.
-    pub added: Vec<Node>,
+    pub added: Vec<OutlineNode>,
     /// Parts that have another name, value or state, as they are now.
-    pub changed: Vec<Node>,
+    pub changed: Vec<OutlineNode>,
     /// References of parts that went.
     pub removed: Vec<String>,
 }
 
 /// Compares two outlines by the references in them.
-pub(super) fn diff(old: &[Node], new: &[Node]) -> Changes {
-    let before: HashMap<&str, &Node> = old.iter().map(|node| (node.reference.as_str(), node)).collect();
-    let after: HashMap<&str, &Node> = new.iter().map(|node| (node.reference.as_str(), node)).collect();
+pub(super) fn diff(old: &[OutlineNode], new: &[OutlineNode]) -> Changes {
+    let before: HashMap<&str, &OutlineNode> =
+        old.iter().map(|node| (node.reference.as_str(), node)).collect();
+    let after: HashMap<&str, &OutlineNode> = new.iter().map(|node| (node.reference.as_str(), node)).collect();
     let mut changes = Changes::default();
     for node in new {
         match before.get(node.reference.as_str()) {
@@ -34,7 +35,7 @@ pub(super) fn diff(old: &[Node], new: &[Node]) -> Changes {
 }
 
 /// Where a part is matters less than what it is: one that only moved is no news.
-fn is_same(one: &Node, other: &Node) -> bool {
+fn is_same(one: &OutlineNode, other: &OutlineNode) -> bool {
     one.role == other.role && one.name == other.name && one.value == other.value && one.state == other.state
 }
 
@@ -60,7 +61,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    fn outline(text: &str) -> Vec<Node> {
+    fn outline(text: &str) -> Vec<OutlineNode> {
         text.split(", ").filter(|part| !part.is_empty()).map(node).collect()
     }
 
@@ -96,12 +97,12 @@ mod tests {
             old in prop::collection::btree_map(0..20_u32, 0..3_u32, 0..15),
             new in prop::collection::btree_map(0..20_u32, 0..3_u32, 0..15),
         ) {
-            let nodes = |of: &std::collections::BTreeMap<u32, u32>| -> Vec<Node> {
+            let nodes = |of: &std::collections::BTreeMap<u32, u32>| -> Vec<OutlineNode> {
                 of.iter().map(|(number, name)| node(&format!("0 link n{name} e{number}"))).collect()
             };
             let (old, new) = (nodes(&old), nodes(&new));
             let changes = diff(&old, &new);
-            let mut built: Vec<Node> =
+            let mut built: Vec<OutlineNode> =
                 old.into_iter().filter(|node| !changes.removed.contains(&node.reference)).collect();
             for changed in &changes.changed {
                 let place = built.iter().position(|node| node.reference == changed.reference).unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::outline::Node;
+use super::outline::OutlineNode;
 
 /// Runs of numbers that are remembered; a reference in an older one is stale.
 const RUNS_MAX: usize = 500;
@@ -45,7 +45,7 @@ struct Outline {
     revision: u64,
     /// The question to which it was the answer: only answers to the same can be compared.
     question: String,
-    nodes: Vec<Node>,
+    nodes: Vec<OutlineNode>,
 }
 
 impl Default for PageMemory {
@@ -106,7 +106,7 @@ impl PageMemory {
     }
 
     /// Remembers an outline; gives its revision, which is the old one if nothing is different.
-    pub(crate) fn remember(&mut self, question: &str, nodes: &[Node]) -> u64 {
+    pub(crate) fn remember(&mut self, question: &str, nodes: &[OutlineNode]) -> u64 {
         let last = self.outlines.iter().rev().find(|outline| outline.question == question);
         if let Some(last) = last.filter(|last| last.nodes == nodes) {
             return last.revision;
@@ -124,7 +124,7 @@ impl PageMemory {
     }
 
     /// The outline of a revision, if it is remembered and answers the same question.
-    pub(crate) fn outline(&self, revision: u64, question: &str) -> Option<&[Node]> {
+    pub(crate) fn outline(&self, revision: u64, question: &str) -> Option<&[OutlineNode]> {
         let found =
             self.outlines.iter().find(|known| known.revision == revision && known.question == question)?;
         Some(&found.nodes)

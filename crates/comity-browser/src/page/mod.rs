@@ -7,6 +7,6 @@ pub(crate) mod script;
 mod state;
 
 pub use diff::Changes;
-pub use outline::Node;
+pub use outline::OutlineNode;
 pub(crate) use outline::{number as number_of, reference};
 pub use state::{PageState, StateOptions};

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// A part of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Node {
+pub struct OutlineNode {
     /// What commands name it by, like `e12`; never used twice in a tab.
     pub reference: String,
     /// How deep it is in the outline.
@@ -21,7 +21,7 @@ pub struct Node {
     pub state: String,
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for OutlineNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:1$}{2}", "", self.depth, self.role)?;
         if !self.name.is_empty() {
@@ -45,8 +45,8 @@ fn escaped(text: &str) -> String {
 /// An outline as the script tells it.
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Told {
-    pub(super) nodes: Vec<ToldNode>,
+pub(super) struct ScriptOutline {
+    pub(super) nodes: Vec<ScriptNode>,
     pub(super) is_full: bool,
     pub(super) first_new: u64,
     pub(super) next: u64,
@@ -56,7 +56,7 @@ pub(super) struct Told {
 
 /// A part of a page as the script tells it; short names, since there may be many.
 #[derive(Deserialize, Debug)]
-pub(super) struct ToldNode {
+pub(super) struct ScriptNode {
     #[serde(rename = "r")]
     pub(super) number: u64,
     #[serde(rename = "d")]
@@ -74,9 +74,9 @@ pub(super) struct ToldNode {
     pub(super) frame: Option<usize>,
 }
 
-impl ToldNode {
-    pub(super) fn into_node(self) -> Node {
-        Node {
+impl ScriptNode {
+    pub(super) fn into_node(self) -> OutlineNode {
+        OutlineNode {
             reference: reference(self.number),
             depth: self.depth,
             role: self.role,
@@ -100,7 +100,7 @@ pub(crate) fn number(reference: &str) -> Option<u64> {
 }
 
 /// Cuts an outline to a number of lines and bytes; tells whether something was cut off.
-pub(super) fn fit(nodes: &mut Vec<Node>, nodes_max: usize, bytes_max: usize) -> bool {
+pub(super) fn fit(nodes: &mut Vec<OutlineNode>, nodes_max: usize, bytes_max: usize) -> bool {
     let mut bytes = 0;
     let fits = nodes.iter().take(nodes_max).take_while(|node| {
         bytes += node.to_string().len() + 1;
@@ -119,10 +119,10 @@ pub(super) mod tests {
     use expect_test::expect;
 
     /// A part, written as `depth role name reference`.
-    pub(in crate::page) fn node(text: &str) -> Node {
+    pub(in crate::page) fn node(text: &str) -> OutlineNode {
         let mut words = text.split(' ');
         let mut word = || words.next().unwrap().to_owned();
-        Node {
+        OutlineNode {
             depth: word().parse().unwrap(),
             role: word(),
             name: word(),
@@ -153,7 +153,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_outline_is_cut_at_its_budget() {
-        let all: Vec<Node> = (1..=9).map(|index| node(&format!("0 link a e{index}"))).collect();
+        let all: Vec<OutlineNode> = (1..=9).map(|index| node(&format!("0 link a e{index}"))).collect();
         let check = |nodes_max, bytes_max, expected| {
             let mut nodes = all.clone();
             assert_eq!((fit(&mut nodes, nodes_max, bytes_max), nodes.len()), expected);

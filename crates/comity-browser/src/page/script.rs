@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::connection::About;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
-use crate::shared::Shared;
-use crate::tab::Target;
+use crate::shared::SharedBrowser;
+use crate::tab::ElementTarget;
 
 /// The sandbox that the library is in.
 const SANDBOX: &str = "comity";
@@ -29,7 +29,7 @@ const ABSENT: &str = "absent";
 
 /// What the library answers: a value, and things that only the protocol can carry.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptAnswer {
     pub(crate) value: Value,
     pub(crate) extras: Vec<Value>,
 }
@@ -49,20 +49,20 @@ struct Thrown {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Said {
+enum ScriptReply {
     Ok(Value),
     Refused { kind: String, detail: String },
 }
 
 /// Calls a command of the library in a document.
 pub(crate) fn call(
-    shared: &Shared,
+    shared: &SharedBrowser,
     context: &str,
     name: &str,
     args: &Value,
     about: &About,
     deadline: &Deadline,
-) -> Result<Answer> {
+) -> Result<ScriptAnswer> {
     let target = json!({ "context": context, "sandbox": SANDBOX });
     let params = json!({
         "functionDeclaration": CALL,
@@ -89,15 +89,15 @@ pub(crate) fn call(
         other => return Err(unexpected(name, &other.to_string())),
     };
     match serde_json::from_str(&text) {
-        Ok(Said::Ok(value)) => Ok(Answer { value, extras }),
-        Ok(Said::Refused { kind, detail }) => Err(refusal(&kind, detail, &args["target"], name)),
+        Ok(ScriptReply::Ok(value)) => Ok(ScriptAnswer { value, extras }),
+        Ok(ScriptReply::Refused { kind, detail }) => Err(refusal(&kind, detail, &args["target"], name)),
         Err(error) => Err(unexpected(name, &error.to_string())),
     }
 }
 
 /// Runs a script; what it throws is an error.
 pub(crate) fn run(
-    shared: &Shared,
+    shared: &SharedBrowser,
     method: &str,
     params: Value,
     about: &About,
@@ -111,11 +111,11 @@ pub(crate) fn run(
 }
 
 /// The form in which the library is told which element is meant.
-pub(crate) fn target_json(target: &Target, number: Option<u64>) -> Value {
+pub(crate) fn target_json(target: &ElementTarget, number: Option<u64>) -> Value {
     match (target, number) {
-        (Target::Ref(reference), Some(number)) => json!({ "ref": number, "said": reference }),
-        (Target::Ref(reference), None) => json!({ "ref": -1, "said": reference }),
-        (Target::Css(css), _) => json!({ "css": css }),
+        (ElementTarget::Ref(reference), Some(number)) => json!({ "ref": number, "said": reference }),
+        (ElementTarget::Ref(reference), None) => json!({ "ref": -1, "said": reference }),
+        (ElementTarget::Css(css), _) => json!({ "css": css }),
     }
 }
 

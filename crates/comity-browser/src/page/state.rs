@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::diff::{Changes, diff};
 use super::memory::Frame;
-use super::outline::{Node, Told, fit, number, reference};
+use super::outline::{OutlineNode, ScriptOutline, fit, number, reference};
 use super::script::{self, target_json};
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
-use crate::tab::{Tab, Target};
+use crate::tab::{ElementTarget, Tab};
 
 /// Depth of frames in frames.
 const FRAME_DEPTH_MAX: usize = 6;
@@ -28,10 +28,9 @@ pub struct StateOptions {
     /// Only what can be acted on.
     pub interactive_only: bool,
     /// Only this element and what is in it.
-    pub scope: Option<Target>,
+    pub scope: Option<ElementTarget>,
     /// How deep the outline goes.
     pub depth: usize,
-    /// Parts at most.
     pub nodes_max: usize,
     /// Bytes at most.
     pub bytes_max: usize,
@@ -58,14 +57,12 @@ impl Default for StateOptions {
 /// The state of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageState {
-    /// The address.
     pub url: String,
-    /// The title.
     pub title: String,
     /// The number of this state; what changes afterwards can be asked for with it.
     pub revision: u64,
     /// The outline; all of it, even if only changes were asked for.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<OutlineNode>,
     /// The reference to go on after, if there is more.
     pub more_after: Option<String>,
     /// What has changed, if that was asked for and the earlier state is remembered.
@@ -90,7 +87,7 @@ impl fmt::Display for PageState {
 struct Collecting<'a> {
     options: &'a StateOptions,
     deadline: Deadline,
-    nodes: Vec<Node>,
+    nodes: Vec<OutlineNode>,
     bytes: usize,
     is_cut: bool,
     /// Title and address of the first document.
@@ -99,7 +96,7 @@ struct Collecting<'a> {
 
 /// A document whose outline is added.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct OutlinedDocument<'a> {
     context: &'a str,
     /// How deep its parts are in the outline.
     depth: usize,
@@ -139,7 +136,7 @@ impl Tab {
         };
         match &options.after {
             None => {
-                let place = Place { context: &top, depth: 0, frames_above: 0 };
+                let place = OutlinedDocument { context: &top, depth: 0, frames_above: 0 };
                 self.collect(&mut collecting, place, scope, None)?;
             }
             Some(after) => self.go_on(&mut collecting, &top, scope, after)?,
@@ -173,7 +170,7 @@ impl Tab {
         if let Some((inside, frame)) = inside.filter(|(inside, _)| self.shared.tab_of(inside).is_some()) {
             self.collect(
                 collecting,
-                Place { context: &inside, depth: frame.depth, frames_above: 1 },
+                OutlinedDocument { context: &inside, depth: frame.depth, frames_above: 1 },
                 None,
                 None,
             )?;
@@ -185,7 +182,7 @@ impl Tab {
             let depth = frame.as_ref().map_or(0, |frame| frame.depth);
             self.collect(
                 collecting,
-                Place { context: &context, depth, frames_above: 0 },
+                OutlinedDocument { context: &context, depth, frames_above: 0 },
                 within,
                 Some(number),
             )?;
@@ -201,11 +198,11 @@ impl Tab {
     fn collect(
         &self,
         collecting: &mut Collecting<'_>,
-        place: Place<'_>,
+        place: OutlinedDocument<'_>,
         scope: Option<Value>,
         after: Option<u64>,
     ) -> Result<()> {
-        let Place { context, depth, frames_above } = place;
+        let OutlinedDocument { context, depth, frames_above } = place;
         let options = collecting.options;
         let mut args = json!({
             "firstRef": self.memory().next(),
@@ -222,12 +219,12 @@ impl Tab {
         }
         if let Some(after) = after {
             args["after"] = json!(after);
-            args["target"] = target_json(&Target::Ref(reference(after)), Some(after));
+            args["target"] = target_json(&ElementTarget::Ref(reference(after)), Some(after));
         }
         let about = self.about_reading(context);
         let limit = if frames_above > 0 { collecting.deadline.at_most(FRAME) } else { collecting.deadline };
         let answer = script::call(&self.shared, context, "outline", &args, &about, &limit)?;
-        let told: Told = serde_json::from_value(answer.value)
+        let told: ScriptOutline = serde_json::from_value(answer.value)
             .map_err(|error| BrowserError::invalid(format!("the outline cannot be read: {error}")))?;
         self.memory().given(context, told.first_new, told.next);
         collecting.page.get_or_insert((told.title, told.url));
@@ -254,7 +251,7 @@ impl Tab {
             if frames_above >= FRAME_DEPTH_MAX || inner > options.depth {
                 continue;
             }
-            let place = Place { context: frame, depth: inner, frames_above: frames_above + 1 };
+            let place = OutlinedDocument { context: frame, depth: inner, frames_above: frames_above + 1 };
             if let Err(error) = self.collect(collecting, place, None, None) {
                 if error == BrowserError::Died {
                     return Err(error);

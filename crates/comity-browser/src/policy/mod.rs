@@ -1,7 +1,6 @@
 //! What may be loaded: schemes and domains. Pure; Firefox is made to obey it by interception of its requests.
 
 mod address;
-mod punycode;
 
 use std::fmt;
 
@@ -17,7 +16,7 @@ const NETWORK: [&str; 4] = ["http", "https", "ws", "wss"];
 
 /// What is being loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Load {
+pub enum LoadKind {
     /// A page, in a tab.
     Page,
     /// Something that a page asks for: a frame, a script, a picture, a redirection, a WebSocket.
@@ -38,14 +37,14 @@ pub enum Loopback {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Policy {
     schemes: Vec<String>,
-    allow: Vec<Rule>,
-    deny: Vec<Rule>,
+    allow: Vec<HostRule>,
+    deny: Vec<HostRule>,
     loopback: Loopback,
 }
 
 /// Hosts: one name, all names below one (`*.example.com`), or all (`*`).
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Rule {
+enum HostRule {
     Exactly(Host),
     Below(String),
     All,
@@ -69,8 +68,8 @@ impl Policy {
         if allow.len().max(deny.len()) > RULES_MAX {
             return Err(BrowserError::invalid(format!("a list has more than {RULES_MAX} domains")));
         }
-        let allow = allow.iter().map(|rule| Rule::parse(rule.as_ref())).collect::<Result<_>>()?;
-        let deny = deny.iter().map(|rule| Rule::parse(rule.as_ref())).collect::<Result<_>>()?;
+        let allow = allow.iter().map(|rule| HostRule::parse(rule.as_ref())).collect::<Result<_>>()?;
+        let deny = deny.iter().map(|rule| HostRule::parse(rule.as_ref())).collect::<Result<_>>()?;
         Ok(Policy { allow, deny, ..Policy::default() })
     }
 
@@ -92,7 +91,7 @@ impl Policy {
 
     /// The rules about hosts, for the script inside Firefox that holds them against requests of workers, too.
     pub(crate) fn host_rules(&self) -> serde_json::Value {
-        let spelled = |rules: &[Rule]| rules.iter().map(Rule::spelled_by_firefox).collect::<Vec<_>>();
+        let spelled = |rules: &[HostRule]| rules.iter().map(HostRule::spelled_by_firefox).collect::<Vec<_>>();
         serde_json::json!({
             "allow": spelled(&self.allow),
             "deny": spelled(&self.deny),
@@ -101,20 +100,20 @@ impl Policy {
     }
 
     /// Allows an address, or names the rule that forbids it.
-    pub fn check(&self, url: &str, load: Load) -> Result<()> {
+    pub fn check(&self, url: &str, load: LoadKind) -> Result<()> {
         self.judge(url, load).map_err(|rule| BrowserError::Blocked { url: url.to_owned(), rule })
     }
 
-    fn judge(&self, url: &str, load: Load) -> std::result::Result<(), String> {
+    fn judge(&self, url: &str, load: LoadKind) -> std::result::Result<(), String> {
         let address = Address::parse(url)?;
-        let scheme = address.scheme.as_str();
+        let scheme = address.url.scheme();
         let is_known = match load {
-            Load::Page => self
+            LoadKind::Page => self
                 .schemes
                 .iter()
-                .any(|known| known == scheme || *known == address.text.to_ascii_lowercase()),
-            Load::Part if WITHOUT_NETWORK.contains(&scheme) => return Ok(()),
-            Load::Part => NETWORK.contains(&scheme) || self.schemes.iter().any(|known| known == scheme),
+                .any(|known| known == scheme || known.eq_ignore_ascii_case(address.url.as_str())),
+            LoadKind::Part if WITHOUT_NETWORK.contains(&scheme) => return Ok(()),
+            LoadKind::Part => NETWORK.contains(&scheme) || self.schemes.iter().any(|known| known == scheme),
         };
         if !is_known {
             return Err(format!("{scheme}: is not among the schemes {}", self.schemes.join(", ")));
@@ -130,17 +129,17 @@ impl Policy {
         if is_free || self.allow.iter().any(|rule| rule.matches(host)) {
             return Ok(());
         }
-        let allowed: Vec<String> = self.allow.iter().map(Rule::to_string).collect();
+        let allowed: Vec<String> = self.allow.iter().map(HostRule::to_string).collect();
         Err(format!("{host} is not among the allowed domains ({})", allowed.join(", ")))
     }
 }
 
-impl Rule {
-    fn parse(text: &str) -> Result<Rule> {
+impl HostRule {
+    fn parse(text: &str) -> Result<HostRule> {
         let wrong = |why: &str| BrowserError::invalid(format!("{text:?} is no domain: {why}"));
         let text_of_rule = text.trim();
         if text_of_rule == "*" {
-            return Ok(Rule::All);
+            return Ok(HostRule::All);
         }
         if text_of_rule.contains(['/', '@', '?', '#']) {
             return Err(wrong("give the host alone, like example.com or *.example.com"));
@@ -160,20 +159,18 @@ impl Rule {
         let spelled =
             if is_bare_v6 && !name.starts_with('[') { format!("[{name}]") } else { name.to_owned() };
         match (Host::parse(&spelled).map_err(|why| wrong(&why))?, is_below) {
-            (Host::Name(name), true) => Ok(Rule::Below(name)),
+            (Host::Name(name), true) => Ok(HostRule::Below(name)),
             (Host::V4(_) | Host::V6(_), true) => Err(wrong("addresses have no subdomains")),
-            (host, false) => Ok(Rule::Exactly(host)),
+            (host, false) => Ok(HostRule::Exactly(host)),
         }
     }
 
     /// As Firefox spells the host of an address.
     fn spelled_by_firefox(&self) -> String {
-        let Rule::Exactly(Host::V6(address)) = self else { return self.to_string() };
-        match address.to_ipv4_mapped() {
-            None => address.to_string(),
-            Some(_) => {
-                let [.., high, low] = address.segments();
-                format!("::ffff:{high:x}:{low:x}")
+        match self {
+            HostRule::Exactly(Host::V6(address)) => address.to_string(),
+            HostRule::Exactly(Host::Name(_) | Host::V4(_)) | HostRule::Below(_) | HostRule::All => {
+                self.to_string()
             }
         }
     }
@@ -181,30 +178,30 @@ impl Rule {
     /// Whether a denial is meant for this host: whoever has a name can have any name below it.
     fn covers(&self, host: &Host) -> bool {
         let is_below = match self {
-            Rule::Exactly(Host::Name(name)) => Rule::Below(name.clone()).matches(host),
-            Rule::Exactly(Host::V4(_) | Host::V6(_)) | Rule::Below(_) | Rule::All => false,
+            HostRule::Exactly(Host::Name(name)) => HostRule::Below(name.clone()).matches(host),
+            HostRule::Exactly(Host::V4(_) | Host::V6(_)) | HostRule::Below(_) | HostRule::All => false,
         };
         is_below || self.matches(host)
     }
 
     fn matches(&self, host: &Host) -> bool {
         match (self, host) {
-            (Rule::All, _) => true,
-            (Rule::Exactly(wanted), host) => wanted == host,
-            (Rule::Below(parent), Host::Name(name)) => {
+            (HostRule::All, _) => true,
+            (HostRule::Exactly(wanted), host) => wanted == host,
+            (HostRule::Below(parent), Host::Name(name)) => {
                 name.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.') && rest.len() > 1)
             }
-            (Rule::Below(_), Host::V4(_) | Host::V6(_)) => false,
+            (HostRule::Below(_), Host::V4(_) | Host::V6(_)) => false,
         }
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for HostRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rule::Exactly(host) => write!(f, "{host}"),
-            Rule::Below(name) => write!(f, "*.{name}"),
-            Rule::All => write!(f, "*"),
+            HostRule::Exactly(host) => write!(f, "{host}"),
+            HostRule::Below(name) => write!(f, "*.{name}"),
+            HostRule::All => write!(f, "*"),
         }
     }
 }

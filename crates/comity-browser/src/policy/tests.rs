@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn check(policy: &Policy, load: Load, table: &[(&str, &str)]) {
+fn check(policy: &Policy, load: LoadKind, table: &[(&str, &str)]) {
     for (url, expected) in table {
         let told = match policy.check(url, load) {
             Ok(()) => "allowed".to_owned(),
@@ -21,7 +21,7 @@ fn by_default_pages_come_from_the_web() {
     assert!(!policy.limits_hosts());
     check(
         &policy,
-        Load::Page,
+        LoadKind::Page,
         &[
             ("http://example.com", "allowed"),
             ("  HTTPS://example.com/a b", "allowed"),
@@ -46,7 +46,7 @@ fn by_default_pages_come_from_the_web() {
     );
     check(
         &policy,
-        Load::Part,
+        LoadKind::Part,
         &[
             ("data:image/png;base64,x", "allowed"),
             ("blob:http://example.com/1", "allowed"),
@@ -104,7 +104,7 @@ fn allowed_domains_in_all_spellings() {
         ("http://1.2.3.4.5", "no IPv4"),
         ("http://[2001:DB8:0:0::1]/", "allowed"),
         ("http://[2001:db8::2]/", "[2001:db8::2] is not among"),
-        ("http://[::1", "bracket"),
+        ("http://[::1", "no IPv6"),
         ("http://a b.example.org", "no host"),
         // This machine, unless a rule denies it.
         ("http://localhost:3000", "allowed"), // port: nothing is connected to
@@ -116,8 +116,115 @@ fn allowed_domains_in_all_spellings() {
         ("http://localhost.evil.test", "localhost.evil.test is not among"),
         ("http://0.0.0.0", "0.0.0.0 is not among"),
     ];
-    check(&policy, Load::Page, &table);
-    check(&policy, Load::Part, &table);
+    check(&policy, LoadKind::Page, &table);
+    check(&policy, LoadKind::Part, &table);
+}
+
+#[test]
+fn hostile_addresses() {
+    let policy = Policy::new(&["example.com", "bücher.de", "10.0.0.1", "fe80::1"], &["evil.test"]).unwrap();
+    let policy = policy.with_loopback(Loopback::ByRule);
+    let table = [
+        // Whatever stands before the last `@` is a name and a password.
+        ("http://example.com@evil.test", "evil.test is denied"),
+        ("http://example.com:80@evil.test", "evil.test is denied"), // port: nothing is connected to
+        ("http://a@example.com@evil.test", "evil.test is denied"),
+        ("http://example.com%40evil.test", "no host"),
+        ("http://example.com%2Fevil.test", "no host"),
+        ("http://example.com%00.evil.test", "no host"),
+        ("http://@/", "no host"),
+        // A backslash is a slash, and any number of either begins a host.
+        ("http:\\\\evil.test\\example.com", "evil.test is denied"),
+        ("http:/\\/evil.test", "evil.test is denied"),
+        ("http:////evil.test", "evil.test is denied"),
+        ("http://evil.test\\.example.com", "evil.test is denied"),
+        ("http://example.com\\@evil.test", "allowed"),
+        // Tabs and line ends are not there, wherever they stand.
+        ("ht\ntp://ev\til.te\r\nst", "evil.test is denied"),
+        ("\u{1}http://evil.test\u{1f}", "evil.test is denied"),
+        ("http://exam\u{a0}ple.com", "no host"),
+        ("http://exam\u{0}ple.com", "no host"),
+        // Names that look like others, or are spelled otherwise.
+        ("http://ex\u{430}mple.com", "xn--exmple-4nf.com is not among"),
+        ("http://xn--exmple-4nf.com", "xn--exmple-4nf.com is not among"),
+        ("http://exampl\u{435}.com", "is not among"),
+        ("http://example.\u{441}om", "is not among"),
+        ("http://exampl\u{65}\u{301}.com", "is not among"),
+        ("http://ⓔⓥⓘⓛ．ｔｅｓｔ", "evil.test is denied"),
+        ("http://evil\u{3002}test", "evil.test is denied"),
+        ("http://evil\u{ff61}test", "evil.test is denied"),
+        ("http://e\u{200b}vil.test", "evil.test is denied"),
+        ("http://EVIL.TEST", "evil.test is denied"),
+        ("http://%65%76il.test", "evil.test is denied"),
+        ("http://xn--bcher-kva.de", "allowed"),
+        ("http://XN--BCHER-KVA.de", "allowed"),
+        ("http://xn--bcher-kvb.de", "no host"),
+        ("http://xn--.de", "no host"),
+        ("http://xn--evil-.test", "no host"),
+        ("http://\u{2100}evil.test", "no host"),
+        ("http://ex\u{202e}ample.com", "no host"),
+        ("http://exa\u{ffff}mple.com", "no host"),
+        // Numbers in all their spellings.
+        ("http://0x0a.0.0.1", "allowed"),
+        ("http://012.1", "allowed"),
+        ("http://10.1", "allowed"),
+        ("http://0xA000001", "allowed"),
+        ("http://00000012.0x0.0x0.01", "allowed"),
+        ("http://①⓪.0.0.1", "allowed"),
+        ("http://10.0.0.1.", "allowed"),
+        ("http://127.1", "127.0.0.1 is not among"),
+        ("http://0177.0.0.1", "127.0.0.1 is not among"),
+        ("http://0x7f.1", "127.0.0.1 is not among"),
+        ("http://0", "0.0.0.0 is not among"),
+        ("http://0x", "0.0.0.0 is not among"),
+        ("http://10.0.0.01.0", "no IPv4"),
+        ("http://10.0.0.09", "no IPv4"),
+        ("http://4294967296", "no IPv4"),
+        ("http://10.0.0.1..", "no host"),
+        ("http://example.10", "no IPv4"),
+        // IPv6, with what it may carry elsewhere.
+        ("http://[fe80::1]", "allowed"),
+        ("http://[FE80:0::0:1]:/", "allowed"),
+        ("http://[fe80::1%25eth0]", "no IPv6"),
+        ("http://[fe80::1%eth0]", "no IPv6"),
+        ("http://[::ffff:10.0.0.1]", "allowed"),
+        ("http://[::10.0.0.1]", "is not among"),
+        ("http://[::ffff:7f00:1]", "127.0.0.1 is not among"),
+        ("http://[::]", "[::] is not among"),
+        ("http://[fe80::1].evil.test", "no"),
+        ("http://[example.com]", "no IPv6"),
+        ("http://[v1.fe80]", "no IPv6"),
+        // Dots and ports with nothing behind them.
+        ("http://example.com.", "allowed"),
+        ("http://example.com..", "no host"),
+        ("http://evil.test.", "evil.test is denied"),
+        ("http://x.evil.test./", "evil.test is denied"),
+        ("http://example.com:", "allowed"),
+        ("http://example.com:/", "allowed"),
+        ("http://example.com:65536", "no port"), // port: nothing is connected to
+        ("http://example.com:0x50", "no port"),
+        ("http://:80", "no host"), // port: nothing is connected to
+        ("http://", "no host"),
+        ("http://?example.com", "no host"),
+    ];
+    check(&policy, LoadKind::Page, &table);
+    check(&policy, LoadKind::Part, &table);
+    // What carries another address inside is no page, whatever it carries.
+    let wrapped = [
+        ("blob:http://example.com/1", "blob: is not among"),
+        ("BLOB:http://evil.test/1", "blob: is not among"),
+        ("data:text/html,<script>location='http://evil.test'</script>", "data: is not among"),
+        ("d\nata:,x", "data: is not among"),
+        ("view-source:http://example.com", "view-source: is not among"),
+        ("view-source:view-source:http://example.com", "view-source: is not among"),
+        ("feed:http://example.com", "feed: is not among"),
+        ("jar:http://example.com!/", "jar: is not among"),
+        ("javascript://example.com/%0aalert(1)", "javascript: is not among"),
+        ("java\tscript:alert(1)", "javascript: is not among"),
+        ("file://example.com/etc/passwd", "file: is not among"),
+        ("about:blank?x", "about: is not among"),
+    ];
+    check(&policy, LoadKind::Page, &wrapped);
 }
 
 #[test]
@@ -125,7 +232,7 @@ fn denial_comes_first() {
     let policy = Policy::new(&["*"], &["*.ads.test", "ads.test", "127.0.0.1"]).unwrap();
     check(
         &policy,
-        Load::Part,
+        LoadKind::Part,
         &[
             ("https://ads.test/x", "denied by ads.test"),
             ("https://a.ads.test./x", "denied by *.ads.test"),
@@ -140,7 +247,7 @@ fn denial_comes_first() {
         Policy::new(&["*.example.org", "x.10.0.0.1.test"], &["bad.example.org", "10.0.0.1"]).unwrap();
     check(
         &policy,
-        Load::Page,
+        LoadKind::Page,
         &[
             ("https://bad.example.org", "denied by bad.example.org"),
             ("https://x.bad.example.org", "denied by bad.example.org"),
@@ -153,10 +260,10 @@ fn denial_comes_first() {
     assert!(closed.limits_hosts());
     let here = ["localhost", "127.0.0.1", "0.0.0.0", "0", "[::1]", "[::]", "[::ffff:0.0.0.0]"];
     let here = here.map(|host| (format!("http://{host}"), "not among"));
-    check(&closed, Load::Page, &here.each_ref().map(|(url, expected)| (url.as_str(), *expected)));
-    check(&closed, Load::Page, &[("http://example.com", "allowed")]);
+    check(&closed, LoadKind::Page, &here.each_ref().map(|(url, expected)| (url.as_str(), *expected)));
+    check(&closed, LoadKind::Page, &[("http://example.com", "allowed")]);
     let all = Policy::new(&NONE, &["*"]).unwrap();
-    check(&all, Load::Page, &[("http://localhost", "denied by *"), ("about:blank", "allowed")]);
+    check(&all, LoadKind::Page, &[("http://localhost", "denied by *"), ("about:blank", "allowed")]);
 }
 
 #[test]

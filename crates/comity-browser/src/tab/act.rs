@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::read::unreadable;
-use super::{Tab, Target};
+use super::{ElementTarget, Tab};
 use crate::connection::About;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
@@ -29,7 +29,6 @@ pub struct Acted {
 /// How a text is typed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Typing {
-    /// Replaces what is there.
     pub clear: bool,
     /// Presses Enter at the end.
     pub submit: bool,
@@ -38,7 +37,6 @@ pub struct Typing {
 /// How the mouse is clicked: once with the left button, unless it says otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Click {
-    /// Which button.
     pub button: Button,
     /// How often, one right after the other: 2 is a double click.
     pub times: u8,
@@ -56,9 +54,7 @@ pub enum Button {
     /// The one for most things.
     #[default]
     Left,
-    /// The wheel.
     Middle,
-    /// The one for menus.
     Right,
 }
 
@@ -78,7 +74,7 @@ struct Focused {
 
 impl Tab {
     /// Clicks on an element; scrolls to it if need be.
-    pub fn click(&self, target: &Target, click: Click, timeout: Duration) -> Result<Acted> {
+    pub fn click(&self, target: &ElementTarget, click: Click, timeout: Duration) -> Result<Acted> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
         let (context, answer) = self.prepare("aim", Some(target), json!({}), &deadline)?;
@@ -98,7 +94,7 @@ impl Tab {
     /// Types a text into an element, or into the one that has the focus. Chooses it where there is nothing to type.
     pub fn type_text(
         &self,
-        target: Option<&Target>,
+        target: Option<&ElementTarget>,
         text: &str,
         typing: Typing,
         timeout: Duration,
@@ -152,7 +148,7 @@ impl Tab {
     fn prepare(
         &self,
         command: &str,
-        target: Option<&Target>,
+        target: Option<&ElementTarget>,
         args: Value,
         deadline: &Deadline,
     ) -> Result<(String, Value)> {

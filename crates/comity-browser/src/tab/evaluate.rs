@@ -32,7 +32,6 @@ pub enum Realm {
 pub struct Evaluated {
     /// The value; a cut text of it if it is too long.
     pub value: Value,
-    /// Whether it was cut.
     pub is_cut: bool,
 }
 

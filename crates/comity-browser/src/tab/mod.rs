@@ -17,15 +17,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::activity::{ConsoleLine, Request};
+use crate::activity::{ConsoleLine, NetworkRequest};
 use crate::connection::About;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::ids::{Container, TabId};
 use crate::page::memory::PageMemory;
 use crate::page::{number_of, script};
-use crate::shared::Shared;
-use crate::tab_state::TabState;
+use crate::shared::SharedBrowser;
+use crate::tab_state::TabRecord;
 
 /// How often a read is tried again while one page replaces another.
 const REPLACED_MAX: usize = 5;
@@ -35,8 +35,8 @@ const VIEWPORT_EDGE_MAX: u32 = 10_000;
 /// One tab. Clones are the same tab.
 #[derive(Clone, Debug)]
 pub struct Tab {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) state: Arc<TabState>,
+    pub(crate) shared: Arc<SharedBrowser>,
+    pub(crate) state: Arc<TabRecord>,
     permit: Permit,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Debug for Permit {
 
 /// An element of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Target {
+pub enum ElementTarget {
     /// By the reference that a page state gave, like `e12`, in whatever frame it is.
     Ref(String),
     /// By a CSS selector, in the tab's own document; the first that matches, in open shadow trees too.
@@ -62,24 +62,22 @@ pub enum Target {
 /// The size of the area that a page is shown in.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Viewport {
-    /// In CSS pixels.
     pub width: u32,
-    /// In CSS pixels.
     pub height: u32,
     /// Pixels of the screen for each CSS pixel; the window's own if it is not given.
     pub pixel_ratio: Option<f64>,
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for ElementTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Ref(text) | Target::Css(text) => f.write_str(text),
+            ElementTarget::Ref(text) | ElementTarget::Css(text) => f.write_str(text),
         }
     }
 }
 
 impl Tab {
-    pub(crate) fn new(shared: Arc<Shared>, state: Arc<TabState>) -> Tab {
+    pub(crate) fn new(shared: Arc<SharedBrowser>, state: Arc<TabRecord>) -> Tab {
         Tab { shared, state, permit: Permit::default() }
     }
 
@@ -140,7 +138,7 @@ impl Tab {
     }
 
     /// What its pages have loaded lately, the oldest first.
-    pub fn network(&self) -> Vec<Request> {
+    pub fn network(&self) -> Vec<NetworkRequest> {
         self.state.live().network.iter().cloned().collect()
     }
 
@@ -217,10 +215,10 @@ impl Tab {
     pub(crate) fn read(
         &self,
         command: &str,
-        target: Option<&Target>,
+        target: Option<&ElementTarget>,
         args: Value,
         deadline: &Deadline,
-    ) -> Result<(String, script::Answer)> {
+    ) -> Result<(String, script::ScriptAnswer)> {
         self.while_pages_come(deadline, |tab| {
             let (context, args) = tab.aimed(target, args.clone())?;
             let about = tab.about_reading(&context);
@@ -230,7 +228,7 @@ impl Tab {
     }
 
     /// Adds the target to what a command of the library is told, and finds the context that it is in.
-    pub(crate) fn aimed(&self, target: Option<&Target>, mut args: Value) -> Result<(String, Value)> {
+    pub(crate) fn aimed(&self, target: Option<&ElementTarget>, mut args: Value) -> Result<(String, Value)> {
         let Some(target) = target else { return Ok((self.state.id.0.clone(), args)) };
         let (context, json) = self.locate(target)?;
         args["target"] = json;
@@ -238,10 +236,10 @@ impl Tab {
     }
 
     /// The context that an element is in, and how the library is told of it.
-    pub(crate) fn locate(&self, target: &Target) -> Result<(String, Value)> {
+    pub(crate) fn locate(&self, target: &ElementTarget) -> Result<(String, Value)> {
         match target {
-            Target::Css(_) => Ok((self.state.id.0.clone(), script::target_json(target, None))),
-            Target::Ref(reference) => {
+            ElementTarget::Css(_) => Ok((self.state.id.0.clone(), script::target_json(target, None))),
+            ElementTarget::Ref(reference) => {
                 let number = number_of(reference).ok_or_else(|| {
                     BrowserError::invalid(format!("{reference:?} is no reference; they are like e12"))
                 })?;
@@ -288,7 +286,7 @@ impl Tab {
     }
 
     /// Waits for the turn to act; refuses while a dialog is open, and if the right to act went meanwhile.
-    pub(crate) fn begin_to_act(&self, deadline: &Deadline) -> Result<crate::turn::Acting<'_>> {
+    pub(crate) fn begin_to_act(&self, deadline: &Deadline) -> Result<crate::turn::TabTurn<'_>> {
         let acting = self.state.turn.wait(deadline)?;
         self.check_permit()?;
         self.refuse_dialog()?;

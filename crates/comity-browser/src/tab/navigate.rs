@@ -11,17 +11,15 @@ use super::wait::Condition;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::events::EMPTY;
-use crate::policy::Load;
-use crate::tab_state::TabState;
+use crate::policy::LoadKind;
+use crate::tab_state::TabRecord;
 
 /// Until when a navigation is waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Until {
-    /// Until it has begun.
     Begun,
     /// Until the document can be read.
     Interactive,
-    /// Until everything is loaded.
     #[default]
     Complete,
 }
@@ -52,16 +50,16 @@ struct Went {
 const TRAVERSE: Duration = Duration::from_secs(5);
 
 /// As long as it lives the tab goes where we send it, and that may be an empty page.
-struct Sent<'a>(&'a TabState);
+struct NavigationSent<'a>(&'a TabRecord);
 
-impl Sent<'_> {
-    fn begin(state: &TabState) -> Sent<'_> {
+impl NavigationSent<'_> {
+    fn begin(state: &TabRecord) -> NavigationSent<'_> {
         state.change(|live| live.is_sent = true);
-        Sent(state)
+        NavigationSent(state)
     }
 }
 
-impl Drop for Sent<'_> {
+impl Drop for NavigationSent<'_> {
     fn drop(&mut self) {
         self.0.change(|live| live.is_sent = false);
     }
@@ -70,7 +68,7 @@ impl Drop for Sent<'_> {
 impl Tab {
     /// Goes to an address.
     pub fn navigate(&self, url: &str, until: Until, timeout: Duration) -> Result<Navigated> {
-        self.shared.policy().check(url, Load::Page)?;
+        self.shared.policy().check(url, LoadKind::Page)?;
         let params = json!({ "context": self.state.id.0, "url": absolute(url), "wait": until.code() });
         self.go("browsingContext.navigate", params, url, timeout)
     }
@@ -95,7 +93,7 @@ impl Tab {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
         self.state.change(|live| live.blocked = None);
-        let _sent = (url == EMPTY).then(|| Sent::begin(&self.state));
+        let _sent = (url == EMPTY).then(|| NavigationSent::begin(&self.state));
         let went: Result<Went> = self.call(method, params, self.about_page(), &deadline);
         match went {
             Ok(went) => Ok(Navigated { url: went.url }),
@@ -112,7 +110,7 @@ impl Tab {
     fn traverse(&self, delta: i32, timeout: Duration) -> Result<Navigated> {
         let deadline = Deadline::after(timeout);
         let _acting = self.begin_to_act(&deadline)?;
-        let _sent = Sent::begin(&self.state);
+        let _sent = NavigationSent::begin(&self.state);
         let arrivals = self.state.live().arrivals;
         let params = json!({ "context": self.state.id.0, "delta": delta });
         let went: Result<Value> =

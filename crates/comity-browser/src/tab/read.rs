@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Tab, Target};
+use super::{ElementTarget, Tab};
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
 use crate::page::reference;
@@ -18,7 +18,7 @@ const ELEMENT_TEXT_MAX: usize = 2000;
 
 /// The text of a page or of an element.
 #[derive(Clone, PartialEq, Eq, Deserialize, Debug)]
-pub struct Content {
+pub struct ReadText {
     /// The text, as a reader sees it.
     pub text: String,
     /// The length of the whole text, in UTF-16 units: more than the text's own if it was cut.
@@ -37,15 +37,12 @@ pub struct Element {
     pub reference: String,
     /// Its tag, like `button`.
     pub tag: String,
-    /// What it is.
     pub role: String,
-    /// What it is called.
     pub name: String,
     /// What is typed into it or chosen.
     pub value: String,
     /// `checked`, `disabled` and so on.
     pub state: String,
-    /// Its attributes.
     pub attributes: BTreeMap<String, String>,
     /// What is in it, on one line.
     pub text: String,
@@ -61,19 +58,15 @@ pub struct Element {
 /// Where an element is.
 #[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
 pub struct ElementBox {
-    /// From the left.
     pub x: f64,
-    /// From the top.
     pub y: f64,
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Numbered {
+struct NumberedElement {
     number: u64,
     first_new: u64,
     next: u64,
@@ -81,7 +74,12 @@ struct Numbered {
 
 impl Tab {
     /// The text of the page or of one element, cut to a number of letters.
-    pub fn content(&self, target: Option<&Target>, most: usize, timeout: Duration) -> Result<Content> {
+    pub fn content(
+        &self,
+        target: Option<&ElementTarget>,
+        most: usize,
+        timeout: Duration,
+    ) -> Result<ReadText> {
         let deadline = Deadline::after(timeout);
         let args = json!({ "most": most.min(CONTENT_MAX) });
         let (_, answer) = self.read("content", target, args, &deadline)?;
@@ -89,12 +87,12 @@ impl Tab {
     }
 
     /// One element: what it is, where it is, and whether it can be used.
-    pub fn element(&self, target: &Target, timeout: Duration) -> Result<Element> {
+    pub fn element(&self, target: &ElementTarget, timeout: Duration) -> Result<Element> {
         let deadline = Deadline::after(timeout);
         let _numbering = self.state.outlining.wait(&deadline)?;
         let args = json!({ "most": ELEMENT_TEXT_MAX, "firstRef": self.memory().next() });
         let (context, answer) = self.read("element", Some(target), args, &deadline)?;
-        let numbered: Numbered = serde_json::from_value(answer.value.clone()).map_err(unreadable)?;
+        let numbered: NumberedElement = serde_json::from_value(answer.value.clone()).map_err(unreadable)?;
         self.memory().given(&context, numbered.first_new, numbered.next);
         let element: Element = serde_json::from_value(answer.value).map_err(unreadable)?;
         Ok(Element { reference: reference(numbered.number), ..element })

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::read::unreadable;
-use super::{Tab, Target};
+use super::{ElementTarget, Tab};
 use crate::connection::About;
 use crate::deadline::Deadline;
 use crate::error::{BrowserError, Result};
@@ -19,10 +19,8 @@ pub enum Area {
     /// What a person would see.
     #[default]
     Viewport,
-    /// The whole page.
     Page,
-    /// One element.
-    Element(Target),
+    Element(ElementTarget),
 }
 
 /// How it is stored.
@@ -31,18 +29,13 @@ pub enum Format {
     /// Every pixel as it is.
     Png,
     /// Smaller, from 0 (worst) to 1 (best).
-    Jpeg {
-        /// How good.
-        quality: f64,
-    },
+    Jpeg { quality: f64 },
 }
 
 /// What picture is wanted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScreenshotOptions {
-    /// What is in it.
     pub area: Area,
-    /// How it is stored.
     pub format: Format,
     /// The longest edge; a larger picture is made smaller.
     pub edge_max: Option<u32>,
@@ -61,9 +54,7 @@ pub struct Screenshot {
     pub base64: String,
     /// `image/png` or `image/jpeg`.
     pub mime: &'static str,
-    /// In pixels.
     pub width: u32,
-    /// In pixels.
     pub height: u32,
     /// The address of the page when the picture was asked for.
     pub url: String,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::read::unreadable;
-use super::{Tab, Target};
+use super::{ElementTarget, Tab};
 use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::page::script;
@@ -16,26 +16,20 @@ use crate::page::script;
 pub enum Scroll {
     /// By so many pixels, right and down.
     By {
-        /// To the right.
         dx: i32,
-        /// Down.
         dy: i32,
     },
-    /// To the top.
     Top,
-    /// To the bottom.
     Bottom,
     /// Until this element is in view.
-    To(Target),
+    To(ElementTarget),
 }
 
 /// How far it is scrolled now.
 #[derive(Clone, Copy, PartialEq, Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Scrolled {
-    /// From the left.
     pub x: f64,
-    /// From the top.
     pub y: f64,
     /// The most that it can be from the left.
     pub x_max: f64,
@@ -45,7 +39,12 @@ pub struct Scrolled {
 
 impl Tab {
     /// Scrolls the page, or an element that scrolls.
-    pub fn scroll(&self, inside: Option<&Target>, scroll: &Scroll, timeout: Duration) -> Result<Scrolled> {
+    pub fn scroll(
+        &self,
+        inside: Option<&ElementTarget>,
+        scroll: &Scroll,
+        timeout: Duration,
+    ) -> Result<Scrolled> {
         let (target, args) = match scroll {
             Scroll::By { dx, dy } => (inside, json!({ "dx": dx, "dy": dy })),
             Scroll::Top => (inside, json!({ "dx": 0, "to": "top" })),

@@ -27,7 +27,6 @@ pub enum Condition {
     Url(String),
     /// The document can be read.
     Interactive,
-    /// Everything is loaded.
     Load,
     /// Nothing has been loaded for half a second.
     NetworkIdle,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use comity_browser::{Browser, Notice, Options, Process};
+use comity_browser::{Browser, BrowserEvent, BrowserOptions, FirefoxProcess};
 
 /// How long anything may take on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -16,9 +16,9 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 /// A Firefox with a profile of its own.
 pub(crate) struct Stage {
     browser: Option<Browser>,
-    pub(crate) notices: mpsc::Receiver<Notice>,
+    pub(crate) notices: mpsc::Receiver<BrowserEvent>,
     pub(crate) profile: tempfile::TempDir,
-    processes: Vec<Process>,
+    processes: Vec<FirefoxProcess>,
 }
 
 impl Stage {
@@ -35,7 +35,8 @@ impl Stage {
     pub(crate) fn with_settings(program: Option<PathBuf>, settings: &str) -> Stage {
         let profile = tempfile::tempdir().unwrap();
         std::fs::write(profile.path().join("prefs.js"), settings).unwrap();
-        let (browser, notices) = start_with(Options { path: program, ..Options::new(profile.path()) });
+        let (browser, notices) =
+            start_with(BrowserOptions { path: program, ..BrowserOptions::new(profile.path()) });
         Stage { processes: vec![browser.process()], browser: Some(browser), notices, profile }
     }
 
@@ -53,7 +54,7 @@ impl Stage {
     }
 
     /// Waits for a notice that fits.
-    pub(crate) fn notice(&self, fits: impl Fn(&Notice) -> bool) -> Notice {
+    pub(crate) fn notice(&self, fits: impl Fn(&BrowserEvent) -> bool) -> BrowserEvent {
         loop {
             let notice = self.notices.recv_timeout(LONG).expect("the notice comes");
             if fits(&notice) {
@@ -75,18 +76,18 @@ impl Drop for Stage {
 }
 
 /// Ends exactly this process.
-pub(crate) fn kill(process: &Process) {
+pub(crate) fn kill(process: &FirefoxProcess) {
     let pid = i32::try_from(process.pid).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(pid) = pid.filter(|_| process.is_alive()) {
         let _already_gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
 }
 
-pub(crate) fn start(profile: &std::path::Path) -> (Browser, mpsc::Receiver<Notice>) {
-    start_with(Options::new(profile))
+pub(crate) fn start(profile: &std::path::Path) -> (Browser, mpsc::Receiver<BrowserEvent>) {
+    start_with(BrowserOptions::new(profile))
 }
 
-fn start_with(options: Options) -> (Browser, mpsc::Receiver<Notice>) {
+fn start_with(options: BrowserOptions) -> (Browser, mpsc::Receiver<BrowserEvent>) {
     let (tell, notices) = mpsc::channel();
     let told = move |notice| {
         let _nobody_listens = tell.send(notice);

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use comity_confine::{Confinement, Extent, Network, enter};
+use comity_confine::{Confinement, Extent, NetworkAccess, enter};
 
 pub(crate) const BEFORE: &str = "as it was\n";
 
@@ -51,7 +51,7 @@ impl Place {
 
     pub(crate) fn held(&self, paths: &[&str]) -> Confinement {
         let paths = paths.iter().map(|path| self.at(path)).collect();
-        Confinement { extent: Extent::Held(paths), network: Network::Shared }
+        Confinement { extent: Extent::Held(paths), network: NetworkAccess::Shared }
     }
 
     pub(crate) fn command(&self, confinement: &Confinement, line: &str) -> Command {
@@ -79,7 +79,7 @@ impl Place {
 
     pub(crate) fn sealed(&self) -> Confinement {
         let shown = vec![self.at("")];
-        Confinement { extent: Extent::Everything { shown }, network: Network::None }
+        Confinement { extent: Extent::Everything { shown }, network: NetworkAccess::None }
     }
 
     pub(crate) fn run(&self, confinement: &Confinement, line: &str) -> Output {

@@ -1,9 +1,10 @@
 //! Goodbye and death: one way out, which gives up whatever the agent and all below it hold.
 
-use super::{Agent, Ending};
+use super::{Agent, AgentEvent, Ending};
+use crate::checks::check_reason;
 use crate::event::Event;
+use crate::features;
 use crate::ids::{AgentId, Principal};
-use crate::locks::{Lock, WaitEnding, check_reason};
 use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
@@ -71,19 +72,12 @@ pub(crate) fn ending_events(world: &World, top: AgentId, ending: Ending, cause: 
         if !world.agents.get(agent).is_some_and(Agent::is_live) {
             continue;
         }
-        let who = Principal::Agent(agent);
-        let waits = world.locks.waits_of(who);
-        events.extend(waits.map(|ticket| Event::WaitEnded { ticket, ending: WaitEnding::AskerEnded }));
-        events.extend(crate::mail::undelivered(world, agent));
-        events.extend(world.locks.live_of(who).map(Lock::left));
-        events.extend(crate::permissions::with_agent(world, agent, &family));
-        events.extend(crate::tasks::ended_events(world, agent));
-        events.extend(crate::pools::ended_events(world, agent));
+        events.extend(features::given_up(world, agent, &family));
         let (ending, cause) = match agent == top {
             true => (ending, cause.into()),
             false => (Ending::Terminated, format!("{} ended", world.name_of(Principal::Agent(top))).into()),
         };
-        events.push(Event::AgentEnded { agent, ending, cause });
+        events.push(Event::Agent(AgentEvent::Ended { agent, ending, cause }));
     }
     events
 }

@@ -1,9 +1,10 @@
 //! Coming in: what an agent may be called, whose process it may have, and which team it is let into.
 
-use super::{Agent, Ending, Life, Process, Profile};
+use super::{Agent, AgentEvent, Ending, Life, Process, Profile};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, TokenHash};
 use crate::limits::{AGENTS_MAX, NAME_CHARS_MAX, PROFILE_BYTES_MAX, TOKENS_PER_AGENT_MAX};
+use crate::mail::Recipient;
 use crate::people::Asker;
 use crate::permissions::{PermissionEvent, mode_of, mode_of_role};
 use crate::refusal::Refusal;
@@ -28,10 +29,38 @@ pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
 
 /// Characters of a program's name that become an agent's.
 const WISHED_CHARS_MAX: usize = 40;
-/// Names that would be mistaken for somebody else.
-const RESERVED_NAMES: [&str; 7] = ["human", "you", "me", "nobody", "comity", "all", "everyone"];
+/// Names that would be mistaken for somebody else, besides all that mail takes for an address of its own.
+const RESERVED_NAMES: [&str; 4] = ["you", "me", "nobody", "comity"];
 
+/// Registers an agent as it says it is. Whose session it goes on with is nobody's to say but the human's and its own.
 pub(crate) fn join(
+    world: &World,
+    asker: &Asker,
+    agent: AgentId,
+    token: TokenHash,
+    profile: &Profile,
+) -> Result<Vec<Event>, Refusal> {
+    check_session(world, asker, profile)?;
+    come_in(world, asker, agent, token, profile)
+}
+
+/// Refuses the session of another agent: who has that takes its place.
+fn check_session(world: &World, asker: &Asker, profile: &Profile) -> Result<(), Refusal> {
+    let Some(session) = profile.session.as_deref().filter(|_| !asker.is_present_human()) else {
+        return Ok(());
+    };
+    let has_it = |agent: &Agent| agent.profile.session.as_deref() == Some(session);
+    let is_own = asker.who.agent().and_then(|agent| world.agents.get(agent)).is_some_and(has_it);
+    match world.agents.iter().find(|agent| has_it(agent)) {
+        Some(other) if !is_own => Err(Refusal::NotAllowed {
+            problem: format!("this is the session of {}", other.profile.name),
+            hint: "leave the session out; its own program goes on with it".into(),
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn come_in(
     world: &World,
     asker: &Asker,
     agent: AgentId,
@@ -79,6 +108,7 @@ pub(crate) fn join(
             hint: "start its program again".into(),
         });
     }
+    let before = before.or_else(|| same_session(world, profile.session.as_deref()?));
     let leader =
         before.and_then(|before| world.agents.living(before.profile.parent?).ok()).map(|lead| lead.id);
     let parent = parent.or(leader);
@@ -86,7 +116,7 @@ pub(crate) fn join(
     let narrower = mode.filter(|mode| *mode < mode_of_role(world, profile.role.as_deref()));
     let kept = narrower.map(|mode| PermissionEvent::ModeSet { agent, mode, by: Principal::System });
     let profile = Box::new(Profile { parent, team, wished_team, ..profile.clone() });
-    let joined = Event::AgentJoined { agent, profile, token };
+    let joined = Event::Agent(AgentEvent::Joined { agent, profile, token });
     Ok(std::iter::once(joined).chain(kept.map(Event::Permission)).collect())
 }
 
@@ -99,7 +129,7 @@ pub(crate) fn attach(
     profile: &Profile,
 ) -> Result<Vec<Event>, Refusal> {
     let named = Profile { name: free_name(world, &profile.name).into(), ..profile.clone() };
-    join(world, asker, agent, token, &named)
+    come_in(world, asker, agent, token, &named)
 }
 
 /// A name like the wished one that nobody has.
@@ -128,6 +158,12 @@ fn earlier(world: &World, process: Option<Process>) -> Option<&Agent> {
     same.max_by_key(|agent| (agent.joined, agent.id))
 }
 
+/// The newest agent that had this session and has ended: its program was started again.
+fn same_session<'a>(world: &'a World, session: &str) -> Option<&'a Agent> {
+    let has_it = |agent: &&Agent| !agent.is_live() && agent.profile.session.as_deref() == Some(session);
+    world.agents.iter().filter(has_it).max_by_key(|agent| (agent.joined, agent.id))
+}
+
 /// Registers another agent beside the calling one, with the same agent above it and no wider mode.
 pub(crate) fn join_beside(
     world: &World,
@@ -137,11 +173,12 @@ pub(crate) fn join_beside(
     profile: &Profile,
 ) -> Result<Vec<Event>, Refusal> {
     let Principal::Agent(beside) = asker.who else { return attach(world, asker, agent, token, profile) };
+    check_session(world, asker, profile)?;
     let parent = world.agents.living(beside)?.profile.parent;
     let mode = mode_of(world, beside);
     let mut events = attach(world, asker, agent, token, profile)?;
     for event in &mut events {
-        if let Event::AgentJoined { profile, .. } = event {
+        if let Event::Agent(AgentEvent::Joined { profile, .. }) = event {
             profile.parent = parent;
         }
     }
@@ -185,7 +222,8 @@ fn check_process(world: &World, who: Principal, process: Option<Process>) -> Res
 fn check_agent_name(world: &World, name: &str) -> Result<(), Refusal> {
     check_name("an agent's name", name)?;
     let lower = name.to_ascii_lowercase();
-    if RESERVED_NAMES.contains(&&*lower) || lower.starts_with("agent_") {
+    let is_address = !matches!(Recipient::parse(&lower), Recipient::Agent(_));
+    if is_address || RESERVED_NAMES.contains(&&*lower) || lower.starts_with("agent_") {
         return Err(Refusal::bad_input(format!("{name:?} is a reserved name"), "choose another name"));
     }
     match world.agents.live_names.get(name) {
@@ -209,7 +247,7 @@ pub(crate) fn rename(
         return Ok(vec![]);
     }
     check_agent_name(world, name)?;
-    Ok(vec![Event::AgentNamed { agent, name: name.into() }])
+    Ok(vec![Event::Agent(AgentEvent::Named { agent, name: name.into() })])
 }
 
 pub(crate) fn add_token(world: &World, agent: AgentId, token: TokenHash) -> Result<Vec<Event>, Refusal> {
@@ -222,5 +260,5 @@ pub(crate) fn add_token(world: &World, agent: AgentId, token: TokenHash) -> Resu
     if world.agents.tokens.contains_key(&token) {
         return Err(Refusal::bad_input("this token was given out before", "ask again"));
     }
-    Ok(vec![Event::AgentTokenAdded { agent, token }])
+    Ok(vec![Event::Agent(AgentEvent::TokenAdded { agent, token })])
 }

@@ -1,5 +1,6 @@
 //! How many agents may be here at a time.
 
+use super::AgentEvent;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::AGENT_LIMIT_MAX;
@@ -34,6 +35,6 @@ pub(crate) fn limit(world: &World, who: Principal, max: usize) -> Result<Vec<Eve
     }
     match world.agents_limit == Some(max) {
         true => Ok(vec![]),
-        false => Ok(vec![Event::AgentsLimited { max }]),
+        false => Ok(vec![Event::Agent(AgentEvent::Limited { max })]),
     }
 }

@@ -1,5 +1,6 @@
 //! Control messages: typed, a channel of their own, never conversation. Text that looks like one stays text.
 
+mod feature;
 mod rules;
 mod words;
 
@@ -9,12 +10,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{EventType, durable};
 use crate::ids::{AgentId, Principal};
 use crate::roles::Mode;
 use crate::time::{Millis, Timestamp};
 
-pub(crate) use rules::{agent_ended, apply, decide, overdue, tell};
+pub(crate) use rules::{agent_ended, check, overdue, restore, tell};
+use rules::{apply, decide};
 
 /// The number of a control message in somebody's box.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -24,110 +25,70 @@ pub struct ControlId(pub u64);
 /// The number of a handshake; an answer finds its question by this alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct RequestId(pub u64);
+pub struct HandshakeId(pub u64);
 
 /// One control message, as its receiver gets it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Control {
     /// You are asked to end.
-    ShutdownRequest {
-        /// Answer with this.
-        request_id: RequestId,
-        /// Why.
-        reason: Option<Box<str>>,
-    },
+    ShutdownRequest { request_id: HandshakeId, reason: Option<Box<str>> },
     /// Who you asked to end agrees.
     ShutdownApproved {
-        /// Which request.
-        request_id: RequestId,
-        /// Its name.
+        request_id: HandshakeId,
         agent: Box<str>,
         /// The pane it ran in.
         pane_id: Option<Box<str>>,
-        /// What ran it.
         backend_type: Option<Box<str>>,
     },
     /// Who you asked to end goes on.
-    ShutdownRejected {
-        /// Which request.
-        request_id: RequestId,
-        /// Its name.
-        agent: Box<str>,
-        /// Why.
-        reason: Box<str>,
-    },
+    ShutdownRejected { request_id: HandshakeId, agent: Box<str>, reason: Box<str> },
     /// What came of a permission that you asked for.
     PermissionResponse {
-        /// Which request.
         request_id: u64,
-        /// The tool.
         tool: Box<str>,
         /// What it was to do, in short.
         summary: Box<str>,
-        /// What was said.
-        decision: Verdict,
-        /// Why.
+        decision: PermissionOutcome,
         reason: Option<Box<str>>,
     },
     /// Somebody below you asks for a permission.
     PermissionRequest {
-        /// Answer with this.
         request_id: u64,
-        /// Who asks.
         agent: Box<str>,
-        /// The tool.
         tool: Box<str>,
         /// What it is to do, in short.
         summary: Box<str>,
     },
     /// Somebody below you shows you a plan.
     PlanApprovalRequest {
-        /// Answer with this.
         request_id: u64,
-        /// Who has made it.
         agent: Box<str>,
         /// The file it is in.
         plan_file: Box<str>,
-        /// The plan.
         plan_content: Box<str>,
     },
     /// What was said to your plan.
     PlanApprovalResponse {
-        /// Which plan.
         request_id: u64,
         /// Whether you may go on.
         approved: bool,
         /// The mode to go on in.
         mode: Option<Mode>,
-        /// What else was said.
         feedback: Option<Box<str>>,
     },
     /// Somebody above you changed your mode.
-    ModeSet {
-        /// To what.
-        mode: Mode,
-        /// Who.
-        by: Box<str>,
-    },
+    ModeSet { mode: Mode, by: Box<str> },
     /// What your whole team may do, must ask for or may not do has changed.
-    TeamPermissionUpdate {
-        /// The team.
-        team: Box<str>,
-        /// The new rule.
-        rule: Box<str>,
-    },
+    TeamPermissionUpdate { team: Box<str>, rule: Box<str> },
     /// Somebody below you waits for work.
     IdleNotification {
-        /// Its name.
         agent: Box<str>,
-        /// Why it is idle.
         idle_reason: IdleReason,
         /// What it did, in a few words.
         summary: Box<str>,
         /// The task that it worked on.
         completed_task_id: Option<Box<str>>,
-        /// How that went.
         completed_status: Option<Box<str>>,
     },
 }
@@ -138,7 +99,7 @@ pub(crate) const MOST_URGENT: u8 = 0;
 /// What was said to a permission request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum PermissionOutcome {
     /// This exact call may be made, once.
     Allowed,
     /// It may not.
@@ -153,9 +114,7 @@ pub enum Verdict {
 pub enum IdleReason {
     /// It is done and free.
     Available,
-    /// Somebody ended its turn.
     Interrupted,
-    /// Its turn failed.
     Failed,
 }
 
@@ -164,38 +123,26 @@ pub enum IdleReason {
 pub enum ControlAsk {
     /// Asks an agent to end.
     RequestShutdown {
-        /// Which.
         agent: AgentId,
-        /// Why.
         reason: Option<Box<str>>,
         /// How long it has to answer; after that it is ended all the same.
         within: Millis,
     },
-    /// Agrees to end.
     ApproveShutdown {
-        /// Which request.
-        request: RequestId,
+        request: HandshakeId,
         /// The pane it runs in.
         pane: Option<Box<str>>,
-        /// What runs it.
         backend: Option<Box<str>>,
     },
     /// Goes on, and says why.
-    RejectShutdown {
-        /// Which request.
-        request: RequestId,
-        /// Why.
-        reason: Box<str>,
-    },
+    RejectShutdown { request: HandshakeId, reason: Box<str> },
     /// Tells the leader that the caller waits for work.
     ReportIdle {
-        /// Why.
         reason: IdleReason,
         /// What it did, in a few words.
         summary: Box<str>,
         /// The task that it worked on.
         task: Option<Box<str>>,
-        /// How that went.
         status: Option<Box<str>>,
     },
 }
@@ -206,51 +153,37 @@ pub enum ControlAsk {
 pub enum ControlEvent {
     /// An agent was asked to end.
     ShutdownRequested {
-        /// Names the handshake.
-        request: RequestId,
-        /// Who is asked.
+        request: HandshakeId,
         agent: AgentId,
-        /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
         /// How long it has to answer.
         within: Millis,
     },
-    /// It agreed.
     ShutdownApproved {
-        /// Which request.
-        request: RequestId,
+        request: HandshakeId,
         /// The pane it ran in.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         pane: Option<Box<str>>,
-        /// What ran it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         backend: Option<Box<str>>,
     },
-    /// It goes on.
     ShutdownRejected {
-        /// Which request.
-        request: RequestId,
-        /// Why.
+        request: HandshakeId,
         reason: Box<str>,
     },
     /// It did not answer in time.
     ShutdownOverdue {
-        /// Which request.
-        request: RequestId,
+        request: HandshakeId,
     },
     /// An agent told its leader that it waits for work.
     IdleReported {
-        /// To whom.
         to: Principal,
-        /// Why.
         reason: IdleReason,
-        /// What it did.
         summary: Box<str>,
         /// The task that it worked on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         task: Option<Box<str>>,
-        /// How that went.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         status: Option<Box<str>>,
     },
@@ -260,9 +193,7 @@ pub enum ControlEvent {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shutdown {
-    /// Who is asked.
     pub agent: AgentId,
-    /// Who asks.
     pub by: Principal,
     /// When it is ended all the same.
     pub until: Timestamp,
@@ -272,19 +203,19 @@ pub struct Shutdown {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shutdowns {
-    pub(crate) last: RequestId,
+    pub(crate) last: HandshakeId,
     #[serde(with = "crate::snapshot::pairs")]
-    pub(crate) open: BTreeMap<RequestId, Shutdown>,
+    pub(crate) open: BTreeMap<HandshakeId, Shutdown>,
 }
 
 impl Shutdowns {
     /// The open request with this number.
-    pub fn get(&self, request: RequestId) -> Option<&Shutdown> {
+    pub fn get(&self, request: HandshakeId) -> Option<&Shutdown> {
         self.open.get(&request)
     }
 
     /// The open request to this agent.
-    pub fn of(&self, agent: AgentId) -> Option<(RequestId, &Shutdown)> {
+    pub fn of(&self, agent: AgentId) -> Option<(HandshakeId, &Shutdown)> {
         self.open.iter().find(|(_, shutdown)| shutdown.agent == agent).map(|(id, shutdown)| (*id, shutdown))
     }
 }
@@ -307,27 +238,15 @@ impl Control {
     }
 }
 
-impl ControlEvent {
-    pub(crate) fn kind(&self) -> EventType {
-        match self {
-            ControlEvent::ShutdownRequested { .. } => durable("shutdown_requested", "shutdown:requested"),
-            ControlEvent::ShutdownApproved { .. } => durable("shutdown_approved", "shutdown:approved"),
-            ControlEvent::ShutdownRejected { .. } => durable("shutdown_rejected", "shutdown:rejected"),
-            ControlEvent::ShutdownOverdue { .. } => durable("shutdown_overdue", "shutdown:overdue"),
-            ControlEvent::IdleReported { .. } => durable("idle_reported", "agent:idle_reported"),
-        }
-    }
-}
-
-impl fmt::Display for RequestId {
+impl fmt::Display for HandshakeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "r{}", self.0)
     }
 }
 
-impl FromStr for RequestId {
+impl FromStr for HandshakeId {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
-        text.strip_prefix('r').and_then(|number| number.parse().ok()).map(RequestId).ok_or(())
+        text.strip_prefix('r').and_then(|number| number.parse().ok()).map(HandshakeId).ok_or(())
     }
 }

@@ -1,19 +1,21 @@
 //! The rules of control messages: who may ask whom to end, and which answer matches.
 
-use super::{Control, ControlAsk, ControlEvent, RequestId, Shutdown};
-use crate::agents::{self, Ending};
+use std::collections::BTreeSet;
+
+use super::{Control, ControlAsk, ControlEvent, HandshakeId, Shutdown, Shutdowns};
+use crate::agents::{self, AgentEvent, Ending};
+use crate::checks::check_reason;
 use crate::deadlines::Due;
 use crate::event::{Event, Record};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{IDLE_SUMMARY_WORDS_MAX, SHUTDOWN_WAIT_MAX, SHUTDOWN_WAIT_MIN};
-use crate::locks::check_reason;
 use crate::refusal::Refusal;
 use crate::roles::{Right, may};
 use crate::teams::{leader_of, leads};
 use crate::time::Millis;
 use crate::world::World;
 
-pub(crate) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<Vec<Event>, Refusal> {
+pub(super) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         ControlAsk::RequestShutdown { agent, reason, within } => {
             request_shutdown(world, who, *agent, reason.clone(), *within)
@@ -48,7 +50,7 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &ControlAsk) -> Result<
                 task: task.clone(),
                 status: status.clone(),
             };
-            Ok(vec![Event::AgentIdled { agent, idle: true }, Event::Control(idle)])
+            Ok(vec![Event::Agent(AgentEvent::Idled { agent, idle: true }), Event::Control(idle)])
         }
     }
 }
@@ -83,12 +85,12 @@ fn request_shutdown(
         let problem = format!("{name} was asked already, as {request}");
         return Err(Refusal::bad_input(problem, "wait for its answer, or end it: comity agent bye NAME"));
     }
-    let request = RequestId(world.shutdowns.last.0 + 1);
+    let request = HandshakeId(world.shutdowns.last.0 + 1);
     Ok(vec![Event::Control(ControlEvent::ShutdownRequested { request, agent, reason, within })])
 }
 
 /// The open request that the caller was asked with; any other answer is stale.
-fn own(world: &World, who: Principal, request: RequestId) -> Result<&Shutdown, Refusal> {
+fn own(world: &World, who: Principal, request: HandshakeId) -> Result<&Shutdown, Refusal> {
     let found = world.shutdowns.get(request).filter(|shutdown| who == Principal::Agent(shutdown.agent));
     found.ok_or_else(|| Refusal::NotFound {
         problem: format!("no open request {request} asks you to end"),
@@ -97,7 +99,7 @@ fn own(world: &World, who: Principal, request: RequestId) -> Result<&Shutdown, R
 }
 
 /// The time to answer is over: the agent ends all the same.
-pub(crate) fn overdue(world: &World, request: RequestId) -> Vec<Event> {
+pub(crate) fn overdue(world: &World, request: HandshakeId) -> Vec<Event> {
     let Some(shutdown) = world.shutdowns.get(request) else { return vec![] };
     let cause = format!("did not answer when {} asked it to end", world.name_of(shutdown.by));
     let mut events = vec![Event::Control(ControlEvent::ShutdownOverdue { request })];
@@ -105,7 +107,7 @@ pub(crate) fn overdue(world: &World, request: RequestId) -> Vec<Event> {
     events
 }
 
-pub(crate) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
+pub(super) fn apply(world: &mut World, record: &Record, event: &ControlEvent) {
     match event {
         ControlEvent::ShutdownRequested { request, agent, reason, within } => {
             let until = world.now.plus(*within);
@@ -162,7 +164,33 @@ pub(crate) fn agent_ended(world: &mut World, agent: AgentId) {
     }
 }
 
-fn close(world: &mut World, request: RequestId) -> Option<Shutdown> {
+/// Puts the handshakes back, with their deadlines.
+pub(crate) fn restore(world: &mut World, shutdowns: Shutdowns) {
+    for (request, shutdown) in &shutdowns.open {
+        world.deadlines.set(Due::Shutdown(*request), Some(shutdown.until));
+    }
+    world.shutdowns = shutdowns;
+}
+
+/// Who was asked to end is alive, was asked once, and has a deadline.
+pub(crate) fn check(world: &World) -> Result<(), String> {
+    let mut asked = BTreeSet::new();
+    for (request, shutdown) in &world.shutdowns.open {
+        let agent = shutdown.agent;
+        if world.agents.living(agent).is_err() {
+            return Err(format!("{request} asks {agent} to end, who has ended"));
+        }
+        if !asked.insert(agent) {
+            return Err(format!("{request} asks {agent} to end, who was asked already"));
+        }
+        if world.deadlines.of(Due::Shutdown(*request)) != Some(shutdown.until) {
+            return Err(format!("{request} is not due when its time is up"));
+        }
+    }
+    Ok(())
+}
+
+fn close(world: &mut World, request: HandshakeId) -> Option<Shutdown> {
     world.deadlines.set(Due::Shutdown(request), None);
     world.shutdowns.open.remove(&request)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Control, IdleReason, Verdict};
+use super::{Control, IdleReason, PermissionOutcome};
 
 impl fmt::Display for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,9 +23,9 @@ impl fmt::Display for Control {
             }
             Control::PermissionResponse { request_id, tool, summary, decision, reason } => {
                 let said = match decision {
-                    Verdict::Allowed => "was allowed; try again",
-                    Verdict::Denied => "was denied",
-                    Verdict::Expired => "was not answered in time; ask again",
+                    PermissionOutcome::Allowed => "was allowed; try again",
+                    PermissionOutcome::Denied => "was denied",
+                    PermissionOutcome::Expired => "was not answered in time; ask again",
                 };
                 write!(f, "request {request_id} ({tool}: {summary}) {said}")?;
                 reason.as_deref().map_or(Ok(()), |reason| write!(f, ": {reason}"))

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 
 use super::graph::needs_of;
 use super::waiting::{Obstacle, obstacles};
-use super::{LockMode, ReleaseCause, Wanted};
-use crate::decide::Verdict;
+use super::{LockEvent, LockMode, ReleaseCause, Wanted};
+use crate::checks::check_reason;
+use crate::decide::AskResult;
 use crate::event::Event;
 use crate::ids::{Fence, Principal, Ticket};
 use crate::limits::{
     HOLDERS_SHOWN_MAX, INSPECTION_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN, LOCKS_MAX, LOCKS_PER_HOLDER_MAX,
-    PATHS_PER_ASK_MAX, REASON_BYTES_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
+    PATHS_PER_ASK_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
 use crate::refusal::Refusal;
 use crate::time::Millis;
@@ -24,7 +25,7 @@ pub(crate) fn lock(
     who: Principal,
     wants: &[Wanted],
     wait: Option<Millis>,
-) -> Result<Verdict, Refusal> {
+) -> Result<AskResult, Refusal> {
     check_bounds(world, who, wants, wait)?;
     let in_the_way: Vec<(&Wanted, Vec<Obstacle<'_>>)> = wants
         .iter()
@@ -32,7 +33,7 @@ pub(crate) fn lock(
         .filter(|(_, obstacles)| !obstacles.is_empty())
         .collect();
     let Some((first, obstacles)) = in_the_way.first() else {
-        return Ok(Verdict::Done(grant_events(world, who, wants, None).0));
+        return Ok(AskResult::Done(grant_events(world, who, wants, None).0));
     };
     // A lapsed lock is free as soon as its files were looked at: whoever asks gets that short wait for nothing.
     let all_lapsed = in_the_way.iter().flat_map(|(_, obstacles)| obstacles).all(Obstacle::is_lapsed);
@@ -44,7 +45,10 @@ pub(crate) fn lock(
     needs.fold(Waits::of(world), |waits, need| waits.with(who, need)).check(who)?;
     check_queue(world, who)?;
     let ticket = Ticket(world.ticket.0 + 1);
-    Ok(Verdict::Parked(ticket, Event::WaitStarted { ticket, who, wants: wants.to_vec(), wait }))
+    Ok(AskResult::Parked(
+        ticket,
+        Event::Lock(LockEvent::WaitStarted { ticket, who, wants: wants.to_vec(), wait }),
+    ))
 }
 
 /// Grants everything in `wants`, or says who is in the way; nobody waits, not even for a lapsed lock.
@@ -79,7 +83,7 @@ pub(super) fn grant_events(
         let own = world.locks.own(who, wanted.project, &wanted.pattern);
         if let Some(own) = own.filter(|own| own.wanted.mode >= wanted.mode) {
             let (fence, path, ttl, reason) = (own.fence, own.path(), wanted.ttl, wanted.reason.clone());
-            events.push(Event::LockRenewed { fence, path, ttl, reason });
+            events.push(Event::Lock(LockEvent::Renewed { fence, path, ttl, reason }));
             fences.push(fence);
             continue;
         }
@@ -88,7 +92,12 @@ pub(super) fn grant_events(
         }
         next += 1;
         let fence = Fence(next);
-        events.push(Event::LockAcquired { fence, holder: who, wanted: wanted.clone().into_owned(), ticket });
+        events.push(Event::Lock(LockEvent::Acquired {
+            fence,
+            holder: who,
+            wanted: wanted.clone().into_owned(),
+            ticket,
+        }));
         fences.push(fence);
     }
     (events, fences)
@@ -168,17 +177,6 @@ pub(super) fn check_path_count(count: usize) -> Result<(), Refusal> {
         problem: format!("{count} paths are more than the {PATHS_PER_ASK_MAX} of one ask"),
         hint: "name a directory or a glob instead".into(),
     })
-}
-
-/// A reason has a bound.
-pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
-    if reason.is_none_or(|reason| reason.len() <= REASON_BYTES_MAX) {
-        return Ok(());
-    }
-    Err(Refusal::bad_input(
-        format!("the reason is longer than {REASON_BYTES_MAX} bytes"),
-        "say it in a sentence",
-    ))
 }
 
 fn check_queue(world: &World, who: Principal) -> Result<(), Refusal> {

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::waiting::{collide, conflicts};
-use super::{Wait, Wanted};
+use super::{LockWait, Wanted};
 use crate::ids::{Fence, Principal, Ticket};
-use crate::wait_graph::{Need, What};
+use crate::wait_graph::{Need, WaitedFor};
 use crate::world::World;
 use crate::{permissions, pools};
 
@@ -38,7 +38,7 @@ pub(super) fn dependants(
 }
 
 /// The waiting asks that a lock like this keeps waiting, whoever has it; its holder's own are among them.
-pub(super) fn against<'a>(world: &'a World, wanted: &Wanted) -> impl Iterator<Item = &'a Wait> {
+pub(super) fn against<'a>(world: &'a World, wanted: &Wanted) -> impl Iterator<Item = &'a LockWait> {
     let waits = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
     waits.into_iter().filter(|wait| wants_against(wait, wanted))
 }
@@ -66,7 +66,7 @@ pub(super) fn needs_of<'a>(
     let locks = conflicts(world, who, wanted.project, &wanted.pattern, wanted.mode, usize::MAX);
     let kept = locks.iter().filter(|lock| !given_away.contains(&lock.fence));
     let holders: BTreeSet<Principal> = kept.map(|lock| lock.holder).collect();
-    let what = What::Path(&wanted.pattern);
+    let what = WaitedFor::Path(&wanted.pattern);
     holders.into_iter().map(|holder| Need::of(what, [holder])).collect()
 }
 
@@ -75,18 +75,18 @@ pub(crate) fn waiting_for(world: &World, holder: Principal) -> impl Iterator<Ite
     blocked_by_locks(world, holder).map(|wait| wait.who)
 }
 
-fn blocked_by_locks(world: &World, holder: Principal) -> impl Iterator<Item = &Wait> {
+fn blocked_by_locks(world: &World, holder: Principal) -> impl Iterator<Item = &LockWait> {
     let locks = world.locks.of(holder);
     locks.flat_map(move |lock| against(world, &lock.wanted)).filter(move |wait| wait.who != holder)
 }
 
-fn blocked_by_places(world: &World, who: Principal) -> impl Iterator<Item = &Wait> {
+fn blocked_by_places(world: &World, who: Principal) -> impl Iterator<Item = &LockWait> {
     world.locks.waiting(who).flat_map(move |before| {
         let behind = before.wants.iter().flat_map(move |wanted| against(world, wanted));
         behind.filter(move |wait| wait.ticket > before.ticket && wait.who != who)
     })
 }
 
-pub(super) fn wants_against(wait: &Wait, wanted: &Wanted) -> bool {
+pub(super) fn wants_against(wait: &LockWait, wanted: &Wanted) -> bool {
     wait.wants.iter().any(|other| collide(wanted, other))
 }

@@ -1,8 +1,9 @@
 //! What time, and the end of a holder, do to locks and waits.
 
-use super::{Hold, Lock, LockMode, ReleaseCause, WaitEnding};
+use super::waiting::collide;
+use super::{Hold, Lock, LockEvent, LockMode, ReleaseCause, WaitEnding};
 use crate::event::Event;
-use crate::ids::{Fence, Ticket};
+use crate::ids::{AgentId, Fence, Principal, Ticket};
 use crate::limits::FILES_LEFT_MAX;
 use crate::world::World;
 
@@ -11,10 +12,10 @@ pub(crate) fn lapse(world: &World, fence: Fence) -> Vec<Event> {
     let Some(lock) = world.locks.get(fence) else { return vec![] };
     let path = lock.path();
     match (lock.hold, lock.wanted.mode) {
-        (Hold::Held, LockMode::Exclusive) => vec![Event::LockLapsed { fence, path }],
-        (Hold::Held, LockMode::Shared) => vec![Event::LockExpired { fence, path }],
+        (Hold::Held, LockMode::Exclusive) => vec![Event::Lock(LockEvent::Lapsed { fence, path })],
+        (Hold::Held, LockMode::Shared) => vec![Event::Lock(LockEvent::Expired { fence, path })],
         // Nobody could tell in time whether there is work in it: then there may be.
-        (Hold::Lapsed, _) => vec![Event::LockOrphaned { fence, path, files: vec![] }],
+        (Hold::Lapsed, _) => orphaned(world, lock, vec![]),
         (Hold::Orphaned, _) => vec![],
     }
 }
@@ -30,19 +31,49 @@ pub(crate) fn inspected(world: &World, fence: Fence, left: Option<&[Box<str>]>) 
         (Hold::Orphaned, Some(files)) if files.is_empty() || !lock.left.is_empty() => vec![],
         (Hold::Lapsed | Hold::Orphaned, Some(files)) => {
             let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
-            vec![Event::LockOrphaned { fence, path, files }]
+            orphaned(world, lock, files)
         }
         (Hold::Lapsed | Hold::Orphaned, None) if has_ended => vec![lock.released(ReleaseCause::HolderEnded)],
-        (Hold::Lapsed | Hold::Orphaned, None) => vec![Event::LockExpired { fence, path }],
+        (Hold::Lapsed | Hold::Orphaned, None) => vec![Event::Lock(LockEvent::Expired { fence, path })],
     }
+}
+
+/// Keeps a lock for whoever decides about its work. Whoever waits for it learns that now: it may be kept for long.
+fn orphaned(world: &World, lock: &Lock, files: Vec<Box<str>>) -> Vec<Event> {
+    let (fence, path, wanted) = (lock.fence, lock.path(), &lock.wanted);
+    let mut events = vec![Event::Lock(LockEvent::Orphaned { fence, path, files })];
+    if lock.hold == Hold::Lapsed {
+        let waits = world.locks.waits_overlapping(wanted.project, &wanted.pattern).into_iter();
+        let in_vain = waits.filter(|wait| {
+            wait.who != lock.holder && wait.wants.iter().any(|theirs| collide(theirs, wanted))
+        });
+        let ending = WaitEnding::Orphaned;
+        events.extend(
+            in_vain.map(|wait| {
+                Event::Lock(LockEvent::WaitEnded { ticket: wait.ticket, ending: ending.clone() })
+            }),
+        );
+    }
+    events
+}
+
+/// The waits of an agent that ends.
+pub(crate) fn waits_ended(world: &World, agent: AgentId) -> Vec<Event> {
+    let waits = world.locks.waits_of(Principal::Agent(agent));
+    waits.map(|ticket| Event::Lock(LockEvent::WaitEnded { ticket, ending: WaitEnding::AskerEnded })).collect()
+}
+
+/// What becomes of the locks of an agent that ends.
+pub(crate) fn left_behind(world: &World, agent: AgentId) -> Vec<Event> {
+    world.locks.live_of(Principal::Agent(agent)).map(Lock::left).collect()
 }
 
 impl Lock {
     /// What becomes of it when its holder ends. One that was for editing is kept from others until its files were looked at:
     /// half-done work is nobody's to go on with by accident.
-    pub(crate) fn left(&self) -> Event {
+    fn left(&self) -> Event {
         match self.wanted.mode {
-            LockMode::Exclusive => Event::LockLapsed { fence: self.fence, path: self.path() },
+            LockMode::Exclusive => Event::Lock(LockEvent::Lapsed { fence: self.fence, path: self.path() }),
             LockMode::Shared => self.released(ReleaseCause::HolderEnded),
         }
     }
@@ -50,7 +81,7 @@ impl Lock {
 
 pub(crate) fn time_out(world: &World, ticket: Ticket) -> Vec<Event> {
     match world.locks.wait(ticket) {
-        Some(_) => vec![Event::WaitEnded { ticket, ending: WaitEnding::TimedOut }],
+        Some(_) => vec![Event::Lock(LockEvent::WaitEnded { ticket, ending: WaitEnding::TimedOut })],
         None => vec![],
     }
 }

@@ -1,8 +1,10 @@
 //! Locks: who may edit which path, and who waits for it.
 
 mod acquire;
+mod feature;
 mod fences;
 mod graph;
+mod invariants;
 mod lapse;
 mod orphans;
 mod release;
@@ -15,15 +17,20 @@ use crate::ids::{Fence, Key, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
 use crate::time::{Millis, Timestamp};
 
-pub(crate) use acquire::{check_reason, lock, lock_at_once};
-pub(crate) use fences::check_fences;
+use acquire::lock;
+pub(crate) use acquire::lock_at_once;
+pub(crate) use feature::FOLLOW_UP;
+pub use feature::{LockAsk, LockEvent};
+use fences::check_fences;
 pub(crate) use graph::{needs, waiting_for};
-pub(crate) use lapse::{inspected, lapse, time_out};
-pub(crate) use orphans::{adopt, put_aside};
-pub(crate) use release::{extend, hand_over, release, unlock, unlock_all};
+pub use invariants::check;
+use lapse::inspected;
+pub(crate) use lapse::{lapse, left_behind, time_out, waits_ended};
+use orphans::{adopt, put_aside};
+use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
-pub(crate) use table::{apply, watch, watch_held_by};
-pub(crate) use waiting::{cancel_wait, next_grant, still_waiting};
+pub(crate) use table::{restore, watch_held_by};
+pub(crate) use waiting::{cancel_wait, still_waiting};
 pub use waiting::{conflicts, waits_for};
 
 /// How a path is locked.
@@ -32,7 +39,6 @@ pub use waiting::{conflicts, waits_for};
 pub enum LockMode {
     /// Several may read; nobody may edit.
     Shared,
-    /// One may edit.
     Exclusive,
 }
 
@@ -40,15 +46,11 @@ pub enum LockMode {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// In which project.
     pub project: ProjectId,
-    /// Which paths.
     pub pattern: PathPattern,
-    /// How.
     pub mode: LockMode,
     /// For how long without a sign of life.
     pub ttl: Millis,
-    /// Why.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<Box<str>>,
 }
@@ -59,11 +61,9 @@ pub struct Wanted {
 pub struct Lock {
     /// Its fence, which is also its name.
     pub fence: Fence,
-    /// Whose it is.
     pub holder: Principal,
     /// On what, how, for how long, and why.
     pub wanted: Wanted,
-    /// Since when.
     pub since: Timestamp,
     /// When its TTL was last counted from, besides the holder's signs of life; or when it lapsed or was orphaned.
     pub renewed: Timestamp,
@@ -74,14 +74,13 @@ pub struct Lock {
     pub left: Vec<Box<str>>,
     /// What becomes of the work, if its holder took it over to put it aside.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub rescue: Option<Rescue>,
+    pub rescue: Option<OngoingRescue>,
 }
 
 /// Work that is being put aside.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rescue {
-    /// Whose work it is.
+pub struct OngoingRescue {
     pub of: Principal,
     /// The ref that will keep it.
     pub into: Box<str>,
@@ -91,7 +90,6 @@ pub struct Rescue {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hold {
-    /// In force.
     Held,
     /// Its time ran out or its holder ended; its files are being looked at.
     Lapsed,
@@ -105,17 +103,14 @@ pub enum Hold {
 pub enum ReleaseCause {
     /// Its holder gave it back.
     GivenBack,
-    /// Its holder ended.
     HolderEnded,
     /// The human or a leader took it away.
     TakenAway {
-        /// Why.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reason: Option<Box<str>>,
     },
     /// The work that was left was put aside.
     PutAside {
-        /// Whose work it was.
         of: Principal,
         /// The refs that keep it; none if there was no work any more.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -128,16 +123,12 @@ pub enum ReleaseCause {
 /// One ask that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wait {
+pub struct LockWait {
     /// Its place; smaller ones were there first.
     pub ticket: Ticket,
-    /// Who waits.
     pub who: Principal,
-    /// For what.
     pub wants: Vec<Wanted>,
-    /// Since when.
     pub since: Timestamp,
-    /// Until when at most.
     pub deadline: Timestamp,
     /// The key of the ask, so that a repeat finds its place again.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -153,12 +144,12 @@ pub enum WaitEnding {
         /// One for each thing that was wanted.
         fences: Vec<Fence>,
     },
-    /// The deadline passed.
     TimedOut,
     /// The asker's side gave up.
     Cancelled,
-    /// The asker ended.
     AskerEnded,
+    /// What it waited for was left with uncommitted work: no time frees it.
+    Orphaned,
 }
 
 impl LockMode {

@@ -1,7 +1,8 @@
 //! What becomes of work that somebody left: it is taken over as it is, or in order to put it aside.
 
 use super::release::{check_words, decidable, hand_to};
-use super::{Hold, Lock, ReleaseCause};
+use super::{Hold, Lock, LockEvent, ReleaseCause};
+use crate::display::shell_word;
 use crate::event::Event;
 use crate::ids::{Fence, Principal, ProjectId};
 use crate::paths::PathPattern;
@@ -22,12 +23,15 @@ pub(crate) fn adopt(
     let locks = decidable(world, who, project, patterns)?;
     let mut events = hand_to(world, locks, who, reason)?;
     for event in &mut events {
-        let Event::LockHandedOver { fence, into: place, .. } = event else { continue };
+        let Event::Lock(LockEvent::HandedOver { fence, into: place, .. }) = event else { continue };
         if let Some(held) = world.locks.get(*fence).filter(|lock| lock.hold != Hold::Orphaned) {
             let problem = format!("{}, so there is nothing to adopt", held.view(world, world.now));
             let hint = match held.holder == who {
                 true => "it is yours already".to_owned(),
-                false => format!("ask for it: comity mail send {} -m TEXT", world.name_of(held.holder)),
+                false => format!(
+                    "ask for it: comity mail send {} -m TEXT",
+                    shell_word(&world.name_of(held.holder))
+                ),
             };
             return Err(Refusal::bad_input(problem, hint));
         }
@@ -45,7 +49,10 @@ pub(crate) fn put_aside(
     who: Principal,
     aside: &[(Fence, Vec<Box<str>>)],
 ) -> Result<Vec<Event>, Refusal> {
-    let released = |(fence, into): &(Fence, Vec<Box<str>>)| {
+    let released = |(at, (fence, into)): (usize, &(Fence, Vec<Box<str>>))| {
+        if aside[..at].iter().any(|(before, _)| before == fence) {
+            return Err(Refusal::bad_input("one lock is named twice", "name each once"));
+        }
         let own = |lock: &&Lock| lock.holder == who;
         let lock = world.locks.get(*fence).filter(own);
         let Some((lock, rescue)) = lock.and_then(|lock| Some((lock, lock.rescue.as_ref()?))) else {
@@ -54,5 +61,5 @@ pub(crate) fn put_aside(
         };
         Ok(lock.released(ReleaseCause::PutAside { of: rescue.of, into: into.clone() }))
     };
-    aside.iter().map(released).collect()
+    aside.iter().enumerate().map(released).collect()
 }

@@ -1,15 +1,17 @@
 //! Giving locks back, and what the human and leaders may do with others' locks.
 
-use super::acquire::{check_path_count, check_reason};
+use super::acquire::check_path_count;
 use super::graph::against;
-use super::{Lock, ReleaseCause};
+use super::{Lock, LockEvent, ReleaseCause};
+use crate::checks::check_reason;
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, ProjectId};
 use crate::limits::{HOLDERS_SHOWN_MAX, LOCK_TTL_MAX, LOCK_TTL_MIN};
 use crate::paths::{Component, PathPattern};
 use crate::refusal::Refusal;
+use crate::roles::is_lead;
 use crate::time::Millis;
-use crate::wait_graph::{Need, Waits, What};
+use crate::wait_graph::{Need, WaitedFor, Waits};
 use crate::world::World;
 
 pub(crate) fn unlock(
@@ -82,9 +84,7 @@ fn may_decide(world: &World, who: Principal, holder: Principal) -> bool {
     let leads = |lead: AgentId, other: AgentId| {
         let (lead, other) = (world.agents.get(lead), world.agents.get(other));
         lead.zip(other).is_some_and(|(lead, other)| {
-            lead.profile.role.as_deref() == Some("lead")
-                && lead.profile.team.is_some()
-                && lead.profile.team == other.profile.team
+            is_lead(world, lead) && lead.profile.team.is_some() && lead.profile.team == other.profile.team
         })
     };
     match (who, holder) {
@@ -174,7 +174,14 @@ pub(crate) fn extend(
     }
     Ok(locks
         .into_iter()
-        .map(|lock| Event::LockExtended { fence: lock.fence, path: lock.path(), ttl, reason: reason.clone() })
+        .map(|lock| {
+            Event::Lock(LockEvent::Extended {
+                fence: lock.fence,
+                path: lock.path(),
+                ttl,
+                reason: reason.clone(),
+            })
+        })
         .collect())
 }
 
@@ -211,18 +218,18 @@ pub(super) fn hand_to<'a>(
         waits = waits.without_lock(lock.fence);
         // Whoever wants the same waits for the new holder from now on, the old one included.
         for waiter in against(world, &lock.wanted).map(|wait| wait.who).filter(|waiter| *waiter != to) {
-            let what = What::Path(&lock.wanted.pattern);
+            let what = WaitedFor::Path(&lock.wanted.pattern);
             waits = waits.with(waiter, Need::of(what, [to]));
         }
         next += 1;
-        events.push(Event::LockHandedOver {
+        events.push(Event::Lock(LockEvent::HandedOver {
             fence: lock.fence,
             path: lock.path(),
             new_fence: Fence(next),
             to,
             reason: reason.clone(),
             into: None,
-        });
+        }));
     }
     waits.check(to)?;
     Ok(events)

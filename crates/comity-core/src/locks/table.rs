@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Hold, Lock, ReleaseCause, Rescue, Wait, WaitEnding};
+use super::{Hold, Lock, LockEvent, LockWait, OngoingRescue, ReleaseCause, WaitEnding};
 use crate::deadlines::Due;
-use crate::event::{Event, Record};
+use crate::event::Record;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::limits::{INSPECTION_MAX, LOCK_TTL, RESCUE_TTL};
-use crate::notices::Told;
+use crate::notices::NoticeKind;
 use crate::paths::{PathPattern, PatternIndex};
 use crate::time::Timestamp;
 use crate::world::World;
@@ -20,7 +20,7 @@ pub struct Locks {
     lapsed: BTreeSet<Fence>,
     orphaned: BTreeSet<Fence>,
     pub(super) index: BTreeMap<ProjectId, PatternIndex>,
-    pub(super) waits: BTreeMap<Ticket, Wait>,
+    pub(super) waits: BTreeMap<Ticket, LockWait>,
     by_waiter: BTreeMap<Principal, BTreeSet<Ticket>>,
     pub(super) wait_index: BTreeMap<ProjectId, PatternIndex>,
 }
@@ -93,12 +93,12 @@ impl Locks {
     }
 
     /// All waits, the first in line first.
-    pub fn waits(&self) -> impl Iterator<Item = &Wait> {
+    pub fn waits(&self) -> impl Iterator<Item = &LockWait> {
         self.waits.values()
     }
 
     /// The wait with this ticket.
-    pub fn wait(&self, ticket: Ticket) -> Option<&Wait> {
+    pub fn wait(&self, ticket: Ticket) -> Option<&LockWait> {
         self.waits.get(&ticket)
     }
 
@@ -108,12 +108,12 @@ impl Locks {
     }
 
     /// The waiting asks of one waiter, the first in line first.
-    pub fn waiting(&self, who: Principal) -> impl Iterator<Item = &Wait> {
+    pub fn waiting(&self, who: Principal) -> impl Iterator<Item = &LockWait> {
         self.waits_of(who).filter_map(|ticket| self.waits.get(&ticket))
     }
 
     /// The waits that overlap `pattern`, the first in line first.
-    pub fn waits_overlapping(&self, project: ProjectId, pattern: &PathPattern) -> Vec<&Wait> {
+    pub fn waits_overlapping(&self, project: ProjectId, pattern: &PathPattern) -> Vec<&LockWait> {
         if self.waits.is_empty() {
             return Vec::new();
         }
@@ -121,7 +121,7 @@ impl Locks {
         tickets.into_iter().filter_map(|ticket| self.waits.get(&Ticket(ticket))).collect()
     }
 
-    pub(crate) fn insert(&mut self, lock: Lock) {
+    fn insert(&mut self, lock: Lock) {
         self.index.entry(lock.wanted.project).or_default().insert(lock.fence.0, &lock.wanted.pattern);
         self.by_holder.entry(lock.holder).or_default().insert(lock.fence);
         match lock.hold {
@@ -148,7 +148,7 @@ impl Locks {
         Some(lock)
     }
 
-    pub(crate) fn insert_wait(&mut self, wait: Wait) {
+    fn insert_wait(&mut self, wait: LockWait) {
         for wanted in &wait.wants {
             self.wait_index.entry(wanted.project).or_default().insert(wait.ticket.0, &wanted.pattern);
         }
@@ -156,7 +156,7 @@ impl Locks {
         self.waits.insert(wait.ticket, wait);
     }
 
-    fn remove_wait(&mut self, ticket: Ticket) -> Option<Wait> {
+    fn remove_wait(&mut self, ticket: Ticket) -> Option<LockWait> {
         let wait = self.waits.remove(&ticket)?;
         if let Some(places) = self.by_waiter.get_mut(&wait.who) {
             places.remove(&ticket);
@@ -184,6 +184,19 @@ pub(super) fn expires_at(world: &World, lock: &Lock) -> Option<Timestamp> {
     }
 }
 
+/// Puts locks and waits back, with their deadlines.
+pub(crate) fn restore(world: &mut World, locks: Vec<Lock>, waits: Vec<LockWait>) {
+    for lock in locks {
+        let fence = lock.fence;
+        world.locks.insert(lock);
+        watch(world, fence);
+    }
+    for wait in waits {
+        world.deadlines.set(Due::Wait(wait.ticket), Some(wait.deadline));
+        world.locks.insert_wait(wait);
+    }
+}
+
 /// Sets the deadlines of all that `holder` has anew, after a sign of life.
 pub(crate) fn watch_held_by(world: &mut World, holder: Principal) {
     let held: Vec<Fence> = world.locks.by_holder.get(&holder).into_iter().flatten().copied().collect();
@@ -193,7 +206,7 @@ pub(crate) fn watch_held_by(world: &mut World, holder: Principal) {
 }
 
 /// Sets the deadline of one lock.
-pub(crate) fn watch(world: &mut World, fence: Fence) {
+fn watch(world: &mut World, fence: Fence) {
     let Some(lock) = world.locks.get(fence) else { return };
     let deadline = match lock.hold {
         Hold::Held => expires_at(world, lock),
@@ -204,10 +217,10 @@ pub(crate) fn watch(world: &mut World, fence: Fence) {
 }
 
 /// Folds an event about locks into the world.
-pub(crate) fn apply(world: &mut World, record: &Record) {
+pub(super) fn apply(world: &mut World, record: &Record, event: &LockEvent) {
     let now = world.now;
-    match &record.event {
-        Event::LockAcquired { fence, holder, wanted, ticket } => {
+    match event {
+        LockEvent::Acquired { fence, holder, wanted, ticket } => {
             world.fence = world.fence.max(*fence);
             if let Some(wait) = ticket.and_then(|ticket| world.locks.wait(ticket)).cloned()
                 && let Some(key) = &wait.key
@@ -228,8 +241,8 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             });
             watch(world, *fence);
         }
-        Event::LockRenewed { fence, ttl, reason, .. } | Event::LockExtended { fence, ttl, reason, .. } => {
-            let extended = matches!(record.event, Event::LockExtended { .. });
+        LockEvent::Renewed { fence, ttl, reason, .. } | LockEvent::Extended { fence, ttl, reason, .. } => {
+            let extended = matches!(event, LockEvent::Extended { .. });
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             (lock.renewed, lock.wanted.ttl, lock.hold) = (now, *ttl, Hold::Held);
             lock.left.clear();
@@ -243,31 +256,31 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             watch(world, *fence);
             if extended && holder != record.by {
                 let by = world.name_of(record.by);
-                world.tell(holder, record.seq, Told::LockExtended { path, by });
+                world.tell(holder, record.seq, NoticeKind::LockExtended { path, by });
             }
         }
-        Event::LockReleased { fence, cause, .. } => {
+        LockEvent::Released { fence, cause, .. } => {
             let Some(lock) = drop_lock(world, *fence) else { return };
             if let ReleaseCause::TakenAway { reason } = cause {
                 let (path, by) = (lock.wanted.pattern.readable(), world.name_of(record.by));
                 let reason = reason.as_deref().map(str::to_owned);
-                world.tell(lock.holder, record.seq, Told::LockTaken { path, by, reason });
+                world.tell(lock.holder, record.seq, NoticeKind::LockTaken { path, by, reason });
             }
         }
-        Event::LockLapsed { fence, .. } => {
+        LockEvent::Lapsed { fence, .. } => {
             if let Some(lock) = world.locks.by_fence.get_mut(fence) {
                 (lock.hold, lock.renewed) = (Hold::Lapsed, now);
                 world.locks.lapsed.insert(*fence);
                 watch(world, *fence);
             }
         }
-        Event::LockExpired { fence, .. } => {
+        LockEvent::Expired { fence, .. } => {
             if let Some(lock) = drop_lock(world, *fence) {
                 let path = lock.wanted.pattern.readable();
-                world.tell(lock.holder, record.seq, Told::LockExpired { path });
+                world.tell(lock.holder, record.seq, NoticeKind::LockExpired { path });
             }
         }
-        Event::LockOrphaned { fence, files, .. } => {
+        LockEvent::Orphaned { fence, files, .. } => {
             let Some(lock) = world.locks.by_fence.get_mut(fence) else { return };
             let is_news = lock.hold != Hold::Orphaned;
             if is_news {
@@ -281,29 +294,28 @@ pub(crate) fn apply(world: &mut World, record: &Record) {
             let files: Vec<String> = files.iter().map(ToString::to_string).collect();
             if let Some(agent) = holder.agent() {
                 let (leader, by) = (crate::teams::leader_of(world, agent), world.name_of(holder));
-                world.tell(leader, record.seq, Told::WorkOrphaned { path: path.clone(), by, files });
+                world.tell(leader, record.seq, NoticeKind::WorkOrphaned { path: path.clone(), by, files });
             }
             if is_news {
-                world.tell(holder, record.seq, Told::LockOrphaned { path });
+                world.tell(holder, record.seq, NoticeKind::LockOrphaned { path });
             }
         }
-        Event::LockHandedOver { fence, new_fence, to, reason, into, .. } => {
+        LockEvent::HandedOver { fence, new_fence, to, reason, into, .. } => {
             hand_over(world, record, *fence, (*new_fence, *to), reason.as_deref(), into.as_deref());
         }
-        Event::WaitStarted { ticket, who, wants, wait } => {
+        LockEvent::WaitStarted { ticket, who, wants, wait } => {
             world.ticket = world.ticket.max(*ticket);
             let (who, wants, deadline) = (*who, wants.clone(), now.plus(*wait));
             let key = record.key.clone();
-            world.locks.insert_wait(Wait { ticket: *ticket, who, wants, since: now, deadline, key });
+            world.locks.insert_wait(LockWait { ticket: *ticket, who, wants, since: now, deadline, key });
             world.deadlines.set(Due::Wait(*ticket), Some(deadline));
         }
-        Event::WaitEnded { ticket, .. } => {
+        LockEvent::WaitEnded { ticket, .. } => {
             world.deadlines.set(Due::Wait(*ticket), None);
-            if let Some(Wait { who, key: Some(key), .. }) = world.locks.remove_wait(*ticket) {
+            if let Some(LockWait { who, key: Some(key), .. }) = world.locks.remove_wait(*ticket) {
                 world.answers.remember(who, &key, &record.event);
             }
         }
-        _ => {}
     }
 }
 
@@ -326,13 +338,13 @@ fn hand_over(
     let reason = reason.map(str::to_owned);
     if lock.holder != record.by {
         let (path, by, reason) = (path.clone(), by.clone(), reason.clone());
-        world.tell(lock.holder, record.seq, Told::LockTaken { path, by, reason });
+        world.tell(lock.holder, record.seq, NoticeKind::LockTaken { path, by, reason });
     }
     if to != record.by {
-        world.tell(to, record.seq, Told::LockGiven { path, by, reason });
+        world.tell(to, record.seq, NoticeKind::LockGiven { path, by, reason });
     }
     let of = lock.rescue.take().map_or(lock.holder, |rescue| rescue.of);
-    let rescue = into.map(|into| Rescue { of, into: into.into() });
+    let rescue = into.map(|into| OngoingRescue { of, into: into.into() });
     if rescue.is_some() {
         lock.wanted.ttl = lock.wanted.ttl.max(RESCUE_TTL);
     } else if lock.hold == Hold::Orphaned {

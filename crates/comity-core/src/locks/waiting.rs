@@ -10,20 +10,20 @@ use std::ops::ControlFlow;
 use super::acquire::grant_events;
 use super::graph::{dependants, wants_against};
 use super::table::expires_at;
-use super::{Hold, Lock, LockMode, ReleaseCause, Wait, WaitEnding, Wanted};
+use super::{Hold, Lock, LockEvent, LockMode, LockWait, ReleaseCause, WaitEnding, Wanted};
 use crate::event::Event;
 use crate::ids::{Fence, Principal, ProjectId, Ticket};
 use crate::paths::PathPattern;
 use crate::refusal::{HolderView, Refusal};
 use crate::time::Timestamp;
-use crate::wait_graph::{Need, Waits, What};
+use crate::wait_graph::{Need, WaitedFor, Waits};
 use crate::world::World;
 
 /// What keeps an ask from being granted.
 pub(super) enum Obstacle<'a> {
     Lock(&'a Lock),
     /// Somebody's place in the queue, and what of it is wanted.
-    Place(&'a Wait, &'a Wanted),
+    Place(&'a LockWait, &'a Wanted),
 }
 
 /// The locks of others that `who` would collide with on `pattern`; the first ones, at most `limit`.
@@ -81,19 +81,19 @@ fn places_first<'a>(
     who: Principal,
     wanted: &Wanted,
     place: Option<Ticket>,
-) -> Vec<&'a Wait> {
+) -> Vec<&'a LockWait> {
     let mut others = world.locks.waits_overlapping(wanted.project, &wanted.pattern);
     others.retain(|wait| wait.who != who && wants_against(wait, wanted));
     if others.is_empty() {
         return others;
     }
-    let earlier = |wait: &Wait| place.is_none_or(|place| wait.ticket < place);
+    let earlier = |wait: &LockWait| place.is_none_or(|place| wait.ticket < place);
     let candidates: BTreeSet<Principal> =
         others.iter().filter(|wait| earlier(wait)).map(|wait| wait.who).collect();
     let dependants =
         if candidates.is_empty() { BTreeSet::new() } else { dependants(world, who, &candidates) };
     // To take what they wait for, while waiting for them, would be a deadlock.
-    let what = What::Path(&wanted.pattern);
+    let what = WaitedFor::Path(&wanted.pattern);
     let after = others
         .iter()
         .fold(Waits::of(world).without(place), |waits, other| waits.with(other.who, Need::of(what, [who])));
@@ -132,7 +132,10 @@ pub(crate) fn next_grant(world: &World) -> Option<Vec<Event>> {
             return None;
         }
         let (mut events, fences) = grant_events(world, wait.who, &wait.wants, Some(wait.ticket));
-        events.push(Event::WaitEnded { ticket: wait.ticket, ending: WaitEnding::Granted { fences } });
+        events.push(Event::Lock(LockEvent::WaitEnded {
+            ticket: wait.ticket,
+            ending: WaitEnding::Granted { fences },
+        }));
         Some(events)
     })
 }
@@ -141,7 +144,7 @@ pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Resu
     match world.locks.wait(ticket) {
         None => Ok(vec![]),
         Some(wait) if wait.who == who || who == Principal::System => {
-            Ok(vec![Event::WaitEnded { ticket, ending: WaitEnding::Cancelled }])
+            Ok(vec![Event::Lock(LockEvent::WaitEnded { ticket, ending: WaitEnding::Cancelled })])
         }
         Some(_) => Err(Refusal::NotAllowed {
             problem: "this is somebody else's place in the queue".into(),
@@ -153,7 +156,9 @@ pub(crate) fn cancel_wait(world: &World, who: Principal, ticket: Ticket) -> Resu
 /// The ticket of a remembered ask that is still in the queue.
 pub(crate) fn still_waiting(world: &World, answer: &[Event]) -> Option<Ticket> {
     answer.iter().find_map(|event| match event {
-        Event::WaitStarted { ticket, .. } => world.locks.wait(*ticket).map(|wait| wait.ticket),
+        Event::Lock(LockEvent::WaitStarted { ticket, .. }) => {
+            world.locks.wait(*ticket).map(|wait| wait.ticket)
+        }
         _ => None,
     })
 }
@@ -195,7 +200,7 @@ impl Lock {
 
     /// The event that releases it.
     pub(crate) fn released(&self, cause: ReleaseCause) -> Event {
-        Event::LockReleased { fence: self.fence, path: self.path(), cause }
+        Event::Lock(LockEvent::Released { fence: self.fence, path: self.path(), cause })
     }
 
     /// The lock as somebody sees it who is kept out by it.

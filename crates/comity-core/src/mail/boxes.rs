@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Letter, MessageId, Receipt};
+use super::{Letter, LetterId, Receipt};
 use crate::control::{Control, ControlId, MOST_URGENT};
 use crate::ids::{Key, Principal};
 use crate::limits::{CLIENT_IDS_MAX, CONTROLS_MAX};
@@ -16,19 +16,17 @@ use crate::teams::leader_of;
 use crate::time::Timestamp;
 use crate::world::World;
 
-pub(crate) use apply::{agent_ended, apply};
+pub(super) use apply::apply;
+pub(crate) use apply::{agent_ended, restore};
 
 /// A letter that somebody has not got yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Held {
-    /// The letter.
+pub struct StoredLetter {
     pub letter: Arc<Letter>,
-    /// Who sent it.
     pub from: Principal,
     /// When, on the engine's clock.
     pub sent: Timestamp,
-    /// When, on the wall.
     pub wall_ms: i64,
     /// In how many boxes it is.
     pub(crate) boxes: usize,
@@ -36,29 +34,26 @@ pub struct Held {
 
 /// How much the sender of a letter matters to its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Class {
+pub enum SenderRank {
     /// The human, or who leads the receiver.
     Above,
-    /// Anybody else.
     Peer,
 }
 
 /// An offer that is not acknowledged yet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lease {
-    /// The letters in it.
-    pub letters: Vec<MessageId>,
+pub struct OpenOffer {
+    pub letters: Vec<LetterId>,
     /// The control messages in it.
     pub controls: Vec<ControlId>,
-    /// When it lapses.
     pub until: Timestamp,
 }
 
 /// The newest of what waits for somebody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Newest {
-    letter: Option<MessageId>,
+    letter: Option<LetterId>,
     control: Option<ControlId>,
 }
 
@@ -77,12 +72,9 @@ impl Newest {
 /// A control message that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Waiting {
-    /// From whom.
+pub struct WaitingControl {
     pub from: Principal,
-    /// The message.
     pub control: Control,
-    /// Since when.
     pub since: Timestamp,
 }
 
@@ -91,14 +83,14 @@ pub struct Waiting {
 #[serde(deny_unknown_fields)]
 pub struct Mailbox {
     #[serde(with = "crate::snapshot::pairs")]
-    by_sender: BTreeMap<Principal, VecDeque<MessageId>>,
+    by_sender: BTreeMap<Principal, VecDeque<LetterId>>,
     #[serde(with = "crate::snapshot::pairs")]
-    controls: BTreeMap<ControlId, Waiting>,
+    controls: BTreeMap<ControlId, WaitingControl>,
     #[serde(with = "crate::snapshot::pairs")]
-    offers: BTreeMap<MessageId, u32>,
+    offers: BTreeMap<LetterId, u32>,
     #[serde(with = "crate::snapshot::pairs")]
-    leases: BTreeMap<Receipt, Lease>,
-    put_aside: VecDeque<MessageId>,
+    leases: BTreeMap<Receipt, OpenOffer>,
+    put_aside: VecDeque<LetterId>,
     letters: usize,
     bytes: usize,
 }
@@ -107,21 +99,21 @@ pub struct Mailbox {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mail {
-    pub(crate) last: MessageId,
+    pub(crate) last: LetterId,
     pub(crate) last_receipt: Receipt,
     pub(crate) last_control: ControlId,
     #[serde(with = "crate::snapshot::pairs")]
-    letters: BTreeMap<MessageId, Held>,
+    letters: BTreeMap<LetterId, StoredLetter>,
     #[serde(with = "crate::snapshot::pairs")]
     boxes: BTreeMap<Principal, Mailbox>,
     #[serde(with = "crate::snapshot::pairs")]
-    client_ids: BTreeMap<(Principal, Key), MessageId>,
+    client_ids: BTreeMap<(Principal, Key), LetterId>,
     client_order: VecDeque<(Principal, Key)>,
 }
 
 impl Mail {
     /// The letter with this number, while somebody has not got it.
-    pub fn get(&self, id: MessageId) -> Option<&Held> {
+    pub fn get(&self, id: LetterId) -> Option<&StoredLetter> {
         self.letters.get(&id)
     }
 
@@ -131,7 +123,7 @@ impl Mail {
     }
 
     /// All letters that somebody has not got.
-    pub fn letters(&self) -> impl Iterator<Item = (MessageId, &Held)> {
+    pub fn letters(&self) -> impl Iterator<Item = (LetterId, &StoredLetter)> {
         self.letters.iter().map(|(id, held)| (*id, held))
     }
 
@@ -141,7 +133,7 @@ impl Mail {
     }
 
     /// The letter that this sender sent with this id of its own.
-    pub fn sent_as(&self, who: Principal, client_id: &Key) -> Option<MessageId> {
+    pub fn sent_as(&self, who: Principal, client_id: &Key) -> Option<LetterId> {
         self.client_ids.get(&(who, client_id.clone())).copied()
     }
 
@@ -159,7 +151,7 @@ impl Mail {
     pub(crate) fn queue(&mut self, to: Principal, from: Principal, control: Control, since: Timestamp) {
         self.last_control = ControlId(self.last_control.0 + 1);
         let mailbox = self.boxes.entry(to).or_default();
-        mailbox.controls.insert(self.last_control, Waiting { from, control, since });
+        mailbox.controls.insert(self.last_control, WaitingControl { from, control, since });
         if mailbox.controls.len() > CONTROLS_MAX {
             let least =
                 mailbox.controls.iter().max_by_key(|(id, one)| (one.control.urgency(), Reverse(**id)));
@@ -169,7 +161,7 @@ impl Mail {
         }
     }
 
-    fn remember(&mut self, who: Principal, client_id: Key, id: MessageId) {
+    fn remember(&mut self, who: Principal, client_id: Key, id: LetterId) {
         if self.client_order.len() >= CLIENT_IDS_MAX
             && let Some(oldest) = self.client_order.pop_front()
         {
@@ -180,7 +172,7 @@ impl Mail {
     }
 
     /// One box less has the letter.
-    fn let_go(&mut self, id: MessageId) -> usize {
+    fn let_go(&mut self, id: LetterId) -> usize {
         let Some(held) = self.letters.get_mut(&id) else { return 0 };
         let bytes = held.letter.text.len();
         held.boxes = held.boxes.saturating_sub(1);
@@ -203,37 +195,37 @@ impl Mailbox {
     }
 
     /// How often a letter was offered so far.
-    pub fn offers(&self, id: MessageId) -> u32 {
+    pub fn offers(&self, id: LetterId) -> u32 {
         self.offers.get(&id).copied().unwrap_or(0)
     }
 
     /// The open offer with this receipt.
-    pub fn lease(&self, receipt: Receipt) -> Option<&Lease> {
+    pub fn lease(&self, receipt: Receipt) -> Option<&OpenOffer> {
         self.leases.get(&receipt)
     }
 
     /// All open offers.
-    pub fn leases(&self) -> impl Iterator<Item = (Receipt, &Lease)> {
+    pub fn leases(&self) -> impl Iterator<Item = (Receipt, &OpenOffer)> {
         self.leases.iter().map(|(receipt, lease)| (*receipt, lease))
     }
 
     /// All control messages that wait or are being offered.
-    pub fn controls(&self) -> impl Iterator<Item = (ControlId, &Waiting)> {
+    pub fn controls(&self) -> impl Iterator<Item = (ControlId, &WaitingControl)> {
         self.controls.iter().map(|(id, waiting)| (*id, waiting))
     }
 
     /// The letters that wait and are not being offered, by sender, the oldest first.
-    pub fn waiting(&self) -> impl Iterator<Item = (Principal, &VecDeque<MessageId>)> {
+    pub fn waiting(&self) -> impl Iterator<Item = (Principal, &VecDeque<LetterId>)> {
         self.by_sender.iter().map(|(from, letters)| (*from, letters))
     }
 
     /// A control message that waits or is being offered.
-    pub fn control(&self, id: ControlId) -> Option<&Waiting> {
+    pub fn control(&self, id: ControlId) -> Option<&WaitingControl> {
         self.controls.get(&id)
     }
 
     /// Letters that were offered in vain too often.
-    pub fn put_aside(&self) -> impl Iterator<Item = MessageId> {
+    pub fn put_aside(&self) -> impl Iterator<Item = LetterId> {
         self.put_aside.iter().copied()
     }
 
@@ -248,10 +240,10 @@ impl Mailbox {
         self.by_sender.iter().map(|(who, letters)| (*who, letters.len()))
     }
 
-    pub(crate) fn all_letters(&self) -> impl Iterator<Item = MessageId> {
+    pub(crate) fn all_letters(&self) -> impl Iterator<Item = LetterId> {
         let offered = self.leases.values().flat_map(|lease| lease.letters.iter().copied());
         let waiting = self.by_sender.values().flatten().copied();
-        let mut all: Vec<MessageId> = waiting.chain(offered).chain(self.put_aside.iter().copied()).collect();
+        let mut all: Vec<LetterId> = waiting.chain(offered).chain(self.put_aside.iter().copied()).collect();
         all.sort_unstable();
         all.into_iter()
     }
@@ -266,7 +258,7 @@ impl Mailbox {
     pub(crate) fn waiting_controls(&self) -> impl Iterator<Item = ControlId> {
         let open: BTreeSet<ControlId> =
             self.leases.values().flat_map(|lease| lease.controls.iter().copied()).collect();
-        let can_go = |id: &ControlId, waiting: &Waiting| {
+        let can_go = |id: &ControlId, waiting: &WaitingControl| {
             open.is_empty() || (waiting.control.urgency() == MOST_URGENT && !open.contains(id))
         };
         let ready = self.controls.iter().filter(|(id, waiting)| can_go(id, waiting));
@@ -276,9 +268,9 @@ impl Mailbox {
     }
 
     /// The letters that wait, in the order in which they are offered.
-    pub(crate) fn in_order(&self, world: &World, who: Principal) -> impl Iterator<Item = MessageId> {
+    pub(crate) fn in_order(&self, world: &World, who: Principal) -> impl Iterator<Item = LetterId> {
         let leader = who.agent().map(|agent| leader_of(world, agent));
-        let mut heads: BTreeSet<(Class, MessageId, Principal)> = self
+        let mut heads: BTreeSet<(SenderRank, LetterId, Principal)> = self
             .by_sender
             .iter()
             .filter_map(|(from, letters)| Some((class(*from, leader), *letters.front()?, *from)))
@@ -295,7 +287,7 @@ impl Mailbox {
         })
     }
 
-    fn take_out(&mut self, from: Principal, id: MessageId) {
+    fn take_out(&mut self, from: Principal, id: LetterId) {
         if let Some(letters) = self.by_sender.get_mut(&from) {
             // Offers go in order: it is the first one, or next to it.
             if let Some(at) = letters.iter().position(|other| *other == id) {
@@ -307,7 +299,7 @@ impl Mailbox {
         }
     }
 
-    fn forget(&mut self, id: MessageId, bytes: usize) {
+    fn forget(&mut self, id: LetterId, bytes: usize) {
         self.letters = self.letters.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(bytes);
         self.offers.remove(&id);
@@ -318,11 +310,11 @@ impl Mailbox {
     }
 }
 
-fn class(from: Principal, leader: Option<Principal>) -> Class {
+fn class(from: Principal, leader: Option<Principal>) -> SenderRank {
     // What came through a file is signed by nobody: the system only carried it.
     match from {
-        Principal::Human => Class::Above,
-        Principal::Agent(_) if leader == Some(from) => Class::Above,
-        Principal::Agent(_) | Principal::System | Principal::Nobody => Class::Peer,
+        Principal::Human => SenderRank::Above,
+        Principal::Agent(_) if leader == Some(from) => SenderRank::Above,
+        Principal::Agent(_) | Principal::System | Principal::Nobody => SenderRank::Peer,
     }
 }

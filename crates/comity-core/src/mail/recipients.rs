@@ -13,13 +13,10 @@ use crate::world::World;
 pub enum Recipient {
     /// An agent by name or id.
     Agent(Box<str>),
-    /// The person.
     Human,
-    /// Everybody with this role.
     Role(Box<str>),
     /// Everybody in this team; in the sender's own without a name.
     Team(Option<Box<str>>),
-    /// Every agent.
     All,
 }
 

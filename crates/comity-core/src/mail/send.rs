@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Draft, Letter, MailEvent, MessageId, recipients};
+use super::{Letter, LetterDraft, LetterId, MailEvent, recipients};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::{
@@ -11,7 +11,7 @@ use crate::limits::{
 use crate::refusal::Refusal;
 use crate::world::World;
 
-pub(super) fn send(world: &World, who: Principal, draft: &Draft) -> Result<Vec<Event>, Refusal> {
+pub(super) fn send(world: &World, who: Principal, draft: &LetterDraft) -> Result<Vec<Event>, Refusal> {
     if let Some(client_id) = &draft.client_id
         && world.mail.sent_as(who, client_id).is_some()
     {
@@ -22,7 +22,7 @@ pub(super) fn send(world: &World, who: Principal, draft: &Draft) -> Result<Vec<E
     for one in &to {
         check_room(world, *one, draft.text.len())?;
     }
-    let id = MessageId(world.mail.last.0 + 1);
+    let id = LetterId(world.mail.last.0 + 1);
     let letter = Letter {
         id,
         to,
@@ -35,7 +35,7 @@ pub(super) fn send(world: &World, who: Principal, draft: &Draft) -> Result<Vec<E
     Ok(vec![Event::Mail(MailEvent::Sent { letter: Arc::new(letter), client_id: draft.client_id.clone() })])
 }
 
-fn check(draft: &Draft) -> Result<(), Refusal> {
+fn check(draft: &LetterDraft) -> Result<(), Refusal> {
     if draft.text.trim().is_empty() {
         return Err(Refusal::bad_input("the message is empty", "say something, with -m TEXT"));
     }
@@ -55,7 +55,7 @@ fn check(draft: &Draft) -> Result<(), Refusal> {
 }
 
 /// The thread that is named, that of the letter that is named, or a new one.
-fn thread(world: &World, who: Principal, draft: &Draft, id: MessageId) -> Result<Box<str>, Refusal> {
+fn thread(world: &World, who: Principal, draft: &LetterDraft, id: LetterId) -> Result<Box<str>, Refusal> {
     let Some(named) = draft.thread.as_deref() else { return Ok(id.to_string().into()) };
     if named.is_empty() || named.chars().count() > THREAD_CHARS_MAX || named.chars().any(char::is_control) {
         let problem = "this cannot be the name of a thread";

@@ -4,7 +4,7 @@
 //! Letters of one sender to one receiver keep their order in any case: a sender's class is looked up when letters are
 //! offered, so that all its letters have the same, and a box has one offer of letters open at a time.
 
-use super::{MailEvent, MessageId, Receipt, What};
+use super::{LetterId, MailEvent, OfferFilter, Receipt};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN, OFFERS_MAX};
@@ -13,9 +13,10 @@ use crate::time::Millis;
 use crate::world::World;
 
 /// Whether something waits for them that could be offered now.
-pub fn has_something(world: &World, who: Principal, what: What) -> bool {
+pub fn has_something(world: &World, who: Principal, what: OfferFilter) -> bool {
     world.mail.of(who).is_some_and(|mailbox| {
-        mailbox.can_offer_letters() || (what == What::All && mailbox.waiting_controls().next().is_some())
+        mailbox.can_offer_letters()
+            || (what == OfferFilter::All && mailbox.waiting_controls().next().is_some())
     })
 }
 
@@ -23,7 +24,7 @@ pub(super) fn take(
     world: &World,
     who: Principal,
     (bytes_max, letters_max): (usize, usize),
-    what: What,
+    what: OfferFilter,
     lease: Millis,
 ) -> Result<Vec<Event>, Refusal> {
     if !(MAIL_LEASE_MIN..=MAIL_LEASE_MAX).contains(&lease) {
@@ -32,10 +33,10 @@ pub(super) fn take(
     }
     let Some(mailbox) = world.mail.of(who) else { return Ok(vec![]) };
     let controls = match what {
-        What::All => mailbox.waiting_controls().take(CONTROLS_PER_OFFER_MAX).collect(),
-        What::Letters => vec![],
+        OfferFilter::All => mailbox.waiting_controls().take(CONTROLS_PER_OFFER_MAX).collect(),
+        OfferFilter::Letters => vec![],
     };
-    let mut letters: Vec<MessageId> = vec![];
+    let mut letters: Vec<LetterId> = vec![];
     if mailbox.can_offer_letters() {
         let mut room = bytes_max;
         for id in mailbox.in_order(world, who) {
@@ -87,8 +88,8 @@ pub(crate) fn lapse(world: &World, receipt: Receipt) -> Vec<Event> {
 fn returned(world: &World, to: Principal, receipt: Receipt) -> Vec<Event> {
     let Some(mailbox) = world.mail.of(to) else { return vec![] };
     let Some(lease) = mailbox.lease(receipt) else { return vec![] };
-    let in_vain = |id: &&MessageId| mailbox.offers(**id) >= OFFERS_MAX;
-    let hopeless: Vec<MessageId> = lease.letters.iter().filter(in_vain).copied().collect();
+    let in_vain = |id: &&LetterId| mailbox.offers(**id) >= OFFERS_MAX;
+    let hopeless: Vec<LetterId> = lease.letters.iter().filter(in_vain).copied().collect();
     let mut events = vec![Event::Mail(MailEvent::Returned { to, receipt })];
     if !hopeless.is_empty() {
         events.push(Event::Mail(MailEvent::PutAside { to, letters: hopeless }));
@@ -99,6 +100,6 @@ fn returned(world: &World, to: Principal, receipt: Receipt) -> Vec<Event> {
 /// What an agent that ends has not got: its senders are told.
 pub(crate) fn undelivered(world: &World, agent: AgentId) -> Option<Event> {
     let to = Principal::Agent(agent);
-    let letters: Vec<MessageId> = world.mail.of(to)?.all_letters().collect();
+    let letters: Vec<LetterId> = world.mail.of(to)?.all_letters().collect();
     Some(Event::Mail(MailEvent::Undelivered { to, letters }))
 }

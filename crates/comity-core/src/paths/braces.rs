@@ -44,13 +44,13 @@ pub(super) fn protect_commas(text: &str) -> String {
     safe
 }
 
-struct Group<'a> {
+struct BraceGroup<'a> {
     start: usize,
     end: usize,
     choices: Vec<&'a str>,
 }
 
-fn first_group(text: &str) -> Result<Option<Group<'_>>, Refusal> {
+fn first_group(text: &str) -> Result<Option<BraceGroup<'_>>, Refusal> {
     let (mut depth, mut start, mut choice) = (0_usize, 0, 0);
     let mut choices = Vec::new();
     let mut at = 0;
@@ -76,7 +76,7 @@ fn first_group(text: &str) -> Result<Option<Group<'_>>, Refusal> {
                 depth -= 1;
                 if depth == 0 {
                     choices.push(&text[choice..at]);
-                    return Ok(Some(Group { start, end: next, choices }));
+                    return Ok(Some(BraceGroup { start, end: next, choices }));
                 }
             }
             _ => {}

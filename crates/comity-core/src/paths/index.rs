@@ -12,20 +12,20 @@ use super::pattern::{Component, PathPattern};
 /// Patterns by id, ready to be asked which of them overlap another pattern.
 #[derive(Clone, Debug)]
 pub struct PatternIndex {
-    nodes: Vec<Node>,
+    nodes: Vec<IndexNode>,
     free: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct IndexNode {
     name: Box<str>,
     parent: u32,
     children: BTreeMap<Box<str>, u32>,
-    here: Vec<Entry>,
+    here: Vec<IndexEntry>,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct IndexEntry {
     id: u64,
     rest: Box<[Component]>,
 }
@@ -34,7 +34,7 @@ const ROOT: u32 = 0;
 
 impl Default for PatternIndex {
     fn default() -> Self {
-        PatternIndex { nodes: vec![Node::default()], free: Vec::new() }
+        PatternIndex { nodes: vec![IndexNode::default()], free: Vec::new() }
     }
 }
 
@@ -46,7 +46,7 @@ impl PatternIndex {
             for name in alternative.prefix() {
                 node = self.child_or_new(node, name);
             }
-            self.node_mut(node).here.push(Entry { id, rest: alternative.rest().into() });
+            self.node_mut(node).here.push(IndexEntry { id, rest: alternative.rest().into() });
         }
     }
 
@@ -109,14 +109,14 @@ impl PatternIndex {
                 None => return ControlFlow::Continue(()),
             }
         }
-        let reach = Reach::start(rest);
+        let reach = GlobReach::start(rest);
         self.visit_below(node, &reach, visit)
     }
 
     fn visit_below<B>(
         &self,
         node: u32,
-        reach: &Reach<'_>,
+        reach: &GlobReach<'_>,
         visit: &mut impl FnMut(u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         for (name, child) in &self.node(node).children {
@@ -146,7 +146,7 @@ impl PatternIndex {
         if let Some(child) = self.node(parent).children.get(name) {
             return *child;
         }
-        let node = Node { name: name.into(), parent, ..Node::default() };
+        let node = IndexNode { name: name.into(), parent, ..IndexNode::default() };
         let child = match self.free.pop() {
             Some(slot) => {
                 *self.node_mut(slot) = node;
@@ -164,41 +164,41 @@ impl PatternIndex {
     /// Takes away nodes that hold nothing any more.
     fn prune(&mut self, mut node: u32) {
         while node != ROOT && self.node(node).here.is_empty() && self.node(node).children.is_empty() {
-            let Node { name, parent, .. } = std::mem::take(self.node_mut(node));
+            let IndexNode { name, parent, .. } = std::mem::take(self.node_mut(node));
             self.node_mut(parent).children.remove(&name);
             self.free.push(node);
             node = parent;
         }
     }
 
-    fn node(&self, node: u32) -> &Node {
+    fn node(&self, node: u32) -> &IndexNode {
         &self.nodes[node as usize]
     }
 
-    fn node_mut(&mut self, node: u32) -> &mut Node {
+    fn node_mut(&mut self, node: u32) -> &mut IndexNode {
         &mut self.nodes[node as usize]
     }
 }
 
 /// How far the globs of a question can have got at a node below its prefix: a set of positions in them.
-struct Reach<'a> {
+struct GlobReach<'a> {
     globs: &'a [Component],
     /// Bit `i`: the components before `i` are used up. All bits where everything below is meant anyway.
     positions: u64,
     all: bool,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> GlobReach<'a> {
     fn start(globs: &'a [Component]) -> Self {
         // A plain path clashes with all below it, a directory holds it.
         let all = always_meets(globs);
-        let mut reach = Reach { globs, positions: 1, all };
+        let mut reach = GlobReach { globs, positions: 1, all };
         reach.skip_any_depth();
         reach
     }
 
-    fn step(&self, name: &str) -> Reach<'a> {
-        let mut next = Reach { globs: self.globs, positions: 0, all: self.all };
+    fn step(&self, name: &str) -> GlobReach<'a> {
+        let mut next = GlobReach { globs: self.globs, positions: 0, all: self.all };
         if self.all {
             return next;
         }

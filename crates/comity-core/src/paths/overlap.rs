@@ -67,20 +67,20 @@ pub(super) fn rests_overlap(rest: &[Component], names: &[&str], other: &[Compone
     let total = names.len() + other.len();
     debug_assert!(total < 128, "components are bounded, so that a row fits into its bits");
     let at = |j: usize| match j.checked_sub(names.len()) {
-        None => Step::Name(names[j]),
-        Some(k) => Step::of(&other[k]),
+        None => PatternStep::Name(names[j]),
+        Some(k) => PatternStep::of(&other[k]),
     };
     // Row by row: bit `j` says that `i` components of one and `j` of the other can have been used up together.
     let mut row: u128 = 1;
-    for x in rest.iter().map(Step::of) {
+    for x in rest.iter().map(PatternStep::of) {
         let mut next: u128 = 0;
         for j in 0..=total {
             if row & (1 << j) == 0 {
                 continue;
             }
             match (x, (j < total).then(|| at(j))) {
-                (Step::AnyDepth, None) => next |= 1 << j,
-                (Step::AnyDepth, Some(_)) | (_, Some(Step::AnyDepth)) => {
+                (PatternStep::AnyDepth, None) => next |= 1 << j,
+                (PatternStep::AnyDepth, Some(_)) | (_, Some(PatternStep::AnyDepth)) => {
                     next |= 1 << j;
                     row |= 1 << (j + 1);
                 }
@@ -94,32 +94,33 @@ pub(super) fn rests_overlap(rest: &[Component], names: &[&str], other: &[Compone
         row = next;
     }
     // One side is used up: what is left of the other must be able to stand for nothing.
-    let nothing_from = (0..total).rev().take_while(|j| matches!(at(*j), Step::AnyDepth)).last();
+    let nothing_from = (0..total).rev().take_while(|j| matches!(at(*j), PatternStep::AnyDepth)).last();
     row >> nothing_from.unwrap_or(total) != 0
 }
 
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum PatternStep<'a> {
     AnyDepth,
     Name(&'a str),
     Glob(&'a super::Segment),
 }
 
-impl<'a> Step<'a> {
-    fn of(component: &'a Component) -> Step<'a> {
+impl<'a> PatternStep<'a> {
+    fn of(component: &'a Component) -> PatternStep<'a> {
         match component {
-            Component::AnyDepth => Step::AnyDepth,
-            Component::Name(name) => Step::Name(name),
-            Component::Glob(segment) => Step::Glob(segment),
+            Component::AnyDepth => PatternStep::AnyDepth,
+            Component::Name(name) => PatternStep::Name(name),
+            Component::Glob(segment) => PatternStep::Glob(segment),
         }
     }
 
-    fn meets(self, other: Step<'_>) -> bool {
+    fn meets(self, other: PatternStep<'_>) -> bool {
         match (self, other) {
-            (Step::AnyDepth, _) | (_, Step::AnyDepth) => true,
-            (Step::Name(a), Step::Name(b)) => a == b,
-            (Step::Name(name), Step::Glob(glob)) | (Step::Glob(glob), Step::Name(name)) => glob.matches(name),
-            (Step::Glob(a), Step::Glob(b)) => a.intersects(b),
+            (PatternStep::AnyDepth, _) | (_, PatternStep::AnyDepth) => true,
+            (PatternStep::Name(a), PatternStep::Name(b)) => a == b,
+            (PatternStep::Name(name), PatternStep::Glob(glob))
+            | (PatternStep::Glob(glob), PatternStep::Name(name)) => glob.matches(name),
+            (PatternStep::Glob(a), PatternStep::Glob(b)) => a.intersects(b),
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::refusal::Refusal;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseRule {
-    /// Names differ by case.
     Exact,
     /// Names do not differ by case.
     Folded,
@@ -23,11 +22,11 @@ pub enum CaseRule {
 
 /// A path, a directory or a glob, in canonical form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PathPattern(Arc<Parts>);
+pub struct PathPattern(Arc<PatternParts>);
 
 /// Shared by all copies of a pattern: the same one is in the log, in both worlds and in their indexes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Parts {
+struct PatternParts {
     text: Box<str>,
     alternatives: Box<[Alternative]>,
 }
@@ -102,7 +101,7 @@ impl PathPattern {
             return None;
         }
         let only = Alternative { prefix: text.into(), rest: Box::default() };
-        Some(PathPattern(Arc::new(Parts { text: text.into(), alternatives: Box::new([only]) })))
+        Some(PathPattern(Arc::new(PatternParts { text: text.into(), alternatives: Box::new([only]) })))
     }
 
     /// Puts alternatives together; the text is made from them, so equal sets have equal text.
@@ -116,7 +115,7 @@ impl PathPattern {
                 format!("{{{}}}", texts.join(","))
             }
         };
-        PathPattern(Arc::new(Parts { text: text.into(), alternatives: alternatives.into() }))
+        PathPattern(Arc::new(PatternParts { text: text.into(), alternatives: alternatives.into() }))
     }
 
     /// The canonical text; equal patterns have equal text, and it parses to the same pattern.

@@ -6,10 +6,10 @@ use crate::refusal::Refusal;
 
 /// A glob within one path component.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Segment(Box<[Unit]>);
+pub struct Segment(Box<[GlobUnit]>);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Unit {
+enum GlobUnit {
     Char(char),
     AnyChar,
     AnyRun,
@@ -19,15 +19,15 @@ enum Unit {
 impl Segment {
     /// Reads a component that has glob characters; braces are expanded already.
     pub(crate) fn parse(text: &str) -> Result<Segment, Refusal> {
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<GlobUnit> = Vec::new();
         let mut rest = text.chars();
         while let Some(c) = rest.next() {
             let unit = match c {
-                '*' if units.last() == Some(&Unit::AnyRun) => continue,
-                '*' => Unit::AnyRun,
-                '?' => Unit::AnyChar,
+                '*' if units.last() == Some(&GlobUnit::AnyRun) => continue,
+                '*' => GlobUnit::AnyRun,
+                '?' => GlobUnit::AnyChar,
                 '[' => class(&mut rest, text)?,
-                other => Unit::Char(other),
+                other => GlobUnit::Char(other),
             };
             units.push(unit);
         }
@@ -39,8 +39,8 @@ impl Segment {
         self.0
             .iter()
             .map(|unit| match unit {
-                Unit::Char(c) => Some(*c),
-                Unit::AnyChar | Unit::AnyRun | Unit::OneOf(_) => None,
+                GlobUnit::Char(c) => Some(*c),
+                GlobUnit::AnyChar | GlobUnit::AnyRun | GlobUnit::OneOf(_) => None,
             })
             .collect()
     }
@@ -54,7 +54,7 @@ impl Segment {
             let next = name[at..].chars().next();
             match (self.0.get(unit), next) {
                 (None, None) => return true,
-                (Some(Unit::AnyRun), _) => {
+                (Some(GlobUnit::AnyRun), _) => {
                     retry = Some((unit, at));
                     unit += 1;
                     continue;
@@ -86,11 +86,11 @@ impl Segment {
             }
             match (a.get(i), b.get(j)) {
                 (None, None) => return true,
-                (Some(Unit::AnyRun), Some(Unit::AnyRun)) => open.extend([(i + 1, j), (i, j + 1)]),
-                (Some(Unit::AnyRun), Some(_)) => open.extend([(i + 1, j), (i, j + 1)]),
-                (Some(_), Some(Unit::AnyRun)) => open.extend([(i, j + 1), (i + 1, j)]),
-                (Some(Unit::AnyRun), None) => open.push((i + 1, j)),
-                (None, Some(Unit::AnyRun)) => open.push((i, j + 1)),
+                (Some(GlobUnit::AnyRun), Some(GlobUnit::AnyRun)) => open.extend([(i + 1, j), (i, j + 1)]),
+                (Some(GlobUnit::AnyRun), Some(_)) => open.extend([(i + 1, j), (i, j + 1)]),
+                (Some(_), Some(GlobUnit::AnyRun)) => open.extend([(i, j + 1), (i + 1, j)]),
+                (Some(GlobUnit::AnyRun), None) => open.push((i + 1, j)),
+                (None, Some(GlobUnit::AnyRun)) => open.push((i, j + 1)),
                 (Some(x), Some(y)) if x.meets(y) => open.push((i + 1, j + 1)),
                 _ => {}
             }
@@ -99,20 +99,20 @@ impl Segment {
     }
 }
 
-impl Unit {
+impl GlobUnit {
     fn accepts(&self, c: char) -> bool {
         match self {
-            Unit::Char(own) => *own == c,
-            Unit::AnyChar | Unit::AnyRun => true,
-            Unit::OneOf(ranges) => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)),
+            GlobUnit::Char(own) => *own == c,
+            GlobUnit::AnyChar | GlobUnit::AnyRun => true,
+            GlobUnit::OneOf(ranges) => ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)),
         }
     }
 
-    fn meets(&self, other: &Unit) -> bool {
+    fn meets(&self, other: &GlobUnit) -> bool {
         match (self, other) {
-            (Unit::Char(c), unit) | (unit, Unit::Char(c)) => unit.accepts(*c),
-            (Unit::AnyChar | Unit::AnyRun, _) | (_, Unit::AnyChar | Unit::AnyRun) => true,
-            (Unit::OneOf(a), Unit::OneOf(b)) => {
+            (GlobUnit::Char(c), unit) | (unit, GlobUnit::Char(c)) => unit.accepts(*c),
+            (GlobUnit::AnyChar | GlobUnit::AnyRun, _) | (_, GlobUnit::AnyChar | GlobUnit::AnyRun) => true,
+            (GlobUnit::OneOf(a), GlobUnit::OneOf(b)) => {
                 a.iter().any(|(from, to)| b.iter().any(|(start, end)| from <= end && start <= to))
             }
         }
@@ -120,7 +120,7 @@ impl Unit {
 }
 
 /// Reads what follows a `[` up to its `]`, as ranges that are sorted and do not touch.
-fn class(rest: &mut std::str::Chars<'_>, whole: &str) -> Result<Unit, Refusal> {
+fn class(rest: &mut std::str::Chars<'_>, whole: &str) -> Result<GlobUnit, Refusal> {
     let unclosed = || {
         Refusal::bad_pattern(
             whole,
@@ -161,12 +161,12 @@ fn class(rest: &mut std::str::Chars<'_>, whole: &str) -> Result<Unit, Refusal> {
     let ranges = if negated { complement(&ranges) } else { ranges };
     match ranges[..] {
         [] => Err(Refusal::bad_pattern(whole, "a class that no character is in", "leave the class out")),
-        [(from, to)] if from == to => Ok(Unit::Char(from)),
+        [(from, to)] if from == to => Ok(GlobUnit::Char(from)),
         // It could not be written down again: whichever came first would negate.
         [('!', '!'), ('^', '^')] => {
             Err(Refusal::bad_pattern(whole, "a class of ! and ^", "write it as {!,^}"))
         }
-        _ => Ok(Unit::OneOf(ranges.into())),
+        _ => Ok(GlobUnit::OneOf(ranges.into())),
     }
 }
 
@@ -216,10 +216,10 @@ impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for unit in &self.0 {
             match unit {
-                Unit::Char(c) => super::pattern::write_literal(f, *c)?,
-                Unit::AnyChar => f.write_str("?")?,
-                Unit::AnyRun => f.write_str("*")?,
-                Unit::OneOf(ranges) => write_class(f, ranges)?,
+                GlobUnit::Char(c) => super::pattern::write_literal(f, *c)?,
+                GlobUnit::AnyChar => f.write_str("?")?,
+                GlobUnit::AnyRun => f.write_str("*")?,
+                GlobUnit::OneOf(ranges) => write_class(f, ranges)?,
             }
         }
         Ok(())

@@ -2,14 +2,14 @@
 
 use super::RequestId;
 use super::authority::may_answer;
-use super::call::{Call, Class};
+use super::call::{ToolCall, ToolClass};
 use super::event::PermissionEvent;
 use super::pattern::{Pattern, allow_files};
-use super::request::{Request, State, unknown};
-use super::rules::{self, Effect, Scope};
+use super::request::{PermissionRequest, RequestState, unknown};
+use super::rules::{self, RuleEffect, RuleScope};
+use crate::checks::check_reason;
 use crate::ids::{ContentHash, Principal};
 use crate::limits::PERMISSION_KEPT;
-use crate::locks::check_reason;
 use crate::refusal::Refusal;
 use crate::world::World;
 
@@ -19,18 +19,15 @@ pub enum Answer {
     /// It may be done, once; the like of it from now on, if it is kept as a rule.
     Allow {
         /// The rule that is made of it.
-        kept: Option<Kept>,
+        kept: Option<KeptAnswer>,
     },
     /// It may not be done.
-    Deny {
-        /// Why.
-        reason: Option<Box<str>>,
-    },
+    Deny { reason: Option<Box<str>> },
 }
 
 /// How an answer is kept as a rule. No mode changes by it, and nobody else may do more than before unless that is said.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Kept {
+pub struct KeptAnswer {
     /// Whether all of the asker's team get it: a broadcast. Else it is for the asker alone.
     pub for_team: bool,
     /// What it is about; exactly this call, if not given.
@@ -57,7 +54,7 @@ pub(super) fn answer(
             let allowed = PermissionEvent::Allowed {
                 request: id,
                 by: who,
-                ground: super::Ground::Answer,
+                ground: super::AllowedBy::Answer,
                 keep: PERMISSION_KEPT,
             };
             // The answer first: the rule would settle the request, too, and it is the answer that was given.
@@ -72,25 +69,32 @@ pub(super) fn answer(
 }
 
 /// An answer that comes too late, or a second one, changes nothing.
-fn must_wait(world: &World, request: &Request) -> Result<(), Refusal> {
+fn must_wait(world: &World, request: &PermissionRequest) -> Result<(), Refusal> {
     let id = request.id;
     let problem = match &request.state {
-        State::Waiting { .. } if world.now < request.deadline => return Ok(()),
-        State::Waiting { .. } | State::Expired => {
+        RequestState::Waiting { .. } if world.now < request.deadline => return Ok(()),
+        RequestState::Waiting { .. } | RequestState::Expired => {
             format!("request {id} has expired: the answer comes too late")
         }
-        State::Allowed { by, .. } | State::Used { by, .. } => {
+        RequestState::Allowed { by, .. } | RequestState::Used { by, .. } => {
             format!("request {id} was allowed by {} already", world.name_of(*by))
         }
-        State::Denied { by, .. } => format!("request {id} was denied by {} already", world.name_of(*by)),
-        State::Lapsed => format!("request {id} was allowed already, and not used in time"),
-        State::Withdrawn { cause } => format!("request {id} was withdrawn: {cause}"),
+        RequestState::Denied { by, .. } => {
+            format!("request {id} was denied by {} already", world.name_of(*by))
+        }
+        RequestState::Lapsed => format!("request {id} was allowed already, and not used in time"),
+        RequestState::Withdrawn { cause } => format!("request {id} was withdrawn: {cause}"),
     };
     Err(Refusal::NotAllowed { problem, hint: "nothing has changed; the asker has to ask again".into() })
 }
 
 /// The rule that is made of an answer: this very call, or a pattern that has it in it.
-fn rule(world: &World, who: Principal, request: &Request, kept: &Kept) -> Result<PermissionEvent, Refusal> {
+fn rule(
+    world: &World,
+    who: Principal,
+    request: &PermissionRequest,
+    kept: &KeptAnswer,
+) -> Result<PermissionEvent, Refusal> {
     let call = &request.call;
     let pattern = match &kept.pattern {
         Some(pattern) if allows(pattern, call) => Some(pattern.clone()),
@@ -102,14 +106,14 @@ fn rule(world: &World, who: Principal, request: &Request, kept: &Kept) -> Result
     };
     let team = world.agents.get(request.asker).and_then(|agent| agent.profile.team.clone());
     let scope = match (kept.for_team, team) {
-        (false, _) => Scope::Agent(request.asker),
-        (true, Some(team)) => Scope::Team(team),
-        (true, None) => Scope::Below,
+        (false, _) => RuleScope::Agent(request.asker),
+        (true, Some(team)) => RuleScope::Team(team),
+        (true, None) => RuleScope::Below,
     };
-    rules::add(world, who, &scope, Effect::Allow, (&call.tool, call.class), pattern.as_ref())
+    rules::add(world, who, &scope, RuleEffect::Allow, (&call.tool, call.class), pattern.as_ref())
 }
 
-fn allows(pattern: &Pattern, call: &Call) -> bool {
+fn allows(pattern: &Pattern, call: &ToolCall) -> bool {
     match pattern {
         Pattern::Command(_) => pattern.allows_command(call),
         Pattern::Files(_) | Pattern::Absolute(_) => allow_files(std::iter::once(pattern), call),
@@ -117,20 +121,20 @@ fn allows(pattern: &Pattern, call: &Call) -> bool {
 }
 
 /// The pattern of exactly this call.
-fn exactly(call: &Call) -> Result<Option<Pattern>, Refusal> {
+fn exactly(call: &ToolCall) -> Result<Option<Pattern>, Refusal> {
     let cannot = || {
         let problem = "no rule can be made of this call alone: it is not one plain command, or not one file";
         Refusal::bad_input(problem, "allow it this once, or give a pattern")
     };
     let is_plain = |word: &str| !word.contains(['*', ' ', '\t', '\n']) && !word.contains(crate::redact::MARK);
     match call.class {
-        Class::Other => Ok(None),
-        Class::Shell => {
+        ToolClass::Other => Ok(None),
+        ToolClass::Shell => {
             let single = call.commands.as_ref().and_then(|commands| commands.single.as_ref());
             let words = single.filter(|words| words.iter().all(|word| is_plain(word))).ok_or_else(cannot)?;
             Ok(Some(Pattern::Command(words.clone())))
         }
-        Class::Edit | Class::Read => match (call.files(), &call.outside[..]) {
+        ToolClass::Edit | ToolClass::Read => match (call.files(), &call.outside[..]) {
             ([file], []) if call.is_all => Ok(Some(Pattern::Files(file.clone()))),
             ([], [path]) if call.is_all => Ok(Some(Pattern::Absolute(path.clone()))),
             _ => Err(cannot()),

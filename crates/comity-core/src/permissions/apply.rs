@@ -3,10 +3,10 @@
 use super::RequestId;
 use super::event::PermissionEvent;
 use super::modes::ModeSet;
-use super::plans::{Plan, PlanState};
-use super::request::{Hearing, Request, State};
-use super::rules::{Rule, Scope, applies};
-use crate::control::{self, Control, Verdict};
+use super::plans::{PlanState, SubmittedPlan};
+use super::request::{Hearing, PermissionRequest, RequestState};
+use super::rules::{Rule, RuleScope, applies};
+use crate::control::{self, Control, PermissionOutcome};
 use crate::deadlines::Due;
 use crate::ids::{AgentId, Principal};
 use crate::time::Timestamp;
@@ -17,34 +17,46 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
     match event.clone() {
         PermissionEvent::Asked { request: id, asker, call, to, wait, hearing } => {
             let (call, deadline) = (*call, now.plus(wait));
-            let state = State::Waiting { to };
-            world.permissions.insert(Request { id, asker, call, since: now, deadline, hearing, state });
+            let state = RequestState::Waiting { to };
+            world.permissions.insert(PermissionRequest {
+                id,
+                asker,
+                call,
+                since: now,
+                deadline,
+                hearing,
+                state,
+            });
             watch(world, id);
             tell_answerer(world, id, to);
         }
         PermissionEvent::Escalated { request, to } => {
-            change(world, request, State::Waiting { to });
+            change(world, request, RequestState::Waiting { to });
             tell_answerer(world, request, to);
         }
         PermissionEvent::Allowed { request, by, ground, keep } => {
-            change(world, request, State::Allowed { by, at: now, ground, until: now.plus(keep) });
-            tell(world, request, by, Verdict::Allowed, None);
+            change(world, request, RequestState::Allowed { by, at: now, ground, until: now.plus(keep) });
+            tell(world, request, by, PermissionOutcome::Allowed, None);
         }
         PermissionEvent::Denied { request, by, reason, keep } => {
             let why = Some(reason.clone());
-            change(world, request, State::Denied { by, reason, until: now.plus(keep) });
-            tell(world, request, by, Verdict::Denied, why);
+            change(world, request, RequestState::Denied { by, reason, until: now.plus(keep) });
+            tell(world, request, by, PermissionOutcome::Denied, why);
         }
         PermissionEvent::Expired { request } => {
-            change(world, request, State::Expired);
-            tell(world, request, Principal::System, Verdict::Expired, None);
+            change(world, request, RequestState::Expired);
+            tell(world, request, Principal::System, PermissionOutcome::Expired, None);
         }
-        PermissionEvent::Lapsed { request } => change(world, request, State::Lapsed),
-        PermissionEvent::Withdrawn { request, cause } => change(world, request, State::Withdrawn { cause }),
+        PermissionEvent::Lapsed { request } => change(world, request, RequestState::Lapsed),
+        PermissionEvent::Withdrawn { request, cause } => {
+            change(world, request, RequestState::Withdrawn { cause })
+        }
         PermissionEvent::Used { request, .. } => {
-            if let Some(State::Allowed { by, .. }) = world.permissions.get(request).map(|one| &one.state) {
+            if let Some(RequestState::Allowed { by, .. }) =
+                world.permissions.get(request).map(|one| &one.state)
+            {
                 let by = *by;
-                change(world, request, State::Used { by, at: now });
+                change(world, request, RequestState::Used { by, at: now });
             }
         }
         PermissionEvent::Passed { .. } => {}
@@ -65,7 +77,7 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
         }
         PermissionEvent::PlanSubmitted { plan: id, asker, file, content, to } => {
             let state = PlanState::Waiting { to };
-            world.permissions.insert_plan(Plan { id, asker, file, content, since: now, state });
+            world.permissions.insert_plan(SubmittedPlan { id, asker, file, content, since: now, state });
             show_plan(world, id, to);
         }
         PermissionEvent::PlanEscalated { plan: id, to } => {
@@ -100,15 +112,15 @@ pub(crate) fn apply(world: &mut World, event: &PermissionEvent) {
 }
 
 /// When time alone will change this request.
-fn deadline(request: &Request) -> Option<Timestamp> {
+fn deadline(request: &PermissionRequest) -> Option<Timestamp> {
     match &request.state {
-        State::Waiting { .. } => Some(request.deadline),
-        State::Allowed { until, .. } => Some(*until),
-        State::Used { .. }
-        | State::Denied { .. }
-        | State::Expired
-        | State::Lapsed
-        | State::Withdrawn { .. } => None,
+        RequestState::Waiting { .. } => Some(request.deadline),
+        RequestState::Allowed { until, .. } => Some(*until),
+        RequestState::Used { .. }
+        | RequestState::Denied { .. }
+        | RequestState::Expired
+        | RequestState::Lapsed
+        | RequestState::Withdrawn { .. } => None,
     }
 }
 
@@ -125,13 +137,19 @@ fn watch(world: &mut World, id: RequestId) {
     world.deadlines.set(Due::Permission(id), at);
 }
 
-fn change(world: &mut World, id: RequestId, state: State) {
+fn change(world: &mut World, id: RequestId, state: RequestState) {
     world.permissions.set(id, state);
     watch(world, id);
 }
 
 /// Puts the answer into the box of an asker that went on with something else: it comes before any letter.
-fn tell(world: &mut World, id: RequestId, by: Principal, decision: Verdict, reason: Option<Box<str>>) {
+fn tell(
+    world: &mut World,
+    id: RequestId,
+    by: Principal,
+    decision: PermissionOutcome,
+    reason: Option<Box<str>>,
+) {
     let Some(request) = world.permissions.get(id).filter(|request| request.hearing == Hearing::Told) else {
         return;
     };
@@ -160,7 +178,7 @@ fn show_plan(world: &mut World, id: RequestId, to: Principal) {
 
 /// What is said to a whole team is told to each of it.
 fn tell_team(world: &mut World, rule: &Rule) {
-    let Scope::Team(team) = &rule.scope else { return };
+    let RuleScope::Team(team) = &rule.scope else { return };
     let mut members: Vec<AgentId> =
         world.agents.live().map(|agent| agent.id).filter(|agent| applies(world, rule, *agent)).collect();
     members.sort_unstable();

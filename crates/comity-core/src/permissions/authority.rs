@@ -1,6 +1,5 @@
 //! Who may decide about whom. What an agent does not have it cannot hand to an agent that it starts.
 
-use crate::agents::Agent;
 use crate::ids::{AgentId, Principal};
 use crate::refusal::Refusal;
 use crate::roles::{Right, may};
@@ -14,7 +13,7 @@ pub fn answerer_of(world: &World, agent: AgentId) -> Principal {
         match leader_of(world, at) {
             Principal::Agent(leader) if leader == agent => break,
             Principal::Agent(leader) => {
-                if has_right(world, leader, Right::AnswerPermissions).is_ok() {
+                if may(world, Principal::Agent(leader), Right::AnswerPermissions).is_ok() {
                     return Principal::Agent(leader);
                 }
                 at = leader;
@@ -50,34 +49,6 @@ pub(super) fn may_decide_about(
             let (own, other) = (world.name_of(Principal::Agent(id)), world.name_of(Principal::Agent(agent)));
             no(format!("{own} does not lead {other}"))
         }
-        Principal::Agent(id) => has_right(world, id, right),
+        Principal::Agent(_) => may(world, who, right),
     }
-}
-
-/// Whether an agent has a right: by its role, and so do all that it was started by, up to the human.
-pub(super) fn has_right(world: &World, agent: AgentId, right: Right) -> Result<(), Refusal> {
-    may(world, Principal::Agent(agent), right)?;
-    for above in lineage(world, agent) {
-        let above = Principal::Agent(above);
-        if may(world, above, right).is_err() {
-            let own = world.name_of(Principal::Agent(agent));
-            return Err(Refusal::NotAllowed {
-                problem: format!("{own} was started by {}, which has no right to that", world.name_of(above)),
-                hint: "ask your leader or the human".into(),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The parents of an agent, the nearest first; a cycle ends the walk.
-pub(super) fn lineage(world: &World, agent: AgentId) -> Vec<AgentId> {
-    let mut above: Vec<AgentId> = Vec::new();
-    let parent = |id: AgentId| world.agents.get(id).and_then(|agent: &Agent| agent.profile.parent);
-    let mut at = agent;
-    while let Some(next) = parent(at).filter(|next| *next != agent && !above.contains(next)) {
-        above.push(next);
-        at = next;
-    }
-    above
 }

@@ -8,21 +8,13 @@ use crate::ids::AgentId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Colour {
-    /// Red.
     Red,
-    /// Orange.
     Orange,
-    /// Yellow.
     Yellow,
-    /// Green.
     Green,
-    /// Cyan.
     Cyan,
-    /// Blue.
     Blue,
-    /// Purple.
     Purple,
-    /// Pink.
     Pink,
 }
 

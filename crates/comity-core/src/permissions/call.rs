@@ -13,11 +13,10 @@ use crate::refusal::Refusal;
 /// One tool call, with the hash of its exact input.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Call {
-    /// The tool's name.
+pub struct ToolCall {
     pub tool: Box<str>,
     /// What kind of tool that is.
-    pub class: Class,
+    pub class: ToolClass,
     /// The hash of the tool's name and its exact input.
     pub hash: ContentHash,
     /// The input as people may see it: without secrets. Empty if it is too long, and once the request is settled.
@@ -29,10 +28,10 @@ pub struct Call {
     pub project: Option<ProjectId>,
     /// What it would write in projects.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub writes: Vec<File>,
+    pub writes: Vec<ProjectFile>,
     /// What it would read in projects.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub reads: Vec<File>,
+    pub reads: Vec<ProjectFile>,
     /// What it would write or read elsewhere, by absolute path without the first slash.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outside: Vec<PathPattern>,
@@ -48,24 +47,20 @@ pub struct Call {
 /// A file, a directory or a glob in a project.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
-    /// Which project.
+pub struct ProjectFile {
     pub project: ProjectId,
-    /// Its path there.
     pub path: PathPattern,
 }
 
 /// What kind of tool is called: rules that forbid hold for all tools of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Class {
+pub enum ToolClass {
     /// It runs a command line.
     Shell,
     /// It changes files that it names.
     Edit,
-    /// It looks at files.
     Read,
-    /// Nobody told us.
     Other,
 }
 
@@ -78,7 +73,6 @@ pub struct Commands {
     pub single: Option<Vec<Box<str>>>,
     /// The words of every command in it, wherever it stands; `None` for a word that only running would tell.
     pub parts: Vec<Vec<Option<Box<str>>>>,
-    /// Whether these are all.
     pub is_all: bool,
 }
 
@@ -98,11 +92,11 @@ const PROTECTED: [&str; 12] = [
     "**/.envrc",
 ];
 
-impl Call {
+impl ToolCall {
     /// Whether it only edits files of its project, none of them one that decides what agents may do.
     pub fn is_plain_edit(&self) -> bool {
-        let is_own = |file: &File| Some(file.project) == self.project && !is_protected(&file.path);
-        self.class == Class::Edit
+        let is_own = |file: &ProjectFile| Some(file.project) == self.project && !is_protected(&file.path);
+        self.class == ToolClass::Edit
             && self.is_all
             && self.outside.is_empty()
             && !self.writes.is_empty()
@@ -110,10 +104,10 @@ impl Call {
     }
 
     /// The files that a rule about its tool is about.
-    pub(super) fn files(&self) -> &[File] {
+    pub(super) fn files(&self) -> &[ProjectFile] {
         match self.class {
-            Class::Read => &self.reads,
-            Class::Shell | Class::Edit | Class::Other => &self.writes,
+            ToolClass::Read => &self.reads,
+            ToolClass::Shell | ToolClass::Edit | ToolClass::Other => &self.writes,
         }
     }
 

@@ -3,8 +3,8 @@
 use super::RequestId;
 use super::event::PermissionEvent;
 use super::plans::PlanState;
-use super::request::State;
-use super::rules::{Effect, Rule, Scope};
+use super::request::RequestState;
+use super::rules::{Rule, RuleEffect, RuleScope};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
@@ -12,8 +12,8 @@ use crate::world::World;
 /// Time ran out for a request: for an answer, or for using it.
 pub(crate) fn run_out(world: &World, request: RequestId) -> Vec<Event> {
     let event = match world.permissions.get(request).map(|request| &request.state) {
-        Some(State::Waiting { .. }) => PermissionEvent::Expired { request },
-        Some(State::Allowed { .. }) => PermissionEvent::Lapsed { request },
+        Some(RequestState::Waiting { .. }) => PermissionEvent::Expired { request },
+        Some(RequestState::Allowed { .. }) => PermissionEvent::Lapsed { request },
         _ => return vec![],
     };
     vec![Event::Permission(event)]
@@ -26,7 +26,8 @@ pub(crate) fn with_agent(world: &World, agent: AgentId, family: &[AgentId]) -> V
     let withdrawn = open.map(|one| PermissionEvent::Withdrawn { request: one.id, cause: cause.into() });
     let (gone, to) = (Principal::Agent(agent), Principal::Human);
     let asked = permissions.requests().filter(|request| {
-        matches!(request.state, State::Waiting { to } if to == gone) && !family.contains(&request.asker)
+        matches!(request.state, RequestState::Waiting { to } if to == gone)
+            && !family.contains(&request.asker)
     });
     let escalated = asked.map(|one| PermissionEvent::Escalated { request: one.id, to });
     let plans = permissions.plans.values().filter_map(|plan| match plan.state {
@@ -52,10 +53,10 @@ fn of_rule(rule: &Rule, ended: AgentId) -> Option<PermissionEvent> {
     let is_owner = rule.owner == Principal::Agent(ended);
     let removed = || PermissionEvent::RuleRemoved { rule: rule.id, text: rule.to_string().into() };
     match (&rule.scope, rule.effect) {
-        (Scope::Agent(only), _) if *only == ended => Some(removed()),
+        (RuleScope::Agent(only), _) if *only == ended => Some(removed()),
         _ if !is_owner => None,
-        (Scope::Below, _) | (_, Effect::Allow) => Some(removed()),
-        (Scope::Agent(_) | Scope::Team(_), Effect::Ask | Effect::Deny) => {
+        (RuleScope::Below, _) | (_, RuleEffect::Allow) => Some(removed()),
+        (RuleScope::Agent(_) | RuleScope::Team(_), RuleEffect::Ask | RuleEffect::Deny) => {
             Some(PermissionEvent::RulePassedOn { rule: rule.id, to: Principal::Human })
         }
     }

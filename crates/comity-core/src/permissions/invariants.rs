@@ -1,27 +1,27 @@
 //! What must be true of the permissions of every world.
 
 use super::plans::PlanState;
-use super::request::State;
+use super::request::RequestState;
 use super::verdict::next_settled;
 use crate::ids::{AgentId, Principal};
 use crate::world::World;
 
 /// Nobody who has ended asks, is asked or has rules; nobody waits for what is decided; numbers only grow.
-pub(crate) fn check(world: &World) -> Result<(), String> {
+pub fn check(world: &World) -> Result<(), String> {
     let lives = |id: AgentId| world.agents.get(id).is_some_and(|agent| agent.is_live());
     let is_there = |who: Principal| who.agent().is_none_or(lives);
     let permissions = &world.permissions;
     for request in permissions.requests() {
         let is_wrong = match &request.state {
-            State::Waiting { to } => {
+            RequestState::Waiting { to } => {
                 !lives(request.asker) || !is_there(*to) || *to == Principal::Agent(request.asker)
             }
-            State::Allowed { .. } => !lives(request.asker),
-            State::Used { .. }
-            | State::Denied { .. }
-            | State::Expired
-            | State::Lapsed
-            | State::Withdrawn { .. } => !request.call.input.is_empty(),
+            RequestState::Allowed { .. } => !lives(request.asker),
+            RequestState::Used { .. }
+            | RequestState::Denied { .. }
+            | RequestState::Expired
+            | RequestState::Lapsed
+            | RequestState::Withdrawn { .. } => !request.call.input.is_empty(),
         };
         if is_wrong || request.id.0 > permissions.last {
             return Err(format!("a request that must not be: {request:?}"));

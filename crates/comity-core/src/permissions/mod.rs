@@ -10,6 +10,7 @@ mod badge;
 mod call;
 mod ending;
 mod event;
+mod feature;
 mod invariants;
 mod modes;
 mod pattern;
@@ -23,30 +24,32 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agents::AgentEvent;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-pub use answer::{Answer, Kept};
-pub(crate) use apply::{apply, restore};
+pub use answer::{Answer, KeptAnswer};
+use apply::apply;
+pub(crate) use apply::restore;
 pub use authority::{answerer_of, may_answer};
 pub use badge::{Colour, colour_of};
-pub use call::{Call, Class, Commands, File};
+pub use call::{Commands, ProjectFile, ToolCall, ToolClass};
 pub(crate) use ending::{run_out, with_agent};
 pub use event::{PermissionAsk, PermissionEvent};
-pub(crate) use invariants::check;
+pub(crate) use feature::FOLLOW_UP;
+pub use invariants::check;
 pub use modes::mode_of;
 pub(crate) use modes::mode_of_role;
 pub use pattern::{Match, Pattern};
-pub use plans::{Plan, PlanAnswer, PlanState};
-pub use request::{Hearing, Request, State, is_answered, standing};
+pub use plans::{PlanAnswer, PlanState, SubmittedPlan};
+pub use request::{Hearing, PermissionRequest, RequestState, is_answered, standing};
 pub(crate) use request::{needs, waiting_for};
-pub use rules::{Effect, Rule, RuleId, Scope, applies};
+pub use rules::{Rule, RuleEffect, RuleId, RuleScope, applies};
 pub(crate) use table::PermissionFacts;
 pub use table::Permissions;
-pub(crate) use verdict::next_settled;
-pub use verdict::{Ground, Judgement, judge};
+pub use verdict::{AllowedBy, Judgement, judge};
 
 /// The number of a request or a plan; it only ever grows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -59,7 +62,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-pub(crate) fn decide(world: &World, who: Principal, ask: &PermissionAsk) -> Result<Vec<Event>, Refusal> {
+fn decide(world: &World, who: Principal, ask: &PermissionAsk) -> Result<Vec<Event>, Refusal> {
     let events = match ask {
         PermissionAsk::Request { call, wait, hearing } => {
             request::request(world, who, call, *wait, *hearing)?
@@ -81,7 +84,7 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &PermissionAsk) -> Resu
 }
 
 /// Whether this may change what the rules say to somebody who waits.
-pub(crate) fn may_settle(event: &Event) -> bool {
+fn may_settle(event: &Event) -> bool {
     match event {
         Event::Permission(event) => matches!(
             event,
@@ -91,7 +94,13 @@ pub(crate) fn may_settle(event: &Event) -> bool {
                 | PermissionEvent::ModeSet { .. }
                 | PermissionEvent::PlanApproved { .. }
         ),
-        Event::Team(_) | Event::AgentEnded { .. } => true,
+        Event::Team(_) | Event::Agent(AgentEvent::Ended { .. }) => true,
         _ => false,
     }
+}
+
+/// Forgets what agents had that nobody knows any more.
+pub(crate) fn forget_agents(world: &mut World) {
+    let agents = &world.agents;
+    world.permissions.forget(|agent| agents.get(agent).is_none());
 }

@@ -21,7 +21,8 @@ pub(super) struct ModeSet {
 /// human set it.
 pub fn mode_of(world: &World, agent: AgentId) -> Mode {
     let mut mode = Mode::Full;
-    for id in std::iter::once(agent).chain(super::authority::lineage(world, agent)) {
+    let above = world.agents.started_by(agent).map(|above| above.id);
+    for id in std::iter::once(agent).chain(above) {
         match world.permissions.modes.get(&id) {
             Some(set) if set.by == Principal::Human => return mode.min(set.mode),
             Some(set) => mode = mode.min(set.mode),

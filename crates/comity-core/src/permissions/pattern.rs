@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, Class, Commands, File};
+use super::call::{Commands, ProjectFile, ToolCall, ToolClass};
 use crate::ids::ProjectId;
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::paths::{CaseRule, PathPattern, covers, overlaps};
@@ -15,8 +15,7 @@ use crate::refusal::Refusal;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// Files of a project.
-    Files(File),
+    Files(ProjectFile),
     /// Files by absolute path, without the first slash.
     Absolute(PathPattern),
     /// The first words of a command. `*` stands for any characters of a word, and as the last one for any further words.
@@ -30,14 +29,13 @@ pub enum Match {
     No,
     /// It cannot be told without running the call.
     Maybe,
-    /// It is.
     Yes,
 }
 
 impl Pattern {
     /// The pattern that somebody wrote for tools of this kind.
     pub fn parse(
-        class: Class,
+        class: ToolClass,
         text: &str,
         project: Option<(ProjectId, CaseRule)>,
     ) -> Result<Pattern, Refusal> {
@@ -45,25 +43,25 @@ impl Pattern {
             return Err(Refusal::bad_pattern(text, "it is too long", "shorten it"));
         }
         match (class, text.strip_prefix('/'), project) {
-            (Class::Shell, _, _) => {
+            (ToolClass::Shell, _, _) => {
                 let words: Vec<Box<str>> = text.split_whitespace().map(Into::into).collect();
                 match words.is_empty() {
                     true => Err(Refusal::bad_pattern(text, "it has no words", "write it like: cargo test *")),
                     false => Ok(Pattern::Command(words)),
                 }
             }
-            (Class::Edit | Class::Read, Some(absolute), _) => {
+            (ToolClass::Edit | ToolClass::Read, Some(absolute), _) => {
                 PathPattern::parse(absolute, CaseRule::Exact).map(Pattern::Absolute)
             }
-            (Class::Edit | Class::Read, None, Some((project, case))) => {
-                PathPattern::parse(text, case).map(|path| Pattern::Files(File { project, path }))
+            (ToolClass::Edit | ToolClass::Read, None, Some((project, case))) => {
+                PathPattern::parse(text, case).map(|path| Pattern::Files(ProjectFile { project, path }))
             }
-            (Class::Edit | Class::Read, None, None) => Err(Refusal::bad_pattern(
+            (ToolClass::Edit | ToolClass::Read, None, None) => Err(Refusal::bad_pattern(
                 text,
                 "it is not known which repository it is about",
                 "go to the repository, or give an absolute path",
             )),
-            (Class::Other, _, _) => Err(Refusal::bad_pattern(
+            (ToolClass::Other, _, _) => Err(Refusal::bad_pattern(
                 text,
                 "a pattern is for tools that edit or read files, or run commands",
                 "leave the pattern out: the rule is about every call of the tool",
@@ -72,19 +70,19 @@ impl Pattern {
     }
 
     /// Whether a rule with this pattern allows a command. Files are allowed by all rules together.
-    pub(super) fn allows_command(&self, call: &Call) -> bool {
+    pub(super) fn allows_command(&self, call: &ToolCall) -> bool {
         let Pattern::Command(pattern) = self else { return false };
         let single = call.commands.as_ref().and_then(|commands| commands.single.as_ref());
         single.is_some_and(|words| allows(pattern, words))
     }
 
     /// Whether a rule with this pattern that is about tools of this kind forbids a call.
-    pub(super) fn forbids(&self, class: Class, call: &Call) -> Match {
+    pub(super) fn forbids(&self, class: ToolClass, call: &ToolCall) -> Match {
         let files = match class {
-            Class::Read => &call.reads,
-            Class::Shell | Class::Edit | Class::Other => &call.writes,
+            ToolClass::Read => &call.reads,
+            ToolClass::Shell | ToolClass::Edit | ToolClass::Other => &call.writes,
         };
-        let unknown = match call.is_all || class == Class::Read {
+        let unknown = match call.is_all || class == ToolClass::Read {
             true => Match::No,
             false => Match::Maybe,
         };
@@ -111,8 +109,8 @@ impl Pattern {
 }
 
 /// Whether all files of a call are within these patterns, taken together.
-pub(super) fn allow_files<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clone, call: &Call) -> bool {
-    let is_within = |file: &File| {
+pub(super) fn allow_files<'a>(patterns: impl Iterator<Item = &'a Pattern> + Clone, call: &ToolCall) -> bool {
+    let is_within = |file: &ProjectFile| {
         patterns.clone().any(|pattern| match pattern {
             Pattern::Files(own) => own.project == file.project && covers(&own.path, &file.path),
             Pattern::Absolute(_) | Pattern::Command(_) => false,

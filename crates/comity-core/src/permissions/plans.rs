@@ -17,18 +17,14 @@ use crate::world::World;
 /// One plan.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
-    /// Its number.
+pub struct SubmittedPlan {
     pub id: RequestId,
-    /// Whose it is.
     pub asker: AgentId,
     /// The file that it is in.
     pub file: Box<str>,
     /// What is in it. Empty once it is answered.
     pub content: Box<str>,
-    /// Since when.
     pub since: Timestamp,
-    /// Where it is.
     pub state: PlanState,
 }
 
@@ -37,49 +33,27 @@ pub struct Plan {
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanState {
     /// Somebody above has to say.
-    Waiting {
-        /// Who was asked.
-        to: Principal,
-    },
+    Waiting { to: Principal },
     /// Its author may go on.
     Approved {
-        /// Who said so.
         by: Principal,
-        /// In which mode.
         mode: Mode,
-        /// What was said besides.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         feedback: Option<Box<str>>,
     },
     /// Its author has to plan again.
-    Rejected {
-        /// Who said so.
-        by: Principal,
-        /// What has to change.
-        feedback: Box<str>,
-    },
+    Rejected { by: Principal, feedback: Box<str> },
     /// It needs no answer any more.
-    Withdrawn {
-        /// Why.
-        cause: Box<str>,
-    },
+    Withdrawn { cause: Box<str> },
 }
 
 /// What is said to a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlanAnswer {
     /// Its author may go on.
-    Approve {
-        /// In which mode.
-        mode: Mode,
-        /// What to mind.
-        feedback: Option<Box<str>>,
-    },
+    Approve { mode: Mode, feedback: Option<Box<str>> },
     /// Its author has to plan again.
-    Reject {
-        /// What has to change.
-        feedback: Box<str>,
-    },
+    Reject { feedback: Box<str> },
 }
 
 impl PlanState {

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestId;
 use super::authority::answerer_of;
-use super::call::Call;
+use super::call::ToolCall;
 use super::event::PermissionEvent;
-use super::verdict::{Ground, Judgement, judge};
+use super::verdict::{AllowedBy, Judgement, judge};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{
     PERMISSION_INPUT_BYTES_MAX, PERMISSION_WAIT_MAX, PERMISSION_WAIT_MIN, PERMISSIONS_PER_AGENT_MAX,
@@ -14,34 +14,28 @@ use crate::limits::{
 };
 use crate::refusal::Refusal;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{Need, Waits, What};
+use crate::wait_graph::{Need, WaitedFor, Waits};
 use crate::world::World;
 
 /// One request.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
-    /// Its number.
+pub struct PermissionRequest {
     pub id: RequestId,
-    /// Who asks.
     pub asker: AgentId,
-    /// For what.
-    pub call: Call,
-    /// Since when.
+    pub call: ToolCall,
     pub since: Timestamp,
     /// When it is too late for an answer.
     pub deadline: Timestamp,
     /// How the asker hears of it.
     pub hearing: Hearing,
-    /// Where it is.
-    pub state: State,
+    pub state: RequestState,
 }
 
 /// How the asker hears what became of its request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hearing {
-    /// It waits for it.
     Waits,
     /// It goes on with something else: it is told, and tries again.
     Told,
@@ -50,111 +44,105 @@ pub enum Hearing {
 /// Where a request is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
-pub enum State {
+pub enum RequestState {
     /// Somebody above has to say.
     Waiting {
-        /// Who was asked.
         to: Principal,
     },
     /// It may be done, once.
     Allowed {
-        /// Who said so.
         by: Principal,
-        /// When.
         at: Timestamp,
-        /// Why.
-        ground: Ground,
+        ground: AllowedBy,
         /// Until when it may stay unused.
         until: Timestamp,
     },
     /// It was allowed, and is done.
     Used {
-        /// Who had allowed it.
         by: Principal,
-        /// When it was used.
         at: Timestamp,
     },
     /// It may not be done.
     Denied {
-        /// Who said so.
         by: Principal,
-        /// Why.
         reason: Box<str>,
         /// Until when a repeat gets the same answer.
         until: Timestamp,
     },
-    /// Nobody answered in time.
     Expired,
     /// It was allowed, and not done in time.
     Lapsed,
     /// The asker needs no answer any more.
     Withdrawn {
-        /// Why.
         cause: Box<str>,
     },
 }
 
-impl State {
+impl RequestState {
     /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
-            State::Waiting { .. } => "waiting",
-            State::Allowed { .. } => "allowed",
-            State::Used { .. } => "used",
-            State::Denied { .. } => "denied",
-            State::Expired => "expired",
-            State::Lapsed => "lapsed",
-            State::Withdrawn { .. } => "withdrawn",
+            RequestState::Waiting { .. } => "waiting",
+            RequestState::Allowed { .. } => "allowed",
+            RequestState::Used { .. } => "used",
+            RequestState::Denied { .. } => "denied",
+            RequestState::Expired => "expired",
+            RequestState::Lapsed => "lapsed",
+            RequestState::Withdrawn { .. } => "withdrawn",
         }
     }
 
     /// Whether nothing can become of it any more.
     pub fn is_settled(&self) -> bool {
         match self {
-            State::Waiting { .. } | State::Allowed { .. } => false,
-            State::Used { .. }
-            | State::Denied { .. }
-            | State::Expired
-            | State::Lapsed
-            | State::Withdrawn { .. } => true,
+            RequestState::Waiting { .. } | RequestState::Allowed { .. } => false,
+            RequestState::Used { .. }
+            | RequestState::Denied { .. }
+            | RequestState::Expired
+            | RequestState::Lapsed
+            | RequestState::Withdrawn { .. } => true,
         }
     }
 }
 
 /// The request of this agent for exactly this call that still counts: it waits, may be used, or was denied lately.
-pub fn standing<'a>(world: &'a World, agent: AgentId, call: &Call) -> Option<&'a Request> {
+pub fn standing<'a>(world: &'a World, agent: AgentId, call: &ToolCall) -> Option<&'a PermissionRequest> {
     let request =
         world.permissions.newest(agent, call.hash).filter(|request| request.call.tool == call.tool)?;
     let counts = match &request.state {
-        State::Waiting { .. } => world.now < request.deadline,
+        RequestState::Waiting { .. } => world.now < request.deadline,
         // What a rule or a mode had allowed counts as long as it says so; an answer was about this very request.
-        State::Allowed { until, ground, .. } => {
+        RequestState::Allowed { until, ground, .. } => {
             let is_still_so = match ground {
-                Ground::Answer => true,
-                Ground::Rule(_) | Ground::Mode(_) | Ground::ReadsOnly => {
+                AllowedBy::Answer => true,
+                AllowedBy::Rule(_) | AllowedBy::Mode(_) | AllowedBy::ReadsOnly => {
                     matches!(judge(world, agent, call), Judgement::Allowed(_))
                 }
             };
             world.now < *until && is_still_so
         }
-        State::Denied { until, .. } => world.now < *until,
-        State::Used { .. } | State::Expired | State::Lapsed | State::Withdrawn { .. } => false,
+        RequestState::Denied { until, .. } => world.now < *until,
+        RequestState::Used { .. }
+        | RequestState::Expired
+        | RequestState::Lapsed
+        | RequestState::Withdrawn { .. } => false,
     };
     counts.then_some(request)
 }
 
 /// Whether there is something for who asked after `before`, which was its last request for the same.
-pub fn is_answered(world: &World, agent: AgentId, call: &Call, before: Option<RequestId>) -> bool {
+pub fn is_answered(world: &World, agent: AgentId, call: &ToolCall, before: Option<RequestId>) -> bool {
     if judge(world, agent, call) != Judgement::Escalated {
         return true;
     }
     let newest = world.permissions.newest(agent, call.hash);
     newest.is_some_and(|request| match &request.state {
-        State::Waiting { .. } => false,
-        State::Allowed { .. } | State::Denied { .. } => true,
-        State::Used { .. } | State::Expired | State::Lapsed | State::Withdrawn { .. } => {
-            Some(request.id) > before
-        }
+        RequestState::Waiting { .. } => false,
+        RequestState::Allowed { .. } | RequestState::Denied { .. } => true,
+        RequestState::Used { .. }
+        | RequestState::Expired
+        | RequestState::Lapsed
+        | RequestState::Withdrawn { .. } => Some(request.id) > before,
     })
 }
 
@@ -162,7 +150,7 @@ pub fn is_answered(world: &World, agent: AgentId, call: &Call, before: Option<Re
 pub(super) fn request(
     world: &World,
     who: Principal,
-    call: &Call,
+    call: &ToolCall,
     wait: Millis,
     hearing: Hearing,
 ) -> Result<Vec<PermissionEvent>, Refusal> {
@@ -175,7 +163,7 @@ pub(super) fn request(
     if standing(world, asker, call).is_some() || judge(world, asker, call) != Judgement::Escalated {
         return Ok(vec![]);
     }
-    let waiting = |request: &&Request| matches!(request.state, State::Waiting { .. });
+    let waiting = |request: &&PermissionRequest| matches!(request.state, RequestState::Waiting { .. });
     let own = world.permissions.requests_of(asker).filter(|request| !request.state.is_settled()).count();
     let all = world.permissions.requests().filter(waiting).count();
     if own >= PERMISSIONS_PER_AGENT_MAX || all >= PERMISSIONS_WAITING_MAX {
@@ -212,18 +200,18 @@ pub(crate) fn waiting_for(world: &World, who: Principal) -> impl Iterator<Item =
 /// Who waits for an answer, and of whom.
 fn awaited(world: &World) -> impl Iterator<Item = (AgentId, Principal)> {
     world.permissions.waiting().filter_map(|request| match (&request.state, request.hearing) {
-        (State::Waiting { to }, Hearing::Waits) => Some((request.asker, *to)),
+        (RequestState::Waiting { to }, Hearing::Waits) => Some((request.asker, *to)),
         _ => None,
     })
 }
 
 /// An answer has to come from an agent. People answer whatever else they do.
 fn answer_from(to: Principal) -> Option<Need<'static>> {
-    to.agent().map(|_| Need::of(What::Answer, [to]))
+    to.agent().map(|_| Need::of(WaitedFor::Answer, [to]))
 }
 
 /// The call is about to be made. This is the only way in which something becomes allowed.
-pub(super) fn take(world: &World, who: Principal, call: &Call) -> Result<Vec<PermissionEvent>, Refusal> {
+pub(super) fn take(world: &World, who: Principal, call: &ToolCall) -> Result<Vec<PermissionEvent>, Refusal> {
     let asker = must_be_agent(who)?;
     call.check()?;
     let judgement = judge(world, asker, call);
@@ -233,12 +221,12 @@ pub(super) fn take(world: &World, who: Principal, call: &Call) -> Result<Vec<Per
     }
     let request = standing(world, asker, call);
     match (request.map(|request| (request.id, &request.state)), judgement) {
-        (Some((request, State::Allowed { .. })), _) => {
+        (Some((request, RequestState::Allowed { .. })), _) => {
             Ok(vec![PermissionEvent::Used { request, hash: call.hash }])
         }
-        (Some((id, state @ State::Denied { .. })), _) => Err(no(world, id, state)),
+        (Some((id, state @ RequestState::Denied { .. })), _) => Err(no(world, id, state)),
         // Nothing changes: it need not be in the log.
-        (_, Judgement::Allowed(Ground::ReadsOnly)) => Ok(vec![]),
+        (_, Judgement::Allowed(AllowedBy::ReadsOnly)) => Ok(vec![]),
         (_, Judgement::Allowed(ground)) => Ok(vec![PermissionEvent::Passed {
             asker,
             tool: call.tool.clone(),
@@ -258,28 +246,32 @@ pub(super) fn take(world: &World, who: Principal, call: &Call) -> Result<Vec<Per
 }
 
 /// Why a request does not allow anything now.
-fn no(world: &World, id: RequestId, state: &State) -> Refusal {
+fn no(world: &World, id: RequestId, state: &RequestState) -> Refusal {
     let (reason, hint) = match state {
-        State::Waiting { to } => {
+        RequestState::Waiting { to } => {
             let to = world.name_of(*to);
             (format!("asked {to} (request {id}), and there is no answer yet"), "try again in a moment".into())
         }
-        State::Denied { by: Principal::System, reason, .. } => {
+        RequestState::Denied { by: Principal::System, reason, .. } => {
             (format!("request {id} was denied: {reason}"), "do it in another way".into())
         }
-        State::Denied { by, reason, .. } => {
+        RequestState::Denied { by, reason, .. } => {
             let by = world.name_of(*by);
             (format!("{by} denied request {id}: {reason}"), format!("do it in another way, or talk to {by}"))
         }
-        State::Expired => {
+        RequestState::Expired => {
             (format!("nobody answered request {id} in time"), "ask again, or do something else first".into())
         }
-        State::Lapsed => (format!("request {id} was allowed, but not used in time"), "ask again".into()),
-        State::Allowed { .. } => (format!("request {id} is allowed no more"), "ask again".into()),
-        State::Used { .. } => {
+        RequestState::Lapsed => {
+            (format!("request {id} was allowed, but not used in time"), "ask again".into())
+        }
+        RequestState::Allowed { .. } => (format!("request {id} is allowed no more"), "ask again".into()),
+        RequestState::Used { .. } => {
             (format!("request {id} was allowed once, and is used up"), "ask again for another time".into())
         }
-        State::Withdrawn { cause } => (format!("request {id} was withdrawn: {cause}"), "ask again".into()),
+        RequestState::Withdrawn { cause } => {
+            (format!("request {id} was withdrawn: {cause}"), "ask again".into())
+        }
     };
     Refusal::Denied { reason, hint }
 }

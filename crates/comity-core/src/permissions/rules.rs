@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::authority::{has_right, may_decide_about};
-use super::call::{Call, Class};
+use super::authority::may_decide_about;
+use super::call::{ToolCall, ToolClass};
 use super::event::PermissionEvent;
 use super::pattern::{Match, Pattern};
 use crate::ids::{AgentId, Principal};
 use crate::limits::{PERMISSION_RULES_MAX, PERMISSION_TOOL_BYTES_MAX};
 use crate::refusal::Refusal;
-use crate::roles::Right;
+use crate::roles::{Right, may};
 use crate::teams::leads;
 use crate::time::Timestamp;
 use crate::world::World;
@@ -24,8 +24,7 @@ pub struct RuleId(pub u64);
 /// What a rule says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// It may be done.
+pub enum RuleEffect {
     Allow,
     /// The leader is asked each time.
     Ask,
@@ -36,8 +35,7 @@ pub enum Effect {
 /// Whom a rule is for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// This agent alone.
+pub enum RuleScope {
     Agent(AgentId),
     /// All agents of a team.
     Team(Box<str>),
@@ -49,45 +47,41 @@ pub enum Scope {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Its number.
     pub id: RuleId,
-    /// Whose it is.
     pub owner: Principal,
-    /// Whom it is for.
-    pub scope: Scope,
-    /// What it says.
-    pub effect: Effect,
+    pub scope: RuleScope,
+    pub effect: RuleEffect,
     /// The tool; `*` is every tool.
     pub tool: Box<str>,
     /// What kind of tool that is.
-    pub class: Class,
+    pub class: ToolClass,
     /// What it is about; every call of the tool, if there is none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pattern: Option<Pattern>,
-    /// Since when.
     pub since: Timestamp,
 }
 
 /// The tool of a rule about every tool.
 const EVERY_TOOL: &str = "*";
 
-impl Effect {
+impl RuleEffect {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Effect::Allow => "allow",
-            Effect::Ask => "ask",
-            Effect::Deny => "deny",
+            RuleEffect::Allow => "allow",
+            RuleEffect::Ask => "ask",
+            RuleEffect::Deny => "deny",
         }
     }
 }
 
 impl Rule {
     /// Whether it is about a call that it would forbid. It holds for every tool of the same kind.
-    pub(super) fn forbids(&self, call: &Call) -> Match {
-        let same_kind = self.class == call.class && self.class != Class::Other;
+    pub(super) fn forbids(&self, call: &ToolCall) -> Match {
+        let same_kind = self.class == call.class && self.class != ToolClass::Other;
         // A command line that writes a file, or shows it, is like a tool that does.
-        let by_shell = call.class == Class::Shell && matches!(self.class, Class::Edit | Class::Read);
+        let by_shell =
+            call.class == ToolClass::Shell && matches!(self.class, ToolClass::Edit | ToolClass::Read);
         let is_about = self.tool == call.tool || &*self.tool == EVERY_TOOL || same_kind;
         match &self.pattern {
             None if is_about => Match::Yes,
@@ -98,7 +92,7 @@ impl Rule {
     }
 
     /// Whether it is about the tool of a call that it would allow: this one tool, by its name.
-    pub(super) fn allows_tool(&self, call: &Call) -> bool {
+    pub(super) fn allows_tool(&self, call: &ToolCall) -> bool {
         self.tool == call.tool || &*self.tool == EVERY_TOOL
     }
 }
@@ -123,12 +117,12 @@ impl fmt::Display for Rule {
 /// Whether a rule is for this agent: its owner stands above, and its scope has the agent in it.
 pub fn applies(world: &World, rule: &Rule, agent: AgentId) -> bool {
     let is_in_scope = match &rule.scope {
-        Scope::Agent(only) => *only == agent,
-        Scope::Team(team) => {
+        RuleScope::Agent(only) => *only == agent,
+        RuleScope::Team(team) => {
             let profile = world.agents.get(agent).map(|agent| &agent.profile);
             profile.is_some_and(|profile| profile.team.as_deref() == Some(team))
         }
-        Scope::Below => true,
+        RuleScope::Below => true,
     };
     is_in_scope
         && match rule.owner {
@@ -141,21 +135,21 @@ pub fn applies(world: &World, rule: &Rule, agent: AgentId) -> bool {
 pub(super) fn add(
     world: &World,
     who: Principal,
-    scope: &Scope,
-    effect: Effect,
-    (tool, class): (&str, Class),
+    scope: &RuleScope,
+    effect: RuleEffect,
+    (tool, class): (&str, ToolClass),
     pattern: Option<&Pattern>,
 ) -> Result<PermissionEvent, Refusal> {
     match (who, scope) {
-        (_, Scope::Agent(agent)) => {
+        (_, RuleScope::Agent(agent)) => {
             world.agents.living(*agent)?;
             may_decide_about(world, who, *agent, Right::AnswerPermissions)?;
         }
-        (Principal::Agent(id), Scope::Team(_) | Scope::Below) => {
-            has_right(world, id, Right::AnswerPermissions)?
+        (Principal::Agent(id), RuleScope::Team(_) | RuleScope::Below) => {
+            may(world, Principal::Agent(id), Right::AnswerPermissions)?
         }
-        (Principal::Human | Principal::System, Scope::Team(_) | Scope::Below) => {}
-        (Principal::Nobody, Scope::Team(_) | Scope::Below) => {
+        (Principal::Human | Principal::System, RuleScope::Team(_) | RuleScope::Below) => {}
+        (Principal::Nobody, RuleScope::Team(_) | RuleScope::Below) => {
             return Err(Refusal::Unproven { why: "a rule needs an owner".into() });
         }
     }
@@ -196,7 +190,9 @@ pub(super) fn remove(world: &World, who: Principal, id: RuleId) -> Result<Permis
     };
     match (who, rule.owner) {
         (Principal::Human, _) => {}
-        (Principal::Agent(own), owner) if who == owner => has_right(world, own, Right::AnswerPermissions)?,
+        (Principal::Agent(own), owner) if who == owner => {
+            may(world, Principal::Agent(own), Right::AnswerPermissions)?
+        }
         (_, Principal::Agent(owner)) => may_decide_about(world, who, owner, Right::AnswerPermissions)?,
         (_, Principal::Human | Principal::System | Principal::Nobody) => {
             return Err(Refusal::NotAllowed {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RequestId;
 use super::modes::ModeSet;
-use super::plans::{Plan, PlanState};
-use super::request::{Request, State};
+use super::plans::{PlanState, SubmittedPlan};
+use super::request::{PermissionRequest, RequestState};
 use super::rules::{Rule, RuleId};
 use crate::ids::{AgentId, ContentHash};
 use crate::limits::{PERMISSIONS_KEPT_MAX, PLANS_KEPT_MAX};
@@ -17,14 +17,14 @@ use crate::limits::{PERMISSIONS_KEPT_MAX, PLANS_KEPT_MAX};
 pub struct Permissions {
     /// The last number that was given, to a request, a plan or a rule.
     pub(super) last: u64,
-    requests: BTreeMap<RequestId, Request>,
+    requests: BTreeMap<RequestId, PermissionRequest>,
     /// The newest request of an agent for a call.
     newest: BTreeMap<(AgentId, ContentHash), RequestId>,
     /// How many requests are settled.
     settled: usize,
     pub(super) rules: BTreeMap<RuleId, Rule>,
     pub(super) modes: BTreeMap<AgentId, ModeSet>,
-    pub(super) plans: BTreeMap<RequestId, Plan>,
+    pub(super) plans: BTreeMap<RequestId, SubmittedPlan>,
 }
 
 /// The facts of [`Permissions`], for snapshots.
@@ -32,36 +32,36 @@ pub struct Permissions {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionFacts {
     last: u64,
-    requests: Vec<Request>,
+    requests: Vec<PermissionRequest>,
     rules: Vec<Rule>,
     modes: Vec<(AgentId, ModeSet)>,
-    plans: Vec<Plan>,
+    plans: Vec<SubmittedPlan>,
 }
 
 impl Permissions {
     /// The request with this number.
-    pub fn get(&self, id: RequestId) -> Option<&Request> {
+    pub fn get(&self, id: RequestId) -> Option<&PermissionRequest> {
         self.requests.get(&id)
     }
 
     /// All requests that are remembered, the oldest first.
-    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+    pub fn requests(&self) -> impl Iterator<Item = &PermissionRequest> {
         self.requests.values()
     }
 
     /// Those that wait for an answer, or to be used.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Request> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &PermissionRequest> {
         let any = self.requests.len() > self.settled;
         self.requests.values().filter(move |request| any && !request.state.is_settled())
     }
 
     /// All of one agent.
-    pub fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &Request> {
+    pub fn requests_of(&self, agent: AgentId) -> impl Iterator<Item = &PermissionRequest> {
         self.requests.values().filter(move |request| request.asker == agent)
     }
 
     /// The newest request of an agent for exactly this input.
-    pub fn newest(&self, agent: AgentId, hash: ContentHash) -> Option<&Request> {
+    pub fn newest(&self, agent: AgentId, hash: ContentHash) -> Option<&PermissionRequest> {
         self.newest.get(&(agent, hash)).and_then(|id| self.requests.get(id))
     }
 
@@ -76,11 +76,11 @@ impl Permissions {
     }
 
     /// All plans that are remembered, the oldest first.
-    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+    pub fn plans(&self) -> impl Iterator<Item = &SubmittedPlan> {
         self.plans.values()
     }
 
-    pub(super) fn insert(&mut self, request: Request) {
+    pub(super) fn insert(&mut self, request: PermissionRequest) {
         self.newest.insert((request.asker, request.call.hash), request.id);
         if request.state.is_settled() {
             self.settled += 1;
@@ -90,7 +90,7 @@ impl Permissions {
     }
 
     /// Changes the state of a request; of a settled one only what is worth remembering is kept.
-    pub(super) fn set(&mut self, id: RequestId, state: State) {
+    pub(super) fn set(&mut self, id: RequestId, state: RequestState) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         let was_settled = request.state.is_settled();
         request.state = state;
@@ -111,7 +111,7 @@ impl Permissions {
         }
     }
 
-    pub(super) fn insert_plan(&mut self, plan: Plan) {
+    pub(super) fn insert_plan(&mut self, plan: SubmittedPlan) {
         self.last = self.last.max(plan.id.0);
         self.plans.insert(plan.id, plan);
     }
@@ -119,7 +119,7 @@ impl Permissions {
     pub(super) fn set_plan(&mut self, id: RequestId, state: PlanState) {
         let Some(plan) = self.plans.get_mut(&id) else { return };
         (plan.state, plan.content) = (state, "".into());
-        let answered = |plan: &&Plan| !matches!(plan.state, PlanState::Waiting { .. });
+        let answered = |plan: &&SubmittedPlan| !matches!(plan.state, PlanState::Waiting { .. });
         while self.plans.values().filter(answered).count() > PLANS_KEPT_MAX
             && let Some(oldest) = self.plans.values().find(answered).map(|plan| plan.id)
         {

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::call::Call;
+use super::call::ToolCall;
 use super::event::PermissionEvent;
 use super::modes::mode_of;
 use super::pattern::{Match, allow_files};
-use super::request::State;
-use super::rules::{Effect, Rule, RuleId, applies};
+use super::request::RequestState;
+use super::rules::{Rule, RuleEffect, RuleId, applies};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
 use crate::limits::PERMISSION_KEPT;
@@ -17,10 +17,9 @@ use crate::world::World;
 /// Why something is allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ground {
+pub enum AllowedBy {
     /// Somebody above said so, to this very request.
     Answer,
-    /// A rule says so.
     Rule(RuleId),
     /// The agent's mode says so.
     Mode(Mode),
@@ -31,11 +30,9 @@ pub enum Ground {
 /// What is said to a call without asking anybody.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Judgement {
-    /// It may run.
-    Allowed(Ground),
+    Allowed(AllowedBy),
     /// It may not, and nobody is asked.
     Denied {
-        /// Why, as a sentence.
         reason: Box<str>,
     },
     /// Somebody above has to say.
@@ -43,10 +40,10 @@ pub enum Judgement {
 }
 
 /// Judges a call. The order of the rules, and how closely they fit, does not matter.
-pub fn judge(world: &World, agent: AgentId, call: &Call) -> Judgement {
+pub fn judge(world: &World, agent: AgentId, call: &ToolCall) -> Judgement {
     let mine: Vec<&Rule> = world.permissions.rules().filter(|rule| applies(world, rule, agent)).collect();
-    let with = |effect: Effect| mine.iter().copied().filter(move |rule| rule.effect == effect);
-    if let Some(rule) = with(Effect::Deny).find(|rule| rule.forbids(call) == Match::Yes) {
+    let with = |effect: RuleEffect| mine.iter().copied().filter(move |rule| rule.effect == effect);
+    if let Some(rule) = with(RuleEffect::Deny).find(|rule| rule.forbids(call) == Match::Yes) {
         let reason = format!("a rule of {} says no: {rule} (rule {})", world.name_of(rule.owner), rule.id);
         return Judgement::Denied { reason: reason.into() };
     }
@@ -57,24 +54,24 @@ pub fn judge(world: &World, agent: AgentId, call: &Call) -> Judgement {
             "you are in plan mode, and this was not proven to change nothing: submit your plan first";
         return Judgement::Denied { reason: reason.into() };
     }
-    if with(Effect::Deny).chain(with(Effect::Ask)).any(|rule| rule.forbids(call) != Match::No) {
+    if with(RuleEffect::Deny).chain(with(RuleEffect::Ask)).any(|rule| rule.forbids(call) != Match::No) {
         return Judgement::Escalated;
     }
-    if let Some(rule) = allowing(&with(Effect::Allow).collect::<Vec<_>>(), call) {
-        return Judgement::Allowed(Ground::Rule(rule));
+    if let Some(rule) = allowing(&with(RuleEffect::Allow).collect::<Vec<_>>(), call) {
+        return Judgement::Allowed(AllowedBy::Rule(rule));
     }
     match mode {
-        Mode::Full => Judgement::Allowed(Ground::Mode(mode)),
+        Mode::Full => Judgement::Allowed(AllowedBy::Mode(mode)),
         Mode::Plan | Mode::Ask | Mode::AcceptEdits if call.reads_only => {
-            Judgement::Allowed(Ground::ReadsOnly)
+            Judgement::Allowed(AllowedBy::ReadsOnly)
         }
-        Mode::AcceptEdits if call.is_plain_edit() => Judgement::Allowed(Ground::Mode(mode)),
+        Mode::AcceptEdits if call.is_plain_edit() => Judgement::Allowed(AllowedBy::Mode(mode)),
         Mode::Plan | Mode::Ask | Mode::AcceptEdits => Judgement::Escalated,
     }
 }
 
 /// The rule that allows the call; several may be needed for several files, then one of them.
-fn allowing(rules: &[&Rule], call: &Call) -> Option<RuleId> {
+fn allowing(rules: &[&Rule], call: &ToolCall) -> Option<RuleId> {
     let about: Vec<&Rule> = rules.iter().copied().filter(|rule| rule.allows_tool(call)).collect();
     let alone = about.iter().find(|rule| match &rule.pattern {
         None => true,
@@ -90,7 +87,7 @@ fn allowing(rules: &[&Rule], call: &Call) -> Option<RuleId> {
 /// The first request that need not wait any more, because rules or modes have changed.
 pub(crate) fn next_settled(world: &World) -> Option<Vec<Event>> {
     let waiting =
-        world.permissions.requests().filter(|request| matches!(request.state, State::Waiting { .. }));
+        world.permissions.requests().filter(|request| matches!(request.state, RequestState::Waiting { .. }));
     let mut settled = waiting.filter_map(|request| {
         let (request, by) = (request, Principal::System);
         let event = match judge(world, request.asker, &request.call) {

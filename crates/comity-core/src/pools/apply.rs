@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use super::event::{FreeCause, PlaceEnding, PoolEvent};
 use super::notices::PoolTold;
-use super::table::Pool;
-use super::{Place, PlaceState, PoolKind, Slot, SlotId, SlotState};
+use super::table::{Pool, Pools};
+use super::{PlaceState, PoolKind, QueuePlace, Slot, SlotId, SlotState};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{Principal, Ticket};
-use crate::notices::Told;
+use crate::notices::NoticeKind;
 use crate::world::World;
 
 /// Folds an event about pools into the world.
-pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
+pub(super) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
     let now = world.now;
     if let PoolEvent::Configured { pool, kind, capacity } = event {
         let table = &mut world.pools.by_name;
@@ -64,7 +64,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
                 let (owner, label) = (noted.owner, noted.label.clone());
                 let told =
                     PoolTold::Reopened { slot: pool.words(*slot, label.as_deref()), url: at.url.to_string() };
-                world.tell(owner, record.seq, Told::Pool(told));
+                world.tell(owner, record.seq, NoticeKind::Pool(told));
             }
         }
         PoolEvent::Freed { slot, owner, label, cause, .. } => {
@@ -75,7 +75,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             world.deadlines.set(Due::Slot(*slot), None);
             if is_news(cause) {
                 let told = PoolTold::Freed { slot: words, how: cause.words() };
-                world.tell(*owner, record.seq, Told::Pool(told));
+                world.tell(*owner, record.seq, NoticeKind::Pool(told));
             }
             forget_if_closed(world, event.pool());
         }
@@ -92,7 +92,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             pool.places.entry(*ticket).and_modify(|place| place.state = PlaceState::Reserved { until });
             world.deadlines.set(Due::Place(*ticket), Some(until));
             let told = PoolTold::Reserved { pool: event.pool().to_owned(), lasts: *lasts };
-            world.tell(*who, record.seq, Told::Pool(told));
+            world.tell(*who, record.seq, NoticeKind::Pool(told));
         }
         PoolEvent::ReservationLapsed { ticket, who, .. } => {
             pool.places.entry(*ticket).and_modify(|place| {
@@ -102,7 +102,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             pool.settle();
             world.deadlines.set(Due::Place(*ticket), None);
             let told = PoolTold::ReservationLapsed { pool: event.pool().to_owned(), in_line: true };
-            world.tell(*who, record.seq, Told::Pool(told));
+            world.tell(*who, record.seq, NoticeKind::Pool(told));
         }
         PoolEvent::PlaceLeft { ticket, ending, .. } => left(world, record, event.pool(), *ticket, ending),
         PoolEvent::HandedOver { slot, from, to, reason, .. } => {
@@ -115,11 +115,11 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             let (words, by) = (pool.words(*slot, label.as_deref()), world.name_of(record.by));
             if *from != record.by {
                 let told = PoolTold::Moved { slot: words.clone(), to: world.name_of(*to), by: by.clone() };
-                world.tell(*from, record.seq, Told::Pool(told));
+                world.tell(*from, record.seq, NoticeKind::Pool(told));
             }
             if *to != record.by {
                 let told = PoolTold::Given { slot: words, by, reason: reason.as_deref().map(Into::into) };
-                world.tell(*to, record.seq, Told::Pool(told));
+                world.tell(*to, record.seq, NoticeKind::Pool(told));
             }
             watch_slot(world, *slot);
         }
@@ -131,7 +131,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             });
             let told =
                 PoolTold::Shared { slot: pool.words(*slot, label.as_deref()), by: world.name_of(record.by) };
-            world.tell(*with, record.seq, Told::Pool(told));
+            world.tell(*with, record.seq, NoticeKind::Pool(told));
         }
         PoolEvent::ContextEntered { slot, context, who, .. } => {
             let maker = pool.maker_of(context).unwrap_or(*who);
@@ -141,7 +141,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &PoolEvent) {
             pool.context(context, *maker).admitted.insert(*to);
             if *to != record.by {
                 let told = PoolTold::Admitted { context: context.to_string(), by: world.name_of(record.by) };
-                world.tell(*to, record.seq, Told::Pool(told));
+                world.tell(*to, record.seq, NoticeKind::Pool(told));
             }
         }
         PoolEvent::Unshared { slot, with, .. } => {
@@ -179,7 +179,7 @@ fn queued(world: &mut World, record: &Record, event: &PoolEvent) {
     // A request is answered at once: what comes later is no part of its answer.
     let key = record.key.clone().filter(|_| wait.is_some());
     let (ticket, process) = (*ticket, *process);
-    pool.places.insert(ticket, Place { ticket, who: *who, since, state, lapses, process, key });
+    pool.places.insert(ticket, QueuePlace { ticket, who: *who, since, state, lapses, process, key });
     world.ticket = world.ticket.max(ticket);
     world.deadlines.set(Due::Place(ticket), deadline);
     for holder in asked {
@@ -193,14 +193,13 @@ fn ask_for_space(world: &mut World, seq: u64, name: &str, holder: Principal, wai
     pool.asked.entry(holder).or_insert(now);
     let (yours, share) = (pool.slots_of(holder).count(), pool.fair_share());
     // Whoever has not read the last one is not told again.
-    let is_same =
-        |what: &Told| matches!(what, Told::Pool(PoolTold::SpaceWanted { pool, .. }) if pool == name);
+    let is_same = |what: &NoticeKind| matches!(what, NoticeKind::Pool(PoolTold::SpaceWanted { pool, .. }) if pool == name);
     let agent = holder.agent().and_then(|agent| world.agents.get(agent));
     if agent.is_some_and(|agent| agent.notices.iter().any(|notice| is_same(&notice.what))) {
         return;
     }
     let told = PoolTold::SpaceWanted { pool: name.to_owned(), yours, share, waiter };
-    world.tell(holder, seq, Told::Pool(told));
+    world.tell(holder, seq, NoticeKind::Pool(told));
 }
 
 fn left(world: &mut World, record: &Record, name: &str, ticket: Ticket, ending: &PlaceEnding) {
@@ -231,7 +230,7 @@ fn left(world: &mut World, record: &Record, name: &str, ticket: Ticket, ending: 
         | PlaceEnding::Cancelled
         | PlaceEnding::AskerEnded => return,
     };
-    world.tell(place.who, record.seq, Told::Pool(told));
+    world.tell(place.who, record.seq, NoticeKind::Pool(told));
 }
 
 /// A closed pool is forgotten with its last slot.
@@ -247,8 +246,9 @@ fn watch_slot(world: &mut World, id: SlotId) {
     world.deadlines.set(Due::Slot(id), at);
 }
 
-/// Sets all deadlines again, after a restart.
-pub(crate) fn watch(world: &mut World) {
+/// Puts the pools back, with all deadlines.
+pub(crate) fn restore(world: &mut World, facts: Pools) {
+    world.pools = facts;
     let World { pools, deadlines, .. } = world;
     for pool in pools.iter() {
         for slot in pool.slots() {

@@ -9,9 +9,7 @@ use crate::time::Millis;
 /// A slot that somebody wants.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Take {
-    /// Of which pool.
     pub pool: Box<str>,
-    /// What for.
     pub label: Option<Box<str>>,
     /// How long to wait in the queue; `None` is refused at once when the pool is full.
     pub wait: Option<Millis>,
@@ -30,107 +28,79 @@ pub struct Take {
 pub enum PoolAsk {
     /// Sets what a pool has, as it is configured. Without capacity it is closed.
     Configure {
-        /// Its name.
         pool: Box<str>,
-        /// What its slots are.
         kind: PoolKind,
-        /// How many there are.
         capacity: usize,
     },
-    /// Takes a slot.
     Take(Box<Take>),
     /// Tells that a slot was opened.
     MarkOpened {
-        /// Which.
         slot: SlotId,
     },
     /// Tells where an open slot is.
     Note {
-        /// Which.
         slot: SlotId,
-        /// Where.
         at: Box<Whereabouts>,
         /// Whether it was lost with its browser, and is there again.
         reopened: bool,
     },
     /// Gives back one's own slot, or takes it away as the human.
     Free {
-        /// Which.
         slot: SlotId,
-        /// Why.
         reason: Option<Box<str>>,
     },
     /// Tells that a slot is gone.
     Lose {
-        /// Which.
         slot: SlotId,
-        /// How.
         loss: Loss,
     },
     /// Gives a slot more time.
     Extend {
-        /// Which.
         slot: SlotId,
         /// How long it lasts from now on.
         ttl: Millis,
     },
     /// Asks for space in a full pool, without waiting.
     Request {
-        /// In which.
         pool: Box<str>,
     },
     /// Takes back one's request or reservation.
     CancelRequest {
-        /// In which pool.
         pool: Box<str>,
     },
     /// Frees one's oldest slot for who waits, if one can spare it.
     Grant {
-        /// In which pool.
         pool: Box<str>,
     },
     /// Gives a slot to somebody else.
     HandOver {
-        /// Which.
         slot: SlotId,
-        /// To whom.
         to: Principal,
-        /// Why.
         reason: Option<Box<str>>,
     },
     /// Lets somebody else look at a slot.
     Share {
-        /// Which.
         slot: SlotId,
-        /// Whom.
         with: Principal,
     },
     /// Lets somebody look at it no more.
     Unshare {
-        /// Which.
         slot: SlotId,
-        /// Whom.
         with: Principal,
     },
     /// Puts a slot into a context with a name, and makes that if it is not there.
     EnterContext {
-        /// Which.
         slot: SlotId,
-        /// The name.
         context: Box<str>,
     },
     /// Lets somebody else into a context.
     Admit {
-        /// In which pool.
         pool: Box<str>,
-        /// The name.
         context: Box<str>,
-        /// Whom.
         whom: Principal,
     },
     /// Takes back a slot that was idle for so long, if that is fair by now.
     Reclaim {
-        /// Which.
         slot: SlotId,
         /// Since when nothing was done with it.
         idle: Millis,

@@ -19,13 +19,11 @@ use crate::world::World;
 /// A context with a name; it ends with its last slot.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Context {
-    /// Who made it.
+pub(crate) struct NamedContext {
     pub(crate) maker: Principal,
     /// Who else may come in.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub(crate) admitted: BTreeSet<Principal>,
-    /// What is in it.
     pub(crate) slots: BTreeSet<SlotId>,
 }
 

@@ -2,12 +2,12 @@
 
 use super::event::{FreeCause, Loss, PlaceEnding, PoolEvent};
 use super::table::Pool;
-use super::take::{find, only_comity};
+use super::take::find;
 use super::{Slot, SlotId, SlotState, Whereabouts, queue, rights};
+use crate::checks::{check_reason, only_comity};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal};
 use crate::limits::{RECLAIM_AFTER, RECLAIM_IDLE, SLOTS_KEPT_MIN};
-use crate::locks::check_reason;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;

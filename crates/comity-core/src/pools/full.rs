@@ -14,22 +14,17 @@ use crate::world::World;
 /// How full a pool is, as somebody sees it for whom there is no slot.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PoolUse {
-    /// Its name.
     pub pool: String,
     /// Whether its slots are tabs.
     #[serde(skip)]
     pub is_tabs: bool,
     /// How many slots are held or reserved.
     pub used: usize,
-    /// How many there are.
     pub capacity: usize,
     /// How many the caller has.
     pub own: usize,
-    /// How many others have.
     pub others: usize,
-    /// How many are reserved.
     pub reserved: usize,
-    /// How many wait.
     pub waiting: usize,
     /// The others who have some, by name.
     pub holders: Vec<String>,

@@ -7,9 +7,10 @@ mod apply;
 mod ask;
 mod contexts;
 mod event;
+mod feature;
 mod free;
 mod full;
-pub(crate) mod invariants;
+mod invariants;
 mod notices;
 mod queue;
 mod rights;
@@ -27,18 +28,21 @@ use crate::agents::Process;
 use crate::ids::{Key, Principal, Ticket};
 use crate::time::{Millis, Timestamp};
 
-pub(crate) use apply::{apply, watch};
+use apply::apply;
+pub(crate) use apply::restore;
 pub use ask::{PoolAsk, Take};
 pub use contexts::check_context;
 pub use event::{FreeCause, Loss, PlaceEnding, PoolEvent};
+pub(crate) use feature::FOLLOW_UP;
 pub use free::why_not_granted;
 pub(crate) use free::{ended_events, lapse_slot};
 pub use full::{PoolUse, full};
+pub use invariants::check;
 pub use notices::PoolTold;
-pub(crate) use queue::{cancel_wait, next_service, still_waiting, time_out};
+pub(crate) use queue::{cancel_wait, still_waiting, time_out};
 pub use rights::{TabUse, check_owner, check_use, check_viewer};
 pub use table::{Pool, Pools};
-pub(crate) use take::{decide, only_comity};
+use take::decide;
 pub(crate) use waits::{needs, waiting_for};
 
 /// The name of the pool of browser tabs.
@@ -55,7 +59,6 @@ pub struct SlotId(pub u64);
 pub enum PoolKind {
     /// Tabs: opened and closed by a driver.
     Tabs,
-    /// Just held.
     Lease,
 }
 
@@ -63,11 +66,8 @@ pub enum PoolKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
-    /// Its number.
     pub id: SlotId,
-    /// Whose it is.
     pub owner: Principal,
-    /// What for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub label: Option<Box<str>>,
     /// Where it is in its life.
@@ -99,7 +99,6 @@ pub struct Whereabouts {
     /// The name of the container, if it is shared on purpose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<Box<str>>,
-    /// Its address, without secrets.
     pub url: Box<str>,
 }
 
@@ -109,21 +108,17 @@ pub struct Whereabouts {
 pub enum SlotState {
     /// A driver is about to open it.
     Opening,
-    /// It is there.
     Open,
 }
 
 /// Somebody's place in the queue of a pool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct QueuePlace {
     /// Its number; smaller ones were there first.
     pub ticket: Ticket,
-    /// Whose it is.
     pub who: Principal,
-    /// Since when.
     pub since: Timestamp,
-    /// How it waits.
     pub state: PlaceState,
     /// How often a reservation of it has lapsed.
     #[serde(default)]
@@ -142,7 +137,6 @@ pub struct Place {
 pub enum PlaceState {
     /// The ask itself waits, and gets the slot.
     Waiting {
-        /// Until when at most.
         deadline: Timestamp,
         /// What the slot is for.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -154,10 +148,7 @@ pub enum PlaceState {
     /// It was asked for space; a slot will be reserved.
     Requested,
     /// A slot is kept for its owner.
-    Reserved {
-        /// Until then.
-        until: Timestamp,
-    },
+    Reserved { until: Timestamp },
 }
 
 impl PoolKind {
@@ -178,7 +169,7 @@ impl PoolKind {
     }
 }
 
-impl Place {
+impl QueuePlace {
     /// Whether it still waits for a slot.
     pub fn is_in_line(&self) -> bool {
         !self.is_reserved()

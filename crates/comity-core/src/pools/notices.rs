@@ -15,78 +15,37 @@ pub enum PoolTold {
     Freed {
         /// In words: the tab 7 ("docs").
         slot: String,
-        /// What happened to it.
         how: String,
     },
     /// A tab of this agent was lost with its browser, and is there again.
-    Reopened {
-        /// In words.
-        slot: String,
-        /// Its address.
-        url: String,
-    },
+    Reopened { slot: String, url: String },
     /// This agent has more than its share, and somebody waits.
     SpaceWanted {
-        /// In which pool.
         pool: String,
         /// How many slots this agent has.
         yours: usize,
         /// How many are its share.
         share: usize,
-        /// Who waits.
         waiter: String,
     },
     /// A slot is kept for this agent.
-    Reserved {
-        /// In which pool.
-        pool: String,
-        /// For how long.
-        lasts: Millis,
-    },
+    Reserved { pool: String, lasts: Millis },
     /// A reservation was not used in time.
     ReservationLapsed {
-        /// In which pool.
         pool: String,
         /// Whether this agent is still in line.
         in_line: bool,
     },
     /// A request is void, for the pool was closed.
-    Closed {
-        /// Which pool.
-        pool: String,
-    },
+    Closed { pool: String },
     /// This agent was let into a context.
-    Admitted {
-        /// Its name.
-        context: String,
-        /// By whom.
-        by: String,
-    },
+    Admitted { context: String, by: String },
     /// A slot came to this agent.
-    Given {
-        /// In words.
-        slot: String,
-        /// From whom.
-        by: String,
-        /// Why.
-        reason: Option<String>,
-    },
+    Given { slot: String, by: String, reason: Option<String> },
     /// A slot went from this agent to another.
-    Moved {
-        /// In words.
-        slot: String,
-        /// To whom.
-        to: String,
-        /// Who did it.
-        by: String,
-    },
+    Moved { slot: String, to: String, by: String },
     /// This agent may look at somebody else's slot.
-    Shared {
-        /// In words.
-        slot: String,
-        /// Whose it is.
-        by: String,
-    },
+    Shared { slot: String, by: String },
 }
 
 impl fmt::Display for PoolTold {

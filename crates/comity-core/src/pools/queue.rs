@@ -3,7 +3,7 @@
 use super::event::{PlaceEnding, PoolEvent};
 use super::table::Pool;
 use super::take::find;
-use super::{Place, PlaceState, SlotId};
+use super::{PlaceState, QueuePlace, SlotId};
 use crate::event::Event;
 use crate::ids::{Principal, Ticket};
 use crate::limits::{POOL_PLACES_MAX, SLOT_RESERVATION_TTL};
@@ -37,7 +37,7 @@ fn serve_head(world: &World, pool: &Pool) -> Option<Vec<Event>> {
     Some(vec![Event::Pool(taken), left(&pool.name, place, PlaceEnding::Granted { slot })])
 }
 
-pub(super) fn left(pool: &str, place: &Place, ending: PlaceEnding) -> Event {
+pub(super) fn left(pool: &str, place: &QueuePlace, ending: PlaceEnding) -> Event {
     Event::Pool(PoolEvent::PlaceLeft { pool: pool.into(), ticket: place.ticket, who: place.who, ending })
 }
 

@@ -3,10 +3,10 @@
 use super::event::PoolEvent;
 use super::table::Pool;
 use super::{PoolKind, Slot, SlotId, contexts, waits};
+use crate::checks::check_reason;
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::SLOT_VIEWERS_MAX;
-use crate::locks::check_reason;
 use crate::permissions::mode_of;
 use crate::refusal::Refusal;
 use crate::roles::Mode;

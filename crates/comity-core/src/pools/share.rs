@@ -33,7 +33,7 @@ impl Pool {
     }
 
     /// Those who wait and have no slot, the first in line first.
-    pub fn without_slot(&self) -> impl Iterator<Item = &super::Place> {
+    pub fn without_slot(&self) -> impl Iterator<Item = &super::QueuePlace> {
         self.in_line().filter(|place| self.slots_of(place.who).next().is_none())
     }
 }

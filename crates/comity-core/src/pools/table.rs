@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::contexts::Context;
-use super::{Place, PoolKind, Slot, SlotId};
+use super::contexts::NamedContext;
+use super::{PoolKind, QueuePlace, Slot, SlotId};
 use crate::agents::Process;
 use crate::display::quoted;
 use crate::ids::{AgentId, Principal, Ticket};
@@ -15,9 +15,7 @@ use crate::time::Timestamp;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
-    /// Its name.
     pub name: Box<str>,
-    /// What its slots are.
     pub kind: PoolKind,
     /// How many there may be.
     pub capacity: usize,
@@ -25,13 +23,13 @@ pub struct Pool {
     pub(crate) ceiling: usize,
     pub(crate) slots: BTreeMap<SlotId, Slot>,
     #[serde(with = "crate::snapshot::pairs")]
-    pub(crate) places: BTreeMap<Ticket, Place>,
+    pub(crate) places: BTreeMap<Ticket, QueuePlace>,
     /// Who was asked for space since somebody waits, and when first.
     #[serde(with = "crate::snapshot::pairs")]
     pub(crate) asked: BTreeMap<Principal, Timestamp>,
     /// Contexts with names that something is in.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub(crate) contexts: BTreeMap<Box<str>, Context>,
+    pub(crate) contexts: BTreeMap<Box<str>, NamedContext>,
 }
 
 /// All pools.
@@ -60,7 +58,7 @@ impl Pools {
     }
 
     /// The place with this number, and its pool.
-    pub fn place(&self, ticket: Ticket) -> Option<(&Pool, &Place)> {
+    pub fn place(&self, ticket: Ticket) -> Option<(&Pool, &QueuePlace)> {
         self.by_name.values().find_map(|pool| Some((pool, pool.places.get(&ticket)?)))
     }
 
@@ -106,8 +104,8 @@ impl Pool {
         }
     }
 
-    pub(super) fn context(&mut self, name: &str, maker: Principal) -> &mut Context {
-        let new = || Context { maker, admitted: BTreeSet::new(), slots: BTreeSet::new() };
+    pub(super) fn context(&mut self, name: &str, maker: Principal) -> &mut NamedContext {
+        let new = || NamedContext { maker, admitted: BTreeSet::new(), slots: BTreeSet::new() };
         self.contexts.entry(name.into()).or_insert_with(new)
     }
 
@@ -138,17 +136,17 @@ impl Pool {
     }
 
     /// Everybody in the queue, the first in line first, those with a reservation included.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &QueuePlace> {
         self.places.values()
     }
 
     /// Those who wait, the first in line first.
-    pub fn in_line(&self) -> impl Iterator<Item = &Place> {
+    pub fn in_line(&self) -> impl Iterator<Item = &QueuePlace> {
         self.places.values().filter(|place| place.is_in_line())
     }
 
     /// The place of a request of this owner, reserved or not; a process that waits has a place of its own.
-    pub fn place_of(&self, who: Principal) -> Option<&Place> {
+    pub fn place_of(&self, who: Principal) -> Option<&QueuePlace> {
         self.places.values().find(|place| place.who == who && place.process.is_none())
     }
 

@@ -4,21 +4,21 @@ use super::ask::{PoolAsk, Take};
 use super::event::{FreeCause, PlaceEnding, PoolEvent};
 use super::full::full;
 use super::table::Pool;
-use super::{Place, PoolKind, SlotId, contexts, free, queue, rights, waits};
+use super::{PoolKind, QueuePlace, SlotId, contexts, free, queue, rights, waits};
 use crate::agents::check_name;
-use crate::decide::Verdict;
+use crate::checks::{check_reason, only_comity};
+use crate::decide::AskResult;
 use crate::event::Event;
 use crate::ids::{Principal, Ticket};
 use crate::limits::{
     LEASE_TTL, LEASE_TTL_MAX, LEASE_TTL_MIN, POOL_CAPACITY_MAX, POOLS_MAX, WAIT_MAX, WAITS_PER_HOLDER_MAX,
 };
-use crate::locks::check_reason;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::world::World;
 
 /// Decides one ask about pools.
-pub(crate) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<Verdict, Refusal> {
+pub(super) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<AskResult, Refusal> {
     let done = match ask {
         PoolAsk::Take(wanted) => return take(world, who, wanted),
         PoolAsk::Configure { pool, kind, capacity } => configure(world, who, pool, *kind, *capacity)?,
@@ -39,7 +39,7 @@ pub(crate) fn decide(world: &World, who: Principal, ask: &PoolAsk) -> Result<Ver
         PoolAsk::Admit { pool, context, whom } => contexts::admit(world, who, pool, context, *whom)?,
         PoolAsk::Reclaim { slot, idle } => free::reclaim(world, who, *slot, *idle)?,
     };
-    Ok(Verdict::Done(done))
+    Ok(AskResult::Done(done))
 }
 
 pub(super) fn find<'a>(world: &'a World, name: &str) -> Result<&'a Pool, Refusal> {
@@ -57,16 +57,6 @@ pub(super) fn find<'a>(world: &'a World, name: &str) -> Result<&'a Pool, Refusal
             },
         }
     })
-}
-
-pub(crate) fn only_comity(who: Principal) -> Result<(), Refusal> {
-    match who {
-        Principal::System => Ok(()),
-        Principal::Human | Principal::Agent(_) | Principal::Nobody => Err(Refusal::NotAllowed {
-            problem: "only comity itself can tell that".into(),
-            hint: "free the slot instead".into(),
-        }),
-    }
 }
 
 fn configure(
@@ -109,7 +99,7 @@ fn configure(
     Ok(events)
 }
 
-fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal> {
+fn take(world: &World, who: Principal, wanted: &Take) -> Result<AskResult, Refusal> {
     let pool = find(world, &wanted.pool)?;
     let ttl = check_take(who, pool, wanted)?;
     let give = |ticket: Option<Ticket>| {
@@ -123,7 +113,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
             ticket,
         })
     };
-    let granted = |place: &Place| {
+    let granted = |place: &QueuePlace| {
         queue::left(&pool.name, place, PlaceEnding::Granted { slot: SlotId(world.pools.last.0 + 1) })
     };
     let own = pool.place_of(who);
@@ -132,10 +122,10 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
     }
     if let Some(place) = own.filter(|place| place.is_reserved()) {
         waits::check_given(world, pool, None, who)?;
-        return Ok(Verdict::Done(vec![granted(place), give(Some(place.ticket))]));
+        return Ok(AskResult::Done(vec![granted(place), give(Some(place.ticket))]));
     }
     if pool.free() > 0 {
-        return Ok(Verdict::Done(vec![give(None)]));
+        return Ok(AskResult::Done(vec![give(None)]));
     }
     // Beyond the capacity nothing is given for what is given up.
     let evicted = pool.oldest_of(who).filter(|_| wanted.evict_oldest && pool.used() <= pool.capacity);
@@ -144,7 +134,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
         let request = own.filter(|place| !place.is_blocking());
         events.extend(request.map(granted));
         events.push(give(request.map(|place| place.ticket)));
-        return Ok(Verdict::Done(events));
+        return Ok(AskResult::Done(events));
     }
     let Some(wait) = wanted.wait else { return Err(full(world, pool, who, None)) };
     let ticket = place_to_wait_at(world, who, pool, wanted)?;
@@ -159,7 +149,7 @@ fn take(world: &World, who: Principal, wanted: &Take) -> Result<Verdict, Refusal
         process: wanted.process,
         asked: pool.over_share(who),
     };
-    Ok(Verdict::Parked(ticket, Event::Pool(queued)))
+    Ok(AskResult::Parked(ticket, Event::Pool(queued)))
 }
 
 /// A page takes from nobody what its owner would have to give back, nor what is kept for its owner.
@@ -207,9 +197,9 @@ fn check_ttl(ttl: Millis) -> Result<(), Refusal> {
 
 /// Where the ask waits: where its owner's request was, else at the end.
 fn place_to_wait_at(world: &World, who: Principal, pool: &Pool, wanted: &Take) -> Result<Ticket, Refusal> {
-    let own: Vec<&Place> = pool.places().filter(|place| place.who == who).collect();
+    let own: Vec<&QueuePlace> = pool.places().filter(|place| place.who == who).collect();
     let request = own.iter().find(|place| !place.is_blocking());
-    let is_in_the_way = |place: &&&Place| {
+    let is_in_the_way = |place: &&&QueuePlace| {
         // One that it got for itself would be what its own command behind it waits for.
         let is_before = wanted.process.is_some() && place.process.is_none();
         let is_behind = request.is_some_and(|request| place.ticket > request.ticket);

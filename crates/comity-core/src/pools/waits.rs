@@ -1,11 +1,11 @@
 //! Who waits for whom by the queue of a pool.
 
 use super::table::Pool;
-use super::{Place, Slot, SlotId};
+use super::{QueuePlace, Slot, SlotId};
 use crate::agents::Process;
 use crate::ids::{Principal, Ticket};
 use crate::refusal::Refusal;
-use crate::wait_graph::{Need, Waits, What};
+use crate::wait_graph::{Need, WaitedFor, Waits};
 use crate::world::World;
 
 /// Adds what the asks of `who` that wait for a slot need, but for the one at `except`, and if a pool had another size.
@@ -19,7 +19,7 @@ pub(crate) fn needs<'a>(
     for pool in world.pools.iter() {
         let resized = resized.filter(|(name, _)| *name == &*pool.name);
         let capacity = resized.map_or(pool.capacity, |(_, capacity)| capacity);
-        let waiting = |place: &&Place| place.who == who && place.is_blocking();
+        let waiting = |place: &&QueuePlace| place.who == who && place.is_blocking();
         for place in pool.places().filter(waiting).filter(|place| Some(place.ticket) != except) {
             needs.extend(needs_at(pool, capacity, who, place.ticket));
         }
@@ -30,7 +30,7 @@ pub(crate) fn needs<'a>(
 fn needs_at(pool: &Pool, capacity: usize, who: Principal, ticket: Ticket) -> Vec<Need<'_>> {
     let before = pool.in_line().take_while(|place| place.ticket < ticket);
     let before = before.filter(|place| keeps_its_slot(place) && place.who != who).last();
-    let turn = before.map(|place| Need::of(What::Turn(pool), [place.who]));
+    let turn = before.map(|place| Need::of(WaitedFor::Turn(pool), [place.who]));
     slot_needed(pool, capacity).into_iter().chain(turn).collect()
 }
 
@@ -46,7 +46,7 @@ pub(super) fn check_waiting(
     let behind = pool.in_line().filter(|place| {
         process.is_none() && place.ticket > ticket && place.is_blocking() && place.who != who
     });
-    let behind = behind.map(|place| (place.who, Need::of(What::Turn(pool), [who])));
+    let behind = behind.map(|place| (place.who, Need::of(WaitedFor::Turn(pool), [who])));
     let waits = own.chain(behind).fold(Waits::of(world), |waits, (who, need)| waits.with(who, need));
     waits.check(who)
 }
@@ -56,13 +56,13 @@ pub(super) fn stuck_with<'a>(
     world: &'a World,
     pool: &'a Pool,
     capacity: usize,
-) -> impl Iterator<Item = &'a Place> {
+) -> impl Iterator<Item = &'a QueuePlace> {
     let waits = Waits::of(world).with_capacity(&pool.name, capacity);
     pool.in_line().filter(move |place| place.is_blocking() && waits.cycle(place.who).is_some())
 }
 
 /// Whether whoever waits here has to get on before its slot comes back; one that it gets for a process ends with that.
-fn keeps_its_slot(place: &Place) -> bool {
+fn keeps_its_slot(place: &QueuePlace) -> bool {
     place.is_blocking() && place.process.is_none()
 }
 
@@ -72,7 +72,7 @@ fn slot_needed(pool: &Pool, capacity: usize) -> Option<Need<'_>> {
     let by_themselves = pool.slots().filter(|slot| slot.process.is_some()).count() + pool.reserved();
     let count = (pool.used() + 1).saturating_sub(capacity).saturating_sub(by_themselves);
     let owners: Vec<Principal> = given_back(pool).map(|slot| slot.owner).collect();
-    (count > 0 && !owners.is_empty()).then(|| Need::several(What::Slot(pool), owners, count))
+    (count > 0 && !owners.is_empty()).then(|| Need::several(WaitedFor::Slot(pool), owners, count))
 }
 
 /// The slots that somebody has to give back.
@@ -96,7 +96,7 @@ pub(super) fn check_given(
         return Ok(());
     }
     let owners = others().filter(|slot| slot.process.is_none()).map(|slot| slot.owner);
-    let need = Need::several(What::Slot(pool), owners.chain([to]), count);
+    let need = Need::several(WaitedFor::Slot(pool), owners.chain([to]), count);
     let mut waits = Waits::of(world);
     for place in pool.in_line().filter(|place| place.is_blocking()) {
         waits = waits.with(place.who, need.clone());

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Refusal;
-use crate::display::visible;
+use crate::display::{shell_word, visible};
 use crate::ids::AgentId;
 use crate::locks::LockMode;
 use crate::time::Millis;
@@ -13,21 +13,17 @@ use crate::time::Millis;
 /// Somebody who stands in the way, as the refused one sees it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HolderView {
-    /// Name of the holder.
     pub holder: String,
     /// Its id, if it is an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// What it holds or waits for.
     pub path: String,
-    /// How it is held.
     pub mode: LockMode,
     /// Held, lapsed, orphaned, or waiting before the asker.
     pub state: &'static str,
-    /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// For how long already.
     pub age_ms: Millis,
     /// How long it lasts without a sign of life; nothing if its holder's process is watched.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +57,7 @@ impl fmt::Display for HolderView {
 pub(super) fn next_step(holders: &[HolderView], wait: &str) -> String {
     match holders.first() {
         Some(first) if first.state == "orphaned" => {
-            let path = &first.path;
+            let path = shell_word(&first.path);
             format!(
                 "take the work over: comity adopt {path}; put it aside: comity rescue {path} (its holder, its leader \
                  and the human may)"

@@ -4,14 +4,14 @@ use super::assign::{seek, take};
 use super::claim::{claim, claim_next, leader, must_own, not_to_be_had, start, unlock_events};
 use super::declare::{check_text, declare, link};
 use super::steer::{assign, review, steer};
-use super::{Act, ReturnCause, State, Task, TaskAsk, TaskEvent};
+use super::{ReturnCause, Task, TaskAct, TaskAsk, TaskEvent, TaskState};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::TASK_TEXT_BYTES_MAX;
 use crate::refusal::Refusal;
 use crate::world::World;
 
-pub(crate) fn decide(world: &World, who: Principal, ask: &TaskAsk) -> Result<Vec<Event>, Refusal> {
+pub(super) fn decide(world: &World, who: Principal, ask: &TaskAsk) -> Result<Vec<Event>, Refusal> {
     match ask {
         TaskAsk::Declare { project, tasks } => declare(world, who, *project, tasks),
         TaskAsk::Link { on, depends_on } => link(world, who, on, depends_on),
@@ -27,19 +27,22 @@ fn act(
     who: Principal,
     task: &Task,
     attempt: Option<u32>,
-    act: &Act,
+    act: &TaskAct,
 ) -> Result<Vec<Event>, Refusal> {
     match act {
-        Act::Claim => claim(world, who, task),
-        Act::Start { ttl } => start(world, who, task, attempt, *ttl),
-        Act::Done { evidence } => done(world, who, task, attempt, evidence),
-        Act::Fail { reason } => fail(world, who, task, attempt, reason),
-        Act::GiveBack => give_back(world, who, task, attempt),
-        Act::Accept | Act::SendBack { .. } => review(world, who, task, act),
-        Act::Assign { to } => assign(world, who, task, *to),
-        Act::Pause | Act::Resume | Act::Retry | Act::Reopen | Act::Skip | Act::Cancel => {
-            steer(world, who, task, act)
-        }
+        TaskAct::Claim => claim(world, who, task),
+        TaskAct::Start { ttl } => start(world, who, task, attempt, *ttl),
+        TaskAct::Done { evidence } => done(world, who, task, attempt, evidence),
+        TaskAct::Fail { reason } => fail(world, who, task, attempt, reason),
+        TaskAct::GiveBack => give_back(world, who, task, attempt),
+        TaskAct::Accept | TaskAct::SendBack { .. } => review(world, who, task, act),
+        TaskAct::Assign { to } => assign(world, who, task, *to),
+        TaskAct::Pause
+        | TaskAct::Resume
+        | TaskAct::Retry
+        | TaskAct::Reopen
+        | TaskAct::Skip
+        | TaskAct::Cancel => steer(world, who, task, act),
     }
 }
 
@@ -51,11 +54,11 @@ fn done(
     attempt: Option<u32>,
     evidence: &str,
 ) -> Result<Vec<Event>, Refusal> {
-    if let State::InReview { .. } = task.state {
+    if let TaskState::InReview { .. } = task.state {
         return Err(not_to_be_had(world, task));
     }
     must_own(world, who, task, attempt)?;
-    let State::Running { by, .. } = task.state else {
+    let TaskState::Running { by, .. } = task.state else {
         return Err(Refusal::NotAllowed {
             problem: format!("{} is {}: it was not started", task.id, task.status().word()),
             hint: format!("start it first with: comity task start {}", task.id),

@@ -10,18 +10,15 @@ use crate::time::Millis;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRef {
-    /// In which project.
     pub project: ProjectId,
-    /// Which.
     pub task: Box<str>,
 }
 
 /// A task that is to be declared.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Draft {
+pub struct TaskDraft {
     /// Its name; one is made if there is none.
     pub id: Option<Box<str>>,
-    /// What it is about.
     pub brief: Brief,
     /// What comes first: tasks that are there, or that are declared with it.
     pub depends_on: Vec<Box<str>>,
@@ -31,47 +28,27 @@ pub struct Draft {
 #[derive(Clone, PartialEq, Debug)]
 pub enum TaskAsk {
     /// Declares tasks, all or none, in any order.
-    Declare {
-        /// In which project.
-        project: ProjectId,
-        /// The tasks.
-        tasks: Vec<Draft>,
-    },
+    Declare { project: ProjectId, tasks: Vec<TaskDraft> },
     /// Lets a task wait for further ones.
-    Link {
-        /// Which.
-        on: TaskRef,
-        /// What comes first, too.
-        depends_on: Vec<Box<str>>,
-    },
+    Link { on: TaskRef, depends_on: Vec<Box<str>> },
     /// Claims the task that is most worth doing.
-    ClaimNext {
-        /// In which project.
-        project: ProjectId,
-    },
+    ClaimNext { project: ProjectId },
     /// Does something with one task.
     Act {
-        /// Which.
         on: TaskRef,
         /// The claim that the caller means; the present one, if nothing is said.
         attempt: Option<u32>,
-        /// What.
-        act: Act,
+        act: TaskAct,
     },
     /// The calling agent waits for work.
-    Seek {
-        /// In which project.
-        project: ProjectId,
-        /// How long at most.
-        wait: Millis,
-    },
+    Seek { project: ProjectId, wait: Millis },
     /// The calling agent waits no more: it takes what it was given, if something was.
     Take,
 }
 
 /// What can be done with a task.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Act {
+pub enum TaskAct {
     /// Takes it, if it is ready and nobody has it.
     Claim,
     /// Begins to work on it, with its files locked; takes it first, if nobody has it.
@@ -81,12 +58,10 @@ pub enum Act {
     },
     /// Says that it is done.
     Done {
-        /// What shows it.
         evidence: Box<str>,
     },
     /// Says that it cannot be done.
     Fail {
-        /// Why.
         reason: Box<str>,
     },
     /// Gives it back, for somebody else.
@@ -95,19 +70,14 @@ pub enum Act {
     Accept,
     /// Does not accept the work of somebody else.
     SendBack {
-        /// Why.
         reason: Box<str>,
     },
-    /// Gives it to somebody.
     Assign {
-        /// To whom.
         to: Principal,
     },
     /// Lets nobody work on it for now.
     Pause,
-    /// Lets it go on.
     Resume,
-    /// Tries again what failed.
     Retry,
     /// Takes an ended one back.
     Reopen,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{State, Task, TaskEvent, similar};
+use super::{Task, TaskEvent, TaskState, similar};
 use crate::agents::Agent;
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
@@ -12,19 +12,16 @@ use crate::limits::{TASK_START_MAX, WAIT_MAX};
 use crate::refusal::Refusal;
 use crate::roles::DEFAULT_ROLE;
 use crate::time::{Millis, Timestamp};
-use crate::wait_graph::{Need, Waits, What, is_waited_for, next_seeker_stuck};
+use crate::wait_graph::{Need, WaitedFor, Waits, is_waited_for, next_seeker_stuck};
 use crate::world::World;
 
 /// Tasks that are ready, and that nobody who is here is free for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opening {
-    /// In which project.
     pub project: ProjectId,
-    /// Who could do them.
     pub role: Box<str>,
     /// In which team, if it matters.
     pub team: Option<Box<str>>,
-    /// How many there are.
     pub tasks: usize,
     /// Whether the limit on agents lets one more be started.
     pub may_start: bool,
@@ -77,7 +74,8 @@ fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
     if world.tasks.ready.iter().any(anybody_could) {
         return None;
     }
-    let is_for_others = |task: &Task| matches!(task.state, State::InReview { .. } | State::Paused { .. });
+    let is_for_others =
+        |task: &Task| matches!(task.state, TaskState::InReview { .. } | TaskState::Paused { .. });
     if world.tasks.of(project).any(is_for_others) {
         return None;
     }
@@ -87,17 +85,18 @@ fn need_in(world: &World, project: ProjectId) -> Option<Need<'static>> {
         .filter(|task| task.project == project)
         .filter_map(|task| task.state.owner())
         .collect();
-    (!from.is_empty()).then(|| Need::of(What::Work, from))
+    (!from.is_empty()).then(|| Need::of(WaitedFor::Work, from))
 }
 
 /// Ends the wait of an agent for work that will never come.
-pub(crate) fn next_stuck(world: &World) -> Option<Event> {
+pub(super) fn next_stuck(world: &World) -> Option<Vec<Event>> {
     let (agent, cycle) = next_seeker_stuck(world)?;
-    Some(Event::Task(TaskEvent::GaveUp { agent, deadlock: Some(cycle.to_string().into()) }))
+    let deadlock = Some(cycle.to_string().into());
+    Some(vec![Event::Task(TaskEvent::GaveUp { agent, deadlock })])
 }
 
 /// The events that give the first task to the agent that was idle longest, or `None` when nothing can be given.
-pub(crate) fn next_assignment(world: &World) -> Option<Vec<Event>> {
+pub(super) fn next_assignment(world: &World) -> Option<Vec<Event>> {
     let mut free: Vec<(Timestamp, &Agent, ProjectId)> = free_agents(world).collect();
     if free.is_empty() {
         return None;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ReturnCause, Standing, State, Task, TaskEvent, similar};
+use super::{Readiness, ReturnCause, Task, TaskEvent, TaskState, similar};
 use crate::event::Event;
 use crate::ids::{AgentId, Principal, ProjectId};
 use crate::limits::TASK_ATTEMPTS_MAX;
@@ -18,7 +18,7 @@ pub(super) fn claim(world: &World, who: Principal, task: &Task) -> Result<Vec<Ev
     if task.is_taken() && task.state.owner() == Some(who) {
         return Ok(vec![]);
     }
-    if !matches!(task.state, State::Open { claim: None }) {
+    if !matches!(task.state, TaskState::Open { claim: None }) {
         return Err(not_to_be_had(world, task));
     }
     must_be_ready(world, task)?;
@@ -48,14 +48,14 @@ pub(super) fn start(
     attempt: Option<u32>,
     ttl: Millis,
 ) -> Result<Vec<Event>, Refusal> {
-    let is_free = matches!(task.state, State::Open { claim: None });
+    let is_free = matches!(task.state, TaskState::Open { claim: None });
     if !is_free || attempt.is_some_and(|attempt| attempt != task.attempt) {
         must_own(world, who, task, attempt)?;
     }
-    if matches!(task.state, State::Running { .. }) {
+    if matches!(task.state, TaskState::Running { .. }) {
         return Ok(vec![]);
     }
-    if !matches!(task.state, State::Open { .. }) {
+    if !matches!(task.state, TaskState::Open { .. }) {
         return Err(not_to_be_had(world, task));
     }
     let mut events = if is_free { claim(world, who, task)? } else { vec![] };
@@ -75,7 +75,8 @@ pub(super) fn start(
         .collect();
     let locks = if wants.is_empty() { vec![] } else { locks::lock_at_once(world, who, &wants)? };
     // A lock that was given up early, or one agent with two tasks, is no way around.
-    let runs = |other: &&Task| matches!(other.state, State::Running { .. }) && other.shares_files_with(task);
+    let runs =
+        |other: &&Task| matches!(other.state, TaskState::Running { .. }) && other.shares_files_with(task);
     if let Some(other) = world.tasks.owned().find(runs) {
         let owner = other.state.owner().map(|owner| world.name_of(owner)).unwrap_or_default();
         return Err(Refusal::NotAllowed {
@@ -90,7 +91,7 @@ pub(super) fn start(
 
 /// Ends the work of `owner` on a running task: its locks go. `who` did it.
 pub(super) fn unlock_events(world: &World, who: Principal, task: &Task) -> Vec<Event> {
-    let State::Running { by: owner, .. } = task.state else { return vec![] };
+    let TaskState::Running { by: owner, .. } = task.state else { return vec![] };
     let cause = || match who == owner {
         true => ReleaseCause::GivenBack,
         false => ReleaseCause::TakenAway { reason: Some(format!("the task {} was stopped", task.id).into()) },
@@ -125,13 +126,13 @@ fn must_be_ready(world: &World, task: &Task) -> Result<(), Refusal> {
     let awaited: Vec<String> = world
         .tasks
         .before(task)
-        .filter(|before| !matches!(before.state, State::Done { .. } | State::Skipped { .. }))
+        .filter(|before| !matches!(before.state, TaskState::Done { .. } | TaskState::Skipped { .. }))
         .map(|before| format!("{} ({})", before.id, before.status().word()))
         .collect();
     let hint = match task.standing {
-        Standing::Ready => return Ok(()),
-        Standing::Pending => "work on something else until then",
-        Standing::Blocked => "retry, reopen or skip what is in the way",
+        Readiness::Ready => return Ok(()),
+        Readiness::Pending => "work on something else until then",
+        Readiness::Blocked => "retry, reopen or skip what is in the way",
     };
     let problem = format!("{} has to wait for {}", task.id, awaited.join(", "));
     Err(Refusal::NotAllowed { problem, hint: hint.into() })
@@ -151,7 +152,7 @@ pub(crate) fn ended_events(world: &World, agent: AgentId) -> Vec<Event> {
     let from = Principal::Agent(agent);
     let lost = world.tasks.owned_by(from).map(|task| {
         let (on, attempt) = (task.name(), task.attempt);
-        let is_paused = matches!(task.state, State::Paused { .. });
+        let is_paused = matches!(task.state, TaskState::Paused { .. });
         if task.lost + 1 >= TASK_ATTEMPTS_MAX && !is_paused {
             let reason = format!("{TASK_ATTEMPTS_MAX} agents ended over it").into();
             return TaskEvent::Failed { on, by: from, attempt, reason, tell: leader(world, task, from) };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steer::may_steer;
-use super::{Brief, Draft, NewTask, Standing, State, Task, TaskEvent, TaskRef, graph, similar};
+use super::{Brief, NewTask, Readiness, Task, TaskDraft, TaskEvent, TaskRef, TaskState, graph, similar};
 use crate::agents::check_name;
 use crate::event::Event;
 use crate::ids::{Principal, ProjectId};
@@ -18,7 +18,7 @@ pub(super) fn declare(
     world: &World,
     who: Principal,
     project: ProjectId,
-    drafts: &[Draft],
+    drafts: &[TaskDraft],
 ) -> Result<Vec<Event>, Refusal> {
     check_count(world, drafts.len())?;
     drafts.iter().try_for_each(|draft| check_draft(world, draft))?;
@@ -55,7 +55,7 @@ pub(super) fn link(
     if task.state.owner() != Some(who) {
         may_steer(world, who, task)?;
     }
-    if !matches!(task.state, State::Open { .. } | State::Paused { .. }) {
+    if !matches!(task.state, TaskState::Open { .. } | TaskState::Paused { .. }) {
         return Err(super::claim::not_to_be_had(world, task));
     }
     let mut new: Vec<Box<str>> = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn link(
 }
 
 /// Gives each task its number and its name.
-fn name_all(world: &World, project: ProjectId, drafts: &[Draft]) -> Result<Vec<NewTask>, Refusal> {
+fn name_all(world: &World, project: ProjectId, drafts: &[TaskDraft]) -> Result<Vec<NewTask>, Refusal> {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
     for id in drafts.iter().filter_map(|draft| draft.id.as_deref()) {
         if let Some(there) = world.tasks.get(project, id) {
@@ -137,8 +137,8 @@ fn as_task(
         since: world.now,
         attempt: 1,
         lost: 0,
-        state: State::Open { claim: None },
-        standing: Standing::default(),
+        state: TaskState::Open { claim: None },
+        standing: Readiness::default(),
     }
 }
 
@@ -158,7 +158,7 @@ fn check_count(world: &World, count: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_draft(world: &World, draft: &Draft) -> Result<(), Refusal> {
+fn check_draft(world: &World, draft: &TaskDraft) -> Result<(), Refusal> {
     let Brief { title, description, role, team, files, .. } = &draft.brief;
     draft.id.as_deref().map_or(Ok(()), |id| check_name("a task's id", id))?;
     role.as_deref().map_or(Ok(()), |role| check_name("a role", role))?;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{State, Task};
+use super::{Task, TaskState};
 
 /// What the graph says of a task that nobody works on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Standing {
+pub enum Readiness {
     /// Something has to be done first.
     #[default]
     Pending,
@@ -27,37 +27,43 @@ pub(super) enum Signal {
 /// What a task means to those that depend on it. One that is blocked passes that on, unless somebody is at work on it.
 pub(super) fn signal(task: &Task) -> Signal {
     match &task.state {
-        State::Done { .. } | State::Skipped { .. } => Signal::Satisfied,
-        State::Failed { .. } | State::Cancelled { .. } => Signal::Hopeless,
-        State::Open { .. } | State::Paused { .. } if task.standing == Standing::Blocked => Signal::Hopeless,
-        State::Open { .. } | State::Paused { .. } | State::Running { .. } | State::InReview { .. } => {
-            Signal::Awaited
+        TaskState::Done { .. } | TaskState::Skipped { .. } => Signal::Satisfied,
+        TaskState::Failed { .. } | TaskState::Cancelled { .. } => Signal::Hopeless,
+        TaskState::Open { .. } | TaskState::Paused { .. } if task.standing == Readiness::Blocked => {
+            Signal::Hopeless
         }
+        TaskState::Open { .. }
+        | TaskState::Paused { .. }
+        | TaskState::Running { .. }
+        | TaskState::InReview { .. } => Signal::Awaited,
     }
 }
 
 /// The standing that follows from what comes first. One that is no longer remembered ended long ago.
-pub(super) fn standing(before: impl Iterator<Item = Signal>) -> Standing {
-    let mut standing = Standing::Ready;
+pub(super) fn standing(before: impl Iterator<Item = Signal>) -> Readiness {
+    let mut standing = Readiness::Ready;
     for signal in before {
         match signal {
             Signal::Satisfied => {}
-            Signal::Awaited => standing = Standing::Pending,
-            Signal::Hopeless => return Standing::Blocked,
+            Signal::Awaited => standing = Readiness::Pending,
+            Signal::Hopeless => return Readiness::Blocked,
         }
     }
     standing
 }
 
 /// The standing of every task, found the slow and obvious way: what is blocked is looked for until nothing is added.
-pub fn naive_standings(tasks: &BTreeMap<u64, Task>) -> BTreeMap<u64, Standing> {
+pub fn naive_standings(tasks: &BTreeMap<u64, Task>) -> BTreeMap<u64, Readiness> {
     let mut blocked: BTreeSet<u64> = BTreeSet::new();
     loop {
         let is_hopeless = |number: &u64| match tasks.get(number).map(|before| &before.state) {
-            Some(State::Failed { .. } | State::Cancelled { .. }) => true,
-            Some(State::Open { .. } | State::Paused { .. }) => blocked.contains(number),
+            Some(TaskState::Failed { .. } | TaskState::Cancelled { .. }) => true,
+            Some(TaskState::Open { .. } | TaskState::Paused { .. }) => blocked.contains(number),
             Some(
-                State::Done { .. } | State::Skipped { .. } | State::Running { .. } | State::InReview { .. },
+                TaskState::Done { .. }
+                | TaskState::Skipped { .. }
+                | TaskState::Running { .. }
+                | TaskState::InReview { .. },
             )
             | None => false,
         };
@@ -73,12 +79,12 @@ pub fn naive_standings(tasks: &BTreeMap<u64, Task>) -> BTreeMap<u64, Standing> {
     }
     let is_over = |number: &u64| {
         let state = tasks.get(number).map(|before| &before.state);
-        state.is_none_or(|state| matches!(state, State::Done { .. } | State::Skipped { .. }))
+        state.is_none_or(|state| matches!(state, TaskState::Done { .. } | TaskState::Skipped { .. }))
     };
     let standing = |task: &Task| match blocked.contains(&task.number) {
-        true => Standing::Blocked,
-        false if task.depends_on.iter().all(is_over) => Standing::Ready,
-        false => Standing::Pending,
+        true => Readiness::Blocked,
+        false if task.depends_on.iter().all(is_over) => Readiness::Ready,
+        false => Readiness::Pending,
     };
     tasks.iter().map(|(number, task)| (*number, standing(task))).collect()
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{State, Task, graph};
+use super::{Task, TaskState, graph};
 use crate::world::World;
 
-pub(crate) fn check(world: &World) -> Result<(), String> {
+/// Names the first thing about tasks that must not be, if there is one.
+pub fn check(world: &World) -> Result<(), String> {
     let tasks = world.tasks.all();
     if tasks.is_empty() {
         return Ok(());
@@ -18,7 +19,7 @@ pub(crate) fn check(world: &World) -> Result<(), String> {
     }
     owners_live(world)?;
     no_shared_files(tasks)?;
-    if let Some(given) = super::next_assignment(world) {
+    if let Some(given) = super::assign::next_assignment(world) {
         return Err(format!("somebody waits for work, and there is some: {given:?}"));
     }
     Ok(())
@@ -51,7 +52,7 @@ fn owners_live(world: &World) -> Result<(), String> {
 
 fn no_shared_files(tasks: &BTreeMap<u64, Task>) -> Result<(), String> {
     let running: Vec<&Task> =
-        tasks.values().filter(|task| matches!(task.state, State::Running { .. })).collect();
+        tasks.values().filter(|task| matches!(task.state, TaskState::Running { .. })).collect();
     for (at, task) in running.iter().enumerate() {
         if let Some(other) = running[at + 1..].iter().find(|other| other.shares_files_with(task)) {
             return Err(format!("{} and {} run on the same files", task.id, other.id));

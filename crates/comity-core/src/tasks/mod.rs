@@ -9,8 +9,9 @@ mod assign;
 mod claim;
 mod declare;
 mod event;
+mod feature;
 pub mod graph;
-pub(crate) mod invariants;
+mod invariants;
 mod notices;
 mod similar;
 mod steer;
@@ -25,17 +26,20 @@ use crate::paths::PathPattern;
 use crate::roles::DEFAULT_ROLE;
 use crate::time::Timestamp;
 
-pub(crate) use acts::decide;
-pub use ask::{Act, Draft, TaskAsk, TaskRef};
+use acts::decide;
+pub use ask::{TaskAct, TaskAsk, TaskDraft, TaskRef};
 pub use assign::{Opening, openings};
-pub(crate) use assign::{need, next_assignment, next_stuck, seekers};
+pub(crate) use assign::{need, seekers};
 pub(crate) use claim::{ended_events, unstarted_events};
 pub use event::{NewTask, ReturnCause, TaskEvent};
-pub use graph::Standing;
+pub(crate) use feature::{ASSIGNMENT, STUCK};
+pub use graph::Readiness;
+pub use invariants::check;
 pub use notices::TaskTold;
 pub use similar::{Likeness, likeness};
-pub use table::{Seeker, Tasks};
-pub(crate) use table::{TaskFacts, apply};
+pub(crate) use table::TaskFacts;
+use table::apply;
+pub use table::{Seeker, TaskTable};
 
 /// What a task is about, as it was declared.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -66,11 +70,8 @@ pub struct Brief {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// Before all others.
     Urgent,
-    /// Early.
     High,
-    /// As usual.
     #[default]
     Normal,
     /// When nothing else is to be done.
@@ -83,53 +84,42 @@ pub enum Priority {
 pub struct Task {
     /// A number that grows; an older task has a smaller one.
     pub number: u64,
-    /// In which project.
     pub project: ProjectId,
     /// Its name, unique in the project.
     pub id: Box<str>,
-    /// What it is about.
     pub brief: Brief,
     /// The numbers of the tasks that come first. One that is no longer remembered ended long ago.
     pub depends_on: BTreeSet<u64>,
-    /// Who declared it.
     pub creator: Principal,
-    /// Since when.
     pub since: Timestamp,
     /// The number of the present or next claim; an act of an earlier one is refused.
     pub attempt: u32,
     /// How many claimants were lost since it was declared, retried or reopened.
     pub lost: u32,
-    /// Where it is.
-    pub state: State,
+    pub state: TaskState,
     /// What the graph says of it, kept up to date.
     #[serde(skip)]
-    pub(crate) standing: Standing,
+    pub(crate) standing: Readiness,
 }
 
 /// Where a task is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
-pub enum State {
+pub enum TaskState {
     /// Nobody works on it: pending, ready or blocked, as the graph says.
     Open {
-        /// Who is going to.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         claim: Option<Claim>,
     },
-    /// Somebody works on it.
     Running {
-        /// Who.
         by: Principal,
-        /// Since when.
         since: Timestamp,
     },
     /// The work is there, and somebody else has to accept it.
     InReview {
-        /// Whose work.
         by: Principal,
         /// What shows that it is done.
         evidence: Box<str>,
-        /// Since when.
         since: Timestamp,
     },
     /// It is not to be worked on for now.
@@ -137,37 +127,27 @@ pub enum State {
         /// Who goes on with it later.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         owner: Option<Principal>,
-        /// Since when.
         since: Timestamp,
     },
     /// It was done. Final, unless it is reopened.
     Done {
-        /// Whose work.
         by: Principal,
-        /// What shows it.
         evidence: Box<str>,
-        /// When.
         at: Timestamp,
     },
     /// It was tried in vain; it can be retried.
     Failed {
-        /// Why.
         reason: Box<str>,
-        /// When.
         at: Timestamp,
     },
     /// It need not be done; what depends on it goes on. Final, unless it is reopened.
     Skipped {
-        /// Who said so.
         by: Principal,
-        /// When.
         at: Timestamp,
     },
     /// It is not wanted; what depends on it cannot go on. Final, unless it is reopened.
     Cancelled {
-        /// Who said so.
         by: Principal,
-        /// When.
         at: Timestamp,
     },
 }
@@ -176,9 +156,7 @@ pub enum State {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Who.
     pub by: Principal,
-    /// Since when.
     pub since: Timestamp,
     /// When it goes to somebody else, if it was given by code and is not started.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -187,20 +165,17 @@ pub struct Claim {
 
 /// Where a task is, in a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Status {
+pub enum TaskStatus {
     /// Something has to be done first.
     Pending,
-    /// It can be started.
     Ready,
     /// Something that has to be done first failed or was cancelled.
     Blocked,
-    /// Somebody works on it.
     Running,
     /// Somebody has to accept the work.
     InReview,
     /// It is not to be worked on for now.
     Paused,
-    /// It was done.
     Done,
     /// It was tried in vain.
     Failed,
@@ -210,34 +185,34 @@ pub enum Status {
     Cancelled,
 }
 
-impl Status {
+impl TaskStatus {
     /// All, in the order of a board.
-    pub const ALL: [Status; 10] = [
-        Status::Pending,
-        Status::Ready,
-        Status::Blocked,
-        Status::Running,
-        Status::InReview,
-        Status::Paused,
-        Status::Done,
-        Status::Failed,
-        Status::Skipped,
-        Status::Cancelled,
+    pub const ALL: [TaskStatus; 10] = [
+        TaskStatus::Pending,
+        TaskStatus::Ready,
+        TaskStatus::Blocked,
+        TaskStatus::Running,
+        TaskStatus::InReview,
+        TaskStatus::Paused,
+        TaskStatus::Done,
+        TaskStatus::Failed,
+        TaskStatus::Skipped,
+        TaskStatus::Cancelled,
     ];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Status::Pending => "pending",
-            Status::Ready => "ready",
-            Status::Blocked => "blocked",
-            Status::Running => "running",
-            Status::InReview => "in review",
-            Status::Paused => "paused",
-            Status::Done => "done",
-            Status::Failed => "failed",
-            Status::Skipped => "skipped",
-            Status::Cancelled => "cancelled",
+            TaskStatus::Pending => "pending",
+            TaskStatus::Ready => "ready",
+            TaskStatus::Blocked => "blocked",
+            TaskStatus::Running => "running",
+            TaskStatus::InReview => "in review",
+            TaskStatus::Paused => "paused",
+            TaskStatus::Done => "done",
+            TaskStatus::Failed => "failed",
+            TaskStatus::Skipped => "skipped",
+            TaskStatus::Cancelled => "cancelled",
         }
     }
 }
@@ -254,61 +229,61 @@ impl Priority {
     }
 }
 
-impl State {
+impl TaskState {
     /// Whether nothing follows, unless it is reopened.
     pub fn is_terminal(&self) -> bool {
-        matches!(self, State::Done { .. } | State::Skipped { .. } | State::Cancelled { .. })
+        matches!(self, TaskState::Done { .. } | TaskState::Skipped { .. } | TaskState::Cancelled { .. })
     }
 
     /// Who is going to work on it.
     pub fn claim(&self) -> Option<Claim> {
-        if let State::Open { claim } = self { *claim } else { None }
+        if let TaskState::Open { claim } = self { *claim } else { None }
     }
 
     /// Who has it: who is going to work on it, does so, or goes on with it later.
     pub fn owner(&self) -> Option<Principal> {
         match self {
-            State::Open { claim } => claim.map(|claim| claim.by),
-            State::Running { by, .. } => Some(*by),
-            State::Paused { owner, .. } => *owner,
-            State::InReview { .. }
-            | State::Done { .. }
-            | State::Failed { .. }
-            | State::Skipped { .. }
-            | State::Cancelled { .. } => None,
+            TaskState::Open { claim } => claim.map(|claim| claim.by),
+            TaskState::Running { by, .. } => Some(*by),
+            TaskState::Paused { owner, .. } => *owner,
+            TaskState::InReview { .. }
+            | TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Skipped { .. }
+            | TaskState::Cancelled { .. } => None,
         }
     }
 
     /// Whose work it is or was, as people read it.
     pub fn worker(&self) -> Option<Principal> {
         match self {
-            State::InReview { by, .. } | State::Done { by, .. } => Some(*by),
-            State::Open { .. }
-            | State::Running { .. }
-            | State::Paused { .. }
-            | State::Failed { .. }
-            | State::Skipped { .. }
-            | State::Cancelled { .. } => self.owner(),
+            TaskState::InReview { by, .. } | TaskState::Done { by, .. } => Some(*by),
+            TaskState::Open { .. }
+            | TaskState::Running { .. }
+            | TaskState::Paused { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Skipped { .. }
+            | TaskState::Cancelled { .. } => self.owner(),
         }
     }
 }
 
 impl Task {
     /// Where it is, in a word.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> TaskStatus {
         match &self.state {
-            State::Open { .. } => match self.standing {
-                Standing::Pending => Status::Pending,
-                Standing::Ready => Status::Ready,
-                Standing::Blocked => Status::Blocked,
+            TaskState::Open { .. } => match self.standing {
+                Readiness::Pending => TaskStatus::Pending,
+                Readiness::Ready => TaskStatus::Ready,
+                Readiness::Blocked => TaskStatus::Blocked,
             },
-            State::Running { .. } => Status::Running,
-            State::InReview { .. } => Status::InReview,
-            State::Paused { .. } => Status::Paused,
-            State::Done { .. } => Status::Done,
-            State::Failed { .. } => Status::Failed,
-            State::Skipped { .. } => Status::Skipped,
-            State::Cancelled { .. } => Status::Cancelled,
+            TaskState::Running { .. } => TaskStatus::Running,
+            TaskState::InReview { .. } => TaskStatus::InReview,
+            TaskState::Paused { .. } => TaskStatus::Paused,
+            TaskState::Done { .. } => TaskStatus::Done,
+            TaskState::Failed { .. } => TaskStatus::Failed,
+            TaskState::Skipped { .. } => TaskStatus::Skipped,
+            TaskState::Cancelled { .. } => TaskStatus::Cancelled,
         }
     }
 
@@ -324,7 +299,7 @@ impl Task {
 
     /// Whether somebody has it who is at work on it, or is about to be.
     pub fn is_taken(&self) -> bool {
-        self.state.claim().is_some() || matches!(self.state, State::Running { .. })
+        self.state.claim().is_some() || matches!(self.state, TaskState::Running { .. })
     }
 
     /// Whether both want to change the same file.

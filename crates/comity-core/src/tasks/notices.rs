@@ -8,7 +8,7 @@ use super::{Likeness, ReturnCause, TaskEvent};
 use crate::display::visible;
 use crate::event::Record;
 use crate::ids::Principal;
-use crate::notices::Told;
+use crate::notices::NoticeKind;
 use crate::world::World;
 
 /// A notice about a task.
@@ -16,67 +16,21 @@ use crate::world::World;
 #[serde(tag = "what", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TaskTold {
     /// It was given to this agent.
-    Assigned {
-        /// Which.
-        task: String,
-        /// What it is about.
-        title: String,
-        /// Who gave it.
-        by: String,
-    },
+    Assigned { task: String, title: String, by: String },
     /// It was taken from this agent, or stopped.
-    Stopped {
-        /// Which.
-        task: String,
-        /// What became of it.
-        how: String,
-        /// Who did it.
-        by: String,
-    },
+    Stopped { task: String, how: String, by: String },
     /// This agent's work was not accepted.
-    SentBack {
-        /// Which.
-        task: String,
-        /// Who said so.
-        by: String,
-        /// Why.
-        reason: String,
-    },
+    SentBack { task: String, by: String, reason: String },
     /// This agent's work was accepted.
-    Accepted {
-        /// Which.
-        task: String,
-        /// Who said so.
-        by: String,
-    },
+    Accepted { task: String, by: String },
     /// Somebody's work has to be looked at.
-    ToReview {
-        /// Which.
-        task: String,
-        /// Whose work.
-        by: String,
-    },
+    ToReview { task: String, by: String },
     /// It was tried in vain.
-    Failed {
-        /// Which.
-        task: String,
-        /// Why.
-        reason: String,
-    },
+    Failed { task: String, reason: String },
     /// This agent stopped waiting for work: whoever could finish some waits for this agent.
-    NoWork {
-        /// Who waits for whom.
-        deadlock: String,
-    },
+    NoWork { deadlock: String },
     /// Two tasks look like the same work.
-    LooksLike {
-        /// Which.
-        task: String,
-        /// The other one.
-        other: String,
-        /// How they are alike.
-        likeness: Likeness,
-    },
+    LooksLike { task: String, other: String, likeness: Likeness },
 }
 
 impl fmt::Display for TaskTold {
@@ -112,7 +66,7 @@ impl fmt::Display for TaskTold {
 pub(super) fn tell(world: &mut World, record: &Record, event: &TaskEvent) {
     for (who, what) in told(world, record, event) {
         if who != record.by {
-            world.tell(who, record.seq, Told::Task(what));
+            world.tell(who, record.seq, NoticeKind::Task(what));
         }
     }
 }

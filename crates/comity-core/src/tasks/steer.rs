@@ -2,7 +2,7 @@
 
 use super::claim::{not_to_be_had, unlock_events};
 use super::declare::check_text;
-use super::{Act, State, Task, TaskEvent, similar};
+use super::{Task, TaskAct, TaskEvent, TaskState, similar};
 use crate::event::Event;
 use crate::ids::Principal;
 use crate::limits::TASK_TEXT_BYTES_MAX;
@@ -11,31 +11,42 @@ use crate::roles::{Right, may};
 use crate::world::World;
 
 /// Pauses, resumes, retries, reopens, skips or cancels a task.
-pub(super) fn steer(world: &World, who: Principal, task: &Task, act: &Act) -> Result<Vec<Event>, Refusal> {
-    let is_owner = task.state.owner() == Some(who) && matches!(act, Act::Pause | Act::Resume);
+pub(super) fn steer(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    act: &TaskAct,
+) -> Result<Vec<Event>, Refusal> {
+    let is_owner = task.state.owner() == Some(who) && matches!(act, TaskAct::Pause | TaskAct::Resume);
     if !is_owner {
         may_steer(world, who, task)?;
     }
     let (on, attempt) = (task.name(), task.attempt + 1);
     let event = match (act, &task.state) {
-        (Act::Pause, State::Open { .. } | State::Running { .. }) => TaskEvent::Paused { on },
-        (Act::Resume, State::Paused { .. }) => TaskEvent::Resumed { on },
-        (Act::Retry, State::Failed { .. }) => TaskEvent::Retried { on, attempt },
+        (TaskAct::Pause, TaskState::Open { .. } | TaskState::Running { .. }) => TaskEvent::Paused { on },
+        (TaskAct::Resume, TaskState::Paused { .. }) => TaskEvent::Resumed { on },
+        (TaskAct::Retry, TaskState::Failed { .. }) => TaskEvent::Retried { on, attempt },
         (
-            Act::Reopen,
-            State::Done { .. } | State::Failed { .. } | State::Skipped { .. } | State::Cancelled { .. },
+            TaskAct::Reopen,
+            TaskState::Done { .. }
+            | TaskState::Failed { .. }
+            | TaskState::Skipped { .. }
+            | TaskState::Cancelled { .. },
         ) => TaskEvent::Reopened { on, attempt, begun: begun(world, task) },
         (
-            Act::Skip,
-            State::Open { .. } | State::Running { .. } | State::Paused { .. } | State::Failed { .. },
+            TaskAct::Skip,
+            TaskState::Open { .. }
+            | TaskState::Running { .. }
+            | TaskState::Paused { .. }
+            | TaskState::Failed { .. },
         ) => TaskEvent::Skipped { on },
         (
-            Act::Cancel,
-            State::Open { .. }
-            | State::Running { .. }
-            | State::InReview { .. }
-            | State::Paused { .. }
-            | State::Failed { .. },
+            TaskAct::Cancel,
+            TaskState::Open { .. }
+            | TaskState::Running { .. }
+            | TaskState::InReview { .. }
+            | TaskState::Paused { .. }
+            | TaskState::Failed { .. },
         ) => TaskEvent::Cancelled { on },
         _ => return Err(not_to_be_had(world, task)),
     };
@@ -45,7 +56,7 @@ pub(super) fn steer(world: &World, who: Principal, task: &Task, act: &Act) -> Re
 /// What depends on the task and was begun because it had ended. It goes on; whoever reopens has to know.
 fn begun(world: &World, task: &Task) -> Vec<Box<str>> {
     let has_begun = |after: &&Task| {
-        matches!(after.state, State::Running { .. } | State::InReview { .. } | State::Done { .. })
+        matches!(after.state, TaskState::Running { .. } | TaskState::InReview { .. } | TaskState::Done { .. })
     };
     world.tasks.after(task).filter(has_begun).map(|after| after.id.clone()).collect()
 }
@@ -65,7 +76,7 @@ pub(super) fn assign(
             return Err(Refusal::bad_input(format!("{to} does no tasks"), "name an agent"));
         }
     }
-    if !matches!(task.state, State::Open { .. } | State::Running { .. }) {
+    if !matches!(task.state, TaskState::Open { .. } | TaskState::Running { .. }) {
         return Err(not_to_be_had(world, task));
     }
     if task.state.owner() == Some(to) {
@@ -80,8 +91,15 @@ pub(super) fn assign(
 }
 
 /// Accepts the work of somebody else, or sends it back. Nobody reviews their own.
-pub(super) fn review(world: &World, who: Principal, task: &Task, act: &Act) -> Result<Vec<Event>, Refusal> {
-    let State::InReview { by, evidence, .. } = &task.state else { return Err(not_to_be_had(world, task)) };
+pub(super) fn review(
+    world: &World,
+    who: Principal,
+    task: &Task,
+    act: &TaskAct,
+) -> Result<Vec<Event>, Refusal> {
+    let TaskState::InReview { by, evidence, .. } = &task.state else {
+        return Err(not_to_be_had(world, task));
+    };
     may(world, who, Right::ReviewTasks)?;
     if *by == who {
         return Err(Refusal::NotAllowed {
@@ -90,7 +108,7 @@ pub(super) fn review(world: &World, who: Principal, task: &Task, act: &Act) -> R
         });
     }
     let (on, by) = (task.name(), *by);
-    let Act::SendBack { reason } = act else {
+    let TaskAct::SendBack { reason } = act else {
         let (attempt, evidence) = (task.attempt, evidence.clone());
         return Ok(vec![Event::Task(TaskEvent::Completed { on, by, attempt, evidence })]);
     };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::{signal, standing};
 use super::notices::tell;
-use super::{Claim, NewTask, Priority, Standing, State, Task, TaskEvent, TaskRef};
+use super::{Claim, NewTask, Priority, Readiness, Task, TaskEvent, TaskRef, TaskState};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{AgentId, Principal, ProjectId};
@@ -17,7 +17,7 @@ use crate::world::World;
 
 /// All tasks: the open ones, and the newest of the ended.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Tasks {
+pub struct TaskTable {
     pub(super) by_number: BTreeMap<u64, Task>,
     by_name: BTreeMap<(ProjectId, Box<str>), u64>,
     after: BTreeMap<u64, BTreeSet<u64>>,
@@ -36,9 +36,7 @@ pub struct Tasks {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seeker {
-    /// In which project.
     pub project: ProjectId,
-    /// Until when.
     pub until: Timestamp,
 }
 
@@ -53,7 +51,7 @@ pub(crate) struct TaskFacts {
     last_number: u64,
 }
 
-impl Tasks {
+impl TaskTable {
     /// The task with this name.
     pub fn get(&self, project: ProjectId, id: &str) -> Option<&Task> {
         self.by_name.get(&(project, id.into())).and_then(|number| self.by_number.get(number))
@@ -151,7 +149,7 @@ impl Tasks {
     }
 
     /// Puts a task in another state; `seq` is the record that did it.
-    fn set_state(&mut self, number: u64, state: State, seq: u64) {
+    fn set_state(&mut self, number: u64, state: TaskState, seq: u64) {
         let Some(task) = self.by_number.get_mut(&number) else { return };
         if let Some(owner) = task.state.owner()
             && let Some(owned) = self.owned.get_mut(&owner)
@@ -188,9 +186,9 @@ impl Tasks {
             let Some(task) = self.by_number.get(&number) else { continue };
             let found = standing(self.before(task).map(signal));
             let is_news = found != task.standing;
-            let is_free = matches!(task.state, State::Open { claim: None });
+            let is_free = matches!(task.state, TaskState::Open { claim: None });
             let place = (task.brief.priority, number);
-            match is_free && found == Standing::Ready {
+            match is_free && found == Readiness::Ready {
                 true => self.ready.insert(place),
                 false => self.ready.remove(&place),
             };
@@ -235,7 +233,7 @@ impl Tasks {
 impl TaskFacts {
     /// Makes the table again, indexes and standings included.
     pub(crate) fn restore(self, world: &mut World) {
-        let mut tasks = Tasks::default();
+        let mut tasks = TaskTable::default();
         let numbers: Vec<u64> = self.tasks.iter().map(|task| task.number).collect();
         self.tasks.into_iter().for_each(|task| tasks.insert(task));
         tasks.ended = self.ended.iter().copied().collect();
@@ -257,7 +255,7 @@ fn watch(world: &mut World, number: u64) {
 }
 
 /// Folds an event about tasks into the world.
-pub(crate) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
+pub(super) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
     // Who is told depends on how it was.
     tell(world, record, event);
     if let TaskEvent::Declared { project, tasks } = event {
@@ -278,44 +276,45 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &TaskEvent) {
     let now = world.now;
     let Some(task) = world.tasks.by_number.get_mut(&number) else { return };
     let owner = task.state.owner();
-    let claimed = |by: Principal, start_by| State::Open { claim: Some(Claim { by, since: now, start_by }) };
+    let claimed =
+        |by: Principal, start_by| TaskState::Open { claim: Some(Claim { by, since: now, start_by }) };
     let state = match event {
         TaskEvent::Claimed { by, .. } => claimed(*by, None),
         TaskEvent::Assigned { to, attempt, start_within, .. } => {
             task.attempt = *attempt;
             claimed(*to, start_within.map(|span| now.plus(span)))
         }
-        TaskEvent::Started { by, .. } => State::Running { by: *by, since: now },
+        TaskEvent::Started { by, .. } => TaskState::Running { by: *by, since: now },
         TaskEvent::Reported { by, evidence, .. } => {
-            State::InReview { by: *by, evidence: evidence.clone(), since: now }
+            TaskState::InReview { by: *by, evidence: evidence.clone(), since: now }
         }
         TaskEvent::Completed { by, evidence, .. } => {
-            State::Done { by: *by, evidence: evidence.clone(), at: now }
+            TaskState::Done { by: *by, evidence: evidence.clone(), at: now }
         }
         TaskEvent::SentBack { owner, attempt, .. } => {
             task.attempt = *attempt;
-            State::Open { claim: owner.map(|by| Claim { by, since: now, start_by: None }) }
+            TaskState::Open { claim: owner.map(|by| Claim { by, since: now, start_by: None }) }
         }
         TaskEvent::Returned { attempt, cause, .. } => {
             task.attempt = *attempt;
             task.lost += u32::from(*cause == super::ReturnCause::OwnerEnded);
-            if let State::Paused { since, .. } = task.state {
-                State::Paused { owner: None, since }
+            if let TaskState::Paused { since, .. } = task.state {
+                TaskState::Paused { owner: None, since }
             } else {
-                State::Open { claim: None }
+                TaskState::Open { claim: None }
             }
         }
-        TaskEvent::Failed { reason, .. } => State::Failed { reason: reason.clone(), at: now },
-        TaskEvent::Paused { .. } => State::Paused { owner, since: now },
+        TaskEvent::Failed { reason, .. } => TaskState::Failed { reason: reason.clone(), at: now },
+        TaskEvent::Paused { .. } => TaskState::Paused { owner, since: now },
         TaskEvent::Resumed { .. } => {
-            State::Open { claim: owner.map(|by| Claim { by, since: now, start_by: None }) }
+            TaskState::Open { claim: owner.map(|by| Claim { by, since: now, start_by: None }) }
         }
         TaskEvent::Retried { attempt, .. } | TaskEvent::Reopened { attempt, .. } => {
             (task.attempt, task.lost) = (*attempt, 0);
-            State::Open { claim: None }
+            TaskState::Open { claim: None }
         }
-        TaskEvent::Skipped { .. } => State::Skipped { by: record.by, at: now },
-        TaskEvent::Cancelled { .. } => State::Cancelled { by: record.by, at: now },
+        TaskEvent::Skipped { .. } => TaskState::Skipped { by: record.by, at: now },
+        TaskEvent::Cancelled { .. } => TaskState::Cancelled { by: record.by, at: now },
         TaskEvent::LooksLike { .. }
         | TaskEvent::Declared { .. }
         | TaskEvent::Linked { .. }
@@ -346,8 +345,8 @@ fn declared(world: &mut World, creator: Principal, project: ProjectId, new: &[Ne
             since: world.now,
             attempt: 1,
             lost: 0,
-            state: State::Open { claim: None },
-            standing: Standing::default(),
+            state: TaskState::Open { claim: None },
+            standing: Readiness::default(),
         });
     }
     for task in new {
@@ -356,12 +355,12 @@ fn declared(world: &mut World, creator: Principal, project: ProjectId, new: &[Ne
     world.tasks.settle(new.iter().map(|task| task.number));
 }
 
-fn linked(tasks: &mut Tasks, on: &TaskRef, number: u64, depends_on: &[Box<str>]) {
+fn linked(tasks: &mut TaskTable, on: &TaskRef, number: u64, depends_on: &[Box<str>]) {
     link(tasks, on.project, number, depends_on);
     tasks.settle([number]);
 }
 
-fn link(tasks: &mut Tasks, project: ProjectId, number: u64, depends_on: &[Box<str>]) {
+fn link(tasks: &mut TaskTable, project: ProjectId, number: u64, depends_on: &[Box<str>]) {
     for id in depends_on {
         let Some(before) = tasks.get(project, id).map(|task| task.number) else { continue };
         tasks.after.entry(before).or_default().insert(number);

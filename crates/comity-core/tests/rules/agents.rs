@@ -13,6 +13,10 @@ fn names() {
         human joins
         Human joins
         everyone joins
+        all joins
+        team joins
+        Team joins
+        teams joins
         agent_7 joins
         -x joins
         ünal joins
@@ -25,6 +29,10 @@ fn names() {
             human: refused (bad_input): "human" is a reserved name; choose another name
             Human: refused (bad_input): "Human" is a reserved name; choose another name
             everyone: refused (bad_input): "everyone" is a reserved name; choose another name
+            all: refused (bad_input): "all" is a reserved name; choose another name
+            team: refused (bad_input): "team" is a reserved name; choose another name
+            Team: refused (bad_input): "Team" is a reserved name; choose another name
+            teams joined
             agent_7: refused (bad_input): "agent_7" is a reserved name; choose another name
             -x: refused (bad_input): "-x" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit
             ünal: refused (bad_input): "ünal" cannot be an agent's name; use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit

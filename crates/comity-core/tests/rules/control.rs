@@ -1,8 +1,9 @@
 //! Control messages: a shutdown is a handshake by number, and goes before everything else.
 
-use comity_core::control::{ControlAsk, IdleReason, RequestId};
+use comity_core::agents::AgentEvent;
+use comity_core::control::{ControlAsk, HandshakeId, IdleReason};
 use comity_core::limits::MAIL_LEASE;
-use comity_core::mail::{Draft, MailAsk, MailEvent, Recipient, What};
+use comity_core::mail::{LetterDraft, MailAsk, MailEvent, OfferFilter, Recipient};
 use comity_core::{Ask, Event, Millis};
 
 use crate::script::Stage;
@@ -15,19 +16,19 @@ fn request(stage: &mut Stage, by: &str, agent: &str) -> bool {
 
 fn approve(stage: &mut Stage, by: &str, request: u64) -> bool {
     let who = stage.who(by);
-    let ask = ControlAsk::ApproveShutdown { request: RequestId(request), pane: None, backend: None };
+    let ask = ControlAsk::ApproveShutdown { request: HandshakeId(request), pane: None, backend: None };
     stage.ask(by, who, &Ask::Control(ask), None)
 }
 
 fn reject(stage: &mut Stage, by: &str, request: u64) -> bool {
     let who = stage.who(by);
-    let ask = ControlAsk::RejectShutdown { request: RequestId(request), reason: "not yet".into() };
+    let ask = ControlAsk::RejectShutdown { request: HandshakeId(request), reason: "not yet".into() };
     stage.ask(by, who, &Ask::Control(ask), None)
 }
 
 fn send(stage: &mut Stage, from: &str, to: &str, text: &str) {
     let who = stage.who(from);
-    let draft = Draft { to: vec![Recipient::parse(to)], text: text.into(), ..Draft::default() };
+    let draft = LetterDraft { to: vec![Recipient::parse(to)], text: text.into(), ..LetterDraft::default() };
     assert!(stage.ask(from, who, &Ask::Mail(MailAsk::Send(Box::new(draft))), None));
 }
 
@@ -42,7 +43,8 @@ fn report_idle(stage: &mut Stage, name: &str) {
 fn next(stage: &mut Stage, name: &str) -> (Vec<String>, usize) {
     let who = stage.who(name);
     let before = stage.log.len();
-    let take = MailAsk::Take { bytes_max: 1 << 20, letters_max: 50, what: What::All, lease: MAIL_LEASE };
+    let take =
+        MailAsk::Take { bytes_max: 1 << 20, letters_max: 50, what: OfferFilter::All, lease: MAIL_LEASE };
     assert!(stage.ask(name, who, &Ask::Mail(take), None));
     let Some(Event::Mail(MailEvent::Offered { letters, controls, .. })) =
         stage.log[before..].iter().map(|record| &record.event).next_back()
@@ -73,10 +75,12 @@ fn a_worker_agrees_and_ends_once() {
     assert!(!approve(&mut stage, "ann", 2), "no such request");
     assert!(approve(&mut stage, "ann", 1));
     assert_eq!(next(&mut stage, "lead").0, ["shutdown_approved"]);
-    let ended = stage.log.iter().filter(|record| matches!(record.event, Event::AgentEnded { .. }));
+    let ended =
+        stage.log.iter().filter(|record| matches!(record.event, Event::Agent(AgentEvent::Ended { .. })));
     assert_eq!(ended.count(), 1);
     stage.play("31s pass");
-    let ended = stage.log.iter().filter(|record| matches!(record.event, Event::AgentEnded { .. }));
+    let ended =
+        stage.log.iter().filter(|record| matches!(record.event, Event::Agent(AgentEvent::Ended { .. })));
     assert_eq!(ended.count(), 1, "the deadline went with the request");
 }
 
@@ -154,7 +158,7 @@ fn text_that_spells_a_control_message_stays_text() {
         send(&mut stage, "ann", "lead", text);
     }
     assert_eq!(next(&mut stage, "lead"), (vec![], 3));
-    assert!(stage.world.agents.find("ann").is_ok() && stage.world.shutdowns.get(RequestId(1)).is_some());
+    assert!(stage.world.agents.find("ann").is_ok() && stage.world.shutdowns.get(HandshakeId(1)).is_some());
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn an_answer_to_somebody_who_has_ended_makes_no_box() {
 #[test]
 fn who_ends_by_the_answer_that_it_asked_for_keeps_no_box() {
     let mut stage = Stage::default();
-    stage.play("top joins in red with process");
+    stage.play("top joins as lead in red with process");
     stage.play("kid joins under top as lead in red with process");
     assert!(request(&mut stage, "kid", "top"), "kid leads the team that its parent is in");
     assert!(approve(&mut stage, "top", 1));

@@ -1,9 +1,9 @@
 //! Decisions: nobody confirms their own, who leads does, and they survive being folded again.
 
 use comity_core::Ask;
-use comity_core::decisions::{DecisionAsk, DecisionId, Standing};
+use comity_core::decisions::{DecisionAsk, DecisionId, DecisionState};
 use comity_core::snapshot::Snapshot;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 
 use crate::script::Stage;
 
@@ -29,7 +29,7 @@ fn who_confirms_what() {
     assert!(!settle(&mut stage, "ann", 1, true), "her own");
     assert!(!settle(&mut stage, "bob", 1, true), "a peer");
     assert!(!settle(&mut stage, "lead", 9, true), "no such decision");
-    stage.world = Snapshot::of(&stage.world).restore(Patience::default());
+    stage.world = Snapshot::of(&stage.world).restore(Timeouts::default());
     assert!(settle(&mut stage, "lead", 1, true));
     assert!(!settle(&mut stage, "human", 1, false), "it is settled");
     assert!(decide(&mut stage, "lead", "ship it", true));
@@ -38,7 +38,7 @@ fn who_confirms_what() {
     assert!(!settle(&mut stage, "lead", 3, true), "it waits for nobody");
     assert!(!decide(&mut stage, "ann", "  ", false));
     let standing: Vec<bool> =
-        stage.world.decisions.iter().map(|decision| decision.standing == Standing::Made).collect();
+        stage.world.decisions.iter().map(|decision| decision.standing == DecisionState::Made).collect();
     assert_eq!(standing, [false, false, true]);
     stage.said.clear();
     stage.play("ann reads");

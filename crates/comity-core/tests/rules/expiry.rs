@@ -95,7 +95,7 @@ fn who_asks_during_the_look_is_refused_when_it_is_dirty() {
             a.rs of ann lapsed
             bob waits for a.rs (ticket 1, 10s)
             a.rs of ann orphaned
-            bob has waited in vain"#]],
+            bob waits no more for what was left"#]],
     );
 }
 

@@ -1,12 +1,12 @@
 //! Every bound is reached once, and says so. Only the million locks of a whole server are too many for a test.
 
-use comity_core::agents::{Ending, Profile};
+use comity_core::agents::{AgentAsk, Ending, Profile};
 use comity_core::limits::{
     AGENTS_MAX, ANSWERS_MAX, ENDED_AGENTS_MAX, HOLDERS_SHOWN_MAX, LOCK_TTL, LOCK_TTL_MAX, LOCK_TTL_MIN,
     LOCKS_PER_HOLDER_MAX, NAME_CHARS_MAX, NOTICES_MAX, PATHS_PER_ASK_MAX, REASON_BYTES_MAX,
     TOKENS_PER_AGENT_MAX, WAIT_MAX, WAITS_MAX, WAITS_PER_HOLDER_MAX,
 };
-use comity_core::locks::{LockMode, Wanted};
+use comity_core::locks::{LockAsk, LockMode, Wanted};
 use comity_core::{
     AgentId, Ask, CaseRule, Key, Millis, PathPattern, Principal, Timestamp, World, expire, run,
 };
@@ -25,11 +25,11 @@ fn paths(from: usize, count: usize) -> Vec<Wanted> {
 }
 
 fn lock(wants: Vec<Wanted>) -> Ask {
-    Ask::Lock { wants, wait: None }
+    Ask::Lock(LockAsk::Lock { wants, wait: None })
 }
 
 fn waiting(wants: Vec<Wanted>) -> Ask {
-    Ask::Lock { wants, wait: Some(Millis::minutes(5)) }
+    Ask::Lock(LockAsk::Lock { wants, wait: Some(Millis::minutes(5)) })
 }
 
 fn agent(number: u64) -> Principal {
@@ -38,7 +38,7 @@ fn agent(number: u64) -> Principal {
 
 fn join(number: u64, name: &str) -> Ask {
     let profile = Box::new(Profile { name: name.into(), ..Profile::default() });
-    Ask::Join { agent: AgentId::from_bits(number), token: token(number), profile }
+    Ask::Agent(AgentAsk::Join { agent: AgentId::from_bits(number), token: token(number), profile })
 }
 
 fn ask(world: &mut World, who: Principal, ask: &Ask) -> String {
@@ -80,7 +80,7 @@ fn paths_in_one_ask() {
     check(
         &mut world,
         agent(1),
-        &Ask::Unlock { project: project(), patterns },
+        &Ask::Lock(LockAsk::Unlock { project: project(), patterns }),
         expect![
             "refused (limit_reached): 257 paths are more than the 256 of one ask; name a directory or a glob instead"
         ],
@@ -161,7 +161,7 @@ fn waits_of_all() {
     );
     // A full queue is still served one by one, in order.
     for number in 1..4 {
-        agreed(&mut world, agent(number), &Ask::UnlockAll);
+        agreed(&mut world, agent(number), &Ask::Lock(LockAsk::UnlockAll));
         assert_eq!(world.locks.of(agent(number + 1)).count(), 1);
     }
 }
@@ -187,7 +187,7 @@ fn times() {
     check(
         &mut world,
         agent(1),
-        &Ask::Lock { wants: vec![want("f0")], wait: Some(Millis(WAIT_MAX.0 + 1)) },
+        &Ask::Lock(LockAsk::Lock { wants: vec![want("f0")], wait: Some(Millis(WAIT_MAX.0 + 1)) }),
         expect!["refused (bad_input): the wait is too long; wait at most 1h"],
     );
 }
@@ -200,10 +200,10 @@ fn words() {
     let wants = vec![Wanted { reason: Some(reason.clone()), ..want("f0") }];
     too_long.assert_eq(&ask(&mut world, agent(1), &lock(wants)));
     let patterns = vec![want("f0").pattern];
-    let release = Ask::Release { project: project(), patterns, reason: Some(reason) };
+    let release = Ask::Lock(LockAsk::Release { project: project(), patterns, reason: Some(reason) });
     too_long.assert_eq(&ask(&mut world, Principal::Human, &release));
     let cause: Box<str> = "x".repeat(REASON_BYTES_MAX + 1).into();
-    let end = Ask::End { agent: AgentId::from_bits(1), ending: Ending::Exited, cause };
+    let end = Ask::Agent(AgentAsk::End { agent: AgentId::from_bits(1), ending: Ending::Exited, cause });
     too_long.assert_eq(&ask(&mut world, Principal::Human, &end));
     let long = "n".repeat(NAME_CHARS_MAX);
     agreed(&mut world, Principal::Human, &join(2, &long));
@@ -224,9 +224,11 @@ fn agents_and_tokens() {
             "refused (limit_reached): 10000 agents are here already; end agents that are not needed with: comity agent bye NAME"
         ],
     );
-    let add = |number: usize| Ask::AddToken {
-        agent: AgentId::from_bits(1),
-        token: token(1_000_000 + number as u64),
+    let add = |number: usize| {
+        Ask::Agent(AgentAsk::AddToken {
+            agent: AgentId::from_bits(1),
+            token: token(1_000_000 + number as u64),
+        })
     };
     (1..TOKENS_PER_AGENT_MAX).for_each(|number| agreed(&mut world, Principal::System, &add(number)));
     check(
@@ -248,7 +250,7 @@ fn the_oldest_of_the_ended_are_forgotten() {
         agreed(
             &mut world,
             Principal::Human,
-            &Ask::End { agent: id, ending: Ending::Exited, cause: "done".into() },
+            &Ask::Agent(AgentAsk::End { agent: id, ending: Ending::Exited, cause: "done".into() }),
         );
     }
     assert_eq!(world.agents.iter().count(), ENDED_AGENTS_MAX);
@@ -262,7 +264,11 @@ fn the_oldest_notices_and_answers_are_forgotten() {
     for _ in 0..=NOTICES_MAX {
         agreed(&mut world, agent(1), &lock(vec![want("f0")]));
         let patterns = vec![want("f0").pattern];
-        agreed(&mut world, Principal::Human, &Ask::Release { project: project(), patterns, reason: None });
+        agreed(
+            &mut world,
+            Principal::Human,
+            &Ask::Lock(LockAsk::Release { project: project(), patterns, reason: None }),
+        );
     }
     let told = &world.agents.get(AgentId::from_bits(1)).expect("an agent").notices;
     assert_eq!(told.len(), NOTICES_MAX);
@@ -270,7 +276,7 @@ fn the_oldest_notices_and_answers_are_forgotten() {
     let key = |number: usize| Key::new(&format!("k{number}")).expect("a key");
     let who = agent(1);
     for number in 0..=ANSWERS_MAX {
-        let seen = Ask::Seen { agent: AgentId::from_bits(1) };
+        let seen = Ask::Agent(AgentAsk::Seen { agent: AgentId::from_bits(1) });
         run(&mut world, who, &seen, Some(&key(number)), Timestamp(1), 0).expect("agreed");
     }
     assert!(world.answers.get(who, &key(0)).is_none());

@@ -1,16 +1,18 @@
 //! Mail: once per id of the sender, in order, offered until it is proven to have arrived, never more than a box holds.
 
 use comity_core::limits::{BOX_LETTERS_MAX, LETTER_BYTES_MAX, MAIL_LEASE, OFFERS_MAX};
-use comity_core::mail::{Draft, MailAsk, MailEvent, MessageId, Receipt, Recipient, What, has_something};
+use comity_core::mail::{
+    LetterDraft, LetterId, MailAsk, MailEvent, OfferFilter, Receipt, Recipient, has_something,
+};
 use comity_core::snapshot::Snapshot;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{Ask, Event, Key, Principal};
 
 use crate::script::Stage;
 
-fn draft(to: &str, text: &str) -> Draft {
+fn draft(to: &str, text: &str) -> LetterDraft {
     let to = to.split(',').map(Recipient::parse).collect();
-    Draft { to, text: text.into(), ..Draft::default() }
+    LetterDraft { to, text: text.into(), ..LetterDraft::default() }
 }
 
 /// A stage with these on it.
@@ -38,7 +40,12 @@ fn take_some(stage: &mut Stage, name: &str, letters_max: usize) -> (Vec<String>,
     assert!(stage.ask(
         name,
         who,
-        &Ask::Mail(MailAsk::Take { bytes_max: 1 << 20, letters_max, what: What::All, lease: MAIL_LEASE }),
+        &Ask::Mail(MailAsk::Take {
+            bytes_max: 1 << 20,
+            letters_max,
+            what: OfferFilter::All,
+            lease: MAIL_LEASE
+        }),
         None
     ));
     let Some(Event::Mail(MailEvent::Offered { receipt, letters, controls, .. })) =
@@ -80,8 +87,8 @@ fn a_letter_is_offered_until_it_is_acknowledged() {
     assert!(!acknowledge(&mut stage, "bob", again.expect("a receipt")), "once");
     stage.play("11s pass");
     let bob = stage.who("bob");
-    assert!(!has_something(&stage.world, bob, What::All));
-    assert!(stage.world.mail.get(MessageId(1)).is_none(), "what arrived is only in the log");
+    assert!(!has_something(&stage.world, bob, OfferFilter::All));
+    assert!(stage.world.mail.get(LetterId(1)).is_none(), "what arrived is only in the log");
 }
 
 #[test]
@@ -117,8 +124,8 @@ fn a_letter_offered_in_vain_too_often_is_put_aside_and_blocks_nobody() {
         stage.play("11s pass");
     }
     assert_eq!(take(&mut stage, "human").0, [""; 0]);
-    let aside: Vec<MessageId> = stage.world.mail.of(Principal::Human).expect("a box").put_aside().collect();
-    assert_eq!(aside, [MessageId(1)], "people can see it");
+    let aside: Vec<LetterId> = stage.world.mail.of(Principal::Human).expect("a box").put_aside().collect();
+    assert_eq!(aside, [LetterId(1)], "people can see it");
     assert!(send(&mut stage, "ann", "human", "fine"));
     assert_eq!(take(&mut stage, "human").0, ["fine"]);
 }
@@ -128,12 +135,12 @@ fn the_same_id_of_the_sender_is_stored_once_also_by_another_world() {
     let mut stage = with(&["bob"]);
     let keyed = |text: &str| {
         let client_id = Key::new("c1");
-        Ask::Mail(MailAsk::Send(Box::new(Draft { client_id, ..draft("bob", text) })))
+        Ask::Mail(MailAsk::Send(Box::new(LetterDraft { client_id, ..draft("bob", text) })))
     };
     let (ann, cat) = (stage.who("ann"), stage.who("cat"));
     assert!(stage.ask("ann", ann, &keyed("hello"), None));
     assert!(stage.ask("ann", ann, &keyed("hello"), None), "it is no error");
-    stage.world = Snapshot::of(&stage.world).restore(Patience::default());
+    stage.world = Snapshot::of(&stage.world).restore(Timeouts::default());
     assert!(stage.ask("ann", ann, &keyed("hello"), None));
     assert!(stage.ask("cat", cat, &keyed("mine"), None), "another sender's ids are its own");
     assert_eq!(take(&mut stage, "bob").0, ["hello", "mine"]);
@@ -231,7 +238,7 @@ fn a_thread_is_taken_from_the_letter_that_is_answered() {
     assert!(send(&mut stage, "ann", "bob", "question"));
     let bob = stage.who("bob");
     let answer = |thread: &str| {
-        let draft = Draft { thread: Some(thread.into()), ..draft("ann", "answer") };
+        let draft = LetterDraft { thread: Some(thread.into()), ..draft("ann", "answer") };
         Ask::Mail(MailAsk::Send(Box::new(draft)))
     };
     for (thread, becomes) in [("m1", "m1"), ("m2", "m1"), ("plans", "plans"), ("m99", "m99")] {

@@ -1,8 +1,9 @@
 //! Branches that move: announced before, recorded after, by whoever finds out; each once.
 
-use comity_core::commits::{Commit, CommittedFile};
+use comity_core::commits::{Commit, CommitEvent, CommittedFile};
 use comity_core::limits::OPEN_MOVES_MAX;
-use comity_core::moves::{Act, Move};
+use comity_core::locks::LockEvent;
+use comity_core::moves::{Move, MoveAsk, MoveCause};
 use comity_core::{Ask, Event, Key, Principal};
 
 use crate::script::{Stage, project};
@@ -22,7 +23,7 @@ fn commit(id: &str, key: Option<&str>) -> Move {
         branch: Some("refs/heads/main".into()),
         old: Some("0000".into()),
         new: id.into(),
-        act: Act::Commit { commit, message: "hash".into(), frees: vec![] },
+        act: MoveCause::Commit { commit, message: "hash".into(), frees: vec![] },
         key: key.and_then(Key::new),
     }
 }
@@ -30,27 +31,31 @@ fn commit(id: &str, key: Option<&str>) -> Move {
 /// A commit with the key k1 that frees the first so many of all locks.
 fn freeing(stage: &Stage, count: usize) -> Move {
     let mut intended = commit("c1", Some("k1"));
-    if let Act::Commit { frees, .. } = &mut intended.act {
+    if let MoveCause::Commit { frees, .. } = &mut intended.act {
         frees.extend(stage.world.locks.iter().take(count).map(|lock| lock.fence));
     }
     intended
 }
 
 fn merge(id: &str, target: &str) -> Move {
-    let act = Act::Merge { source: "comity/ann".into(), target: target.into(), files_total: 2 };
+    let act = MoveCause::Merge { source: "comity/ann".into(), target: target.into(), files_total: 2 };
     Move { worktree: None, branch: Some(format!("refs/heads/{target}").into()), act, ..commit(id, None) }
 }
 
 /// Announces a move; gives its number.
 fn intend(stage: &mut Stage, name: &str, intended: &Move) -> u64 {
     let who = stage.who(name);
-    assert!(stage.ask(name, who, &Ask::IntendMove(Box::new(intended.clone())), None), "{:?}", stage.said);
+    assert!(
+        stage.ask(name, who, &Ask::Move(MoveAsk::Intend(Box::new(intended.clone()))), None),
+        "{:?}",
+        stage.said
+    );
     stage.world.moves.open().last().expect("a move").number
 }
 
 fn settle(stage: &mut Stage, name: &str, number: u64, has_moved: bool) -> bool {
     let who = if name == "comity" { Principal::System } else { stage.who(name) };
-    stage.ask(name, who, &Ask::SettleMove { number, has_moved }, None)
+    stage.ask(name, who, &Ask::Move(MoveAsk::Settle { number, has_moved }), None)
 }
 
 fn last(stage: &Stage) -> &str {
@@ -97,7 +102,13 @@ fn what_the_server_finds_is_its_makers_with_key_and_locks() {
     let key = Key::new("k1").expect("a key");
     let answer = stage.world.answers.get(ann, &key).expect("a repeat is answered");
     assert!(
-        matches!(answer, [Event::Committed { recovered: true, .. }, Event::LockReleased { .. }]),
+        matches!(
+            answer,
+            [
+                Event::Commit(CommitEvent::Made { recovered: true, .. }),
+                Event::Lock(LockEvent::Released { .. })
+            ]
+        ),
         "{answer:?}"
     );
     let left: Vec<String> =
@@ -178,6 +189,6 @@ fn so_many_are_open_at_most() {
         intend(&mut stage, "ann", &commit(&format!("c{number}"), None));
     }
     let ann = stage.who("ann");
-    assert!(!stage.ask("ann", ann, &Ask::IntendMove(Box::new(commit("more", None))), None));
+    assert!(!stage.ask("ann", ann, &Ask::Move(MoveAsk::Intend(Box::new(commit("more", None)))), None));
     assert!(last(&stage).contains("limit_reached"), "{}", last(&stage));
 }

@@ -1,6 +1,7 @@
 //! What becomes of an agent's locks when it dies, falls silent, or only works on.
 
 use comity_core::locks::Hold;
+use comity_core::server::ServerAsk;
 use comity_core::{Ask, Fence, Millis, Principal};
 use expect_test::expect;
 
@@ -29,6 +30,7 @@ fn work_of_the_dead_is_kept_and_its_leader_is_told() {
             ann failed (its process died)
             cid: refused (locked): a.rs is not free: a.rs was locked by ann; its files are being looked at; bob has waited for a.rs for 0ms; 1 ask waits for it; wait with --wait: looking takes a moment
             a.rs of ann orphaned
+            bob waits no more for what was left
             fence 1: a.rs is orphaned: ann left uncommitted work 0ms ago
             notice: ann left uncommitted work in a.rs; take it over, hand it to somebody, or release it
             lead was told
@@ -47,6 +49,7 @@ fn an_orphan_whose_files_become_clean_is_free() {
          dirty a.rs
          dirty a.rs
          clean a.rs
+         bob locks a.rs
          show locks",
         expect![[r#"
             ann joined
@@ -55,10 +58,10 @@ fn an_orphan_whose_files_become_clean_is_free() {
             a.rs of ann lapsed
             ann failed (its process died)
             a.rs of ann orphaned
+            bob waits no more for what was left
             comity: nothing changes
             a.rs of ann released with its holder
             bob got a.rs (fence 2)
-            bob has waited ([fence 2])
             fence 2: a.rs is locked by bob for 5m more (0ms so far)"#]],
     );
 }
@@ -114,7 +117,7 @@ fn who_works_is_not_idle() {
 fn start(stage: &mut Stage, uptime: u64) {
     let boot = Some("one".into());
     let uptime = Some(Millis::seconds(uptime));
-    let ask = Ask::Start { fence_floor: Fence(0), version: "0".into(), boot, uptime };
+    let ask = Ask::Server(ServerAsk::Start { fence_floor: Fence(0), version: "0".into(), boot, uptime });
     assert!(stage.ask("comity", Principal::System, &ask, None));
 }
 

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use comity_core::agents::{Ending, Process, Profile, Since};
-use comity_core::locks::{LockMode, Wanted};
-use comity_core::people::{Asker, Origin, PersonAsk, PersonEvent, Proof};
+use comity_core::agents::{AgentAsk, Ending, Process, Profile, Since};
+use comity_core::locks::{LockAsk, LockMode, Wanted};
+use comity_core::notices::NoticeAsk;
+use comity_core::people::{Asker, Origin, PersonAsk, Proof};
 use comity_core::permissions::{PermissionAsk, mode_of};
+use comity_core::projects::ProjectAsk;
 use comity_core::roles::Mode;
+use comity_core::server::ServerAsk;
 use comity_core::snapshot::Snapshot;
 use comity_core::teams::TeamAsk;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{
     AgentId, Ask, CaseRule, Event, Millis, PathPattern, Principal, ProjectId, Record, Refusal, Timestamp,
     TokenHash, World, run,
@@ -17,49 +20,56 @@ use comity_core::{
 
 const PROJECT: u64 = 1;
 
-fn asker(proof: Proof, lineage: &str) -> Asker {
+pub(crate) fn asker(proof: Proof, lineage: &str) -> Asker {
+    asker_in(proof, lineage, None)
+}
+
+pub(crate) fn asker_in(proof: Proof, lineage: &str, window: Option<Process>) -> Asker {
     let process = Some(Process { pid: 7, start: 7 });
-    let origin = Origin { proof, process, terminal: Some("pts/3".into()), lineage: lineage.into() };
+    let origin = Origin { proof, process, terminal: Some("pts/3".into()), lineage: lineage.into(), window };
     Asker { who: Principal::Human, origin: Some(Arc::new(origin)) }
 }
 
-fn present() -> Asker {
+pub(crate) fn present() -> Asker {
     asker(Proof::Terminal, "sshd > bash > comity")
 }
 
-fn person() -> Asker {
+pub(crate) fn person() -> Asker {
     asker(Proof::Lineage { lacks: "this has no terminal".into() }, "cron > sh > comity")
 }
 
-fn id(number: u64) -> AgentId {
+pub(crate) fn id(number: u64) -> AgentId {
     AgentId::from_bits(number)
 }
 
-struct Scene {
-    world: World,
-    log: Vec<Record>,
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) log: Vec<Record>,
 }
 
 impl Scene {
     /// Ann is here, and has src/a.rs.
-    fn new() -> Scene {
-        let mut scene = Scene { world: World::new(Patience::default()), log: vec![] };
+    pub(crate) fn new() -> Scene {
+        let mut scene = Scene { world: World::new(Timeouts::default()), log: vec![] };
         let (project, case) = (ProjectId::from_bits(PROJECT), CaseRule::Exact);
         scene
-            .ask(Principal::System, Ask::AddProject { project, common_dir: "/r/.git".into(), case })
+            .ask(
+                Principal::System,
+                Ask::Project(ProjectAsk::Add { project, common_dir: "/r/.git".into(), case }),
+            )
             .expect("a project");
         scene.join(present(), 1, "ann", None).expect("joined");
         scene.ask(Principal::Agent(id(1)), lock("src/a.rs")).expect("locked");
         scene
     }
 
-    fn ask(&mut self, who: impl Into<Asker>, ask: Ask) -> Result<Vec<Event>, Refusal> {
+    pub(crate) fn ask(&mut self, who: impl Into<Asker>, ask: Ask) -> Result<Vec<Event>, Refusal> {
         let outcome = run(&mut self.world, who, &ask, None, Timestamp(1), 1)?;
         self.log.extend(outcome.records);
         Ok(outcome.answer)
     }
 
-    fn join(
+    pub(crate) fn join(
         &mut self,
         by: impl Into<Asker>,
         number: u64,
@@ -71,7 +81,43 @@ impl Scene {
         let process = Some(Process { pid: 100, start: number });
         let profile =
             Profile { name: name.into(), team: team.map(Into::into), process, ..Profile::default() };
-        self.ask(by, Ask::Join { agent: id(number), token: TokenHash(token), profile: Box::new(profile) })
+        self.ask(
+            by,
+            Ask::Agent(AgentAsk::Join {
+                agent: id(number),
+                token: TokenHash(token),
+                profile: Box::new(profile),
+            }),
+        )
+    }
+
+    fn join_with(
+        &mut self,
+        by: impl Into<Asker>,
+        number: u64,
+        profile: Profile,
+    ) -> Result<Vec<Event>, Refusal> {
+        let token = TokenHash([u8::try_from(number).expect("few"); 32]);
+        self.ask(by, Ask::Agent(AgentAsk::Join { agent: id(number), token, profile: Box::new(profile) }))
+    }
+
+    pub(crate) fn join_as(&mut self, by: impl Into<Asker>, number: u64, name: &str, role: &str) {
+        let profile = Profile { name: name.into(), role: Some(role.into()), ..Profile::default() };
+        self.join_with(by, number, profile).expect("joined");
+    }
+
+    pub(crate) fn join_in(
+        &mut self,
+        by: impl Into<Asker>,
+        number: u64,
+        name: &str,
+        session: &str,
+    ) -> Result<Vec<Event>, Refusal> {
+        self.join_with(
+            by,
+            number,
+            Profile { name: name.into(), session: Some(session.into()), ..Profile::default() },
+        )
     }
 
     fn team_of(&self, number: u64) -> (Option<&str>, Option<&str>) {
@@ -84,9 +130,12 @@ fn path(text: &str) -> PathPattern {
     PathPattern::parse(text, CaseRule::Exact).expect("a path")
 }
 
-fn lock(text: &str) -> Ask {
+pub(crate) fn lock(text: &str) -> Ask {
     let (project, mode, ttl) = (ProjectId::from_bits(PROJECT), LockMode::Exclusive, Millis::minutes(5));
-    Ask::Lock { wants: vec![Wanted { project, pattern: path(text), mode, ttl, reason: None }], wait: None }
+    Ask::Lock(LockAsk::Lock {
+        wants: vec![Wanted { project, pattern: path(text), mode, ttl, reason: None }],
+        wait: None,
+    })
 }
 
 fn make_token(name: &str) -> Ask {
@@ -98,14 +147,24 @@ fn decisions() -> Vec<Ask> {
     let (project, patterns) = (ProjectId::from_bits(PROJECT), vec![path("src/a.rs")]);
     vec![
         Ask::Permission(PermissionAsk::SetMode { agent: id(1), mode: Mode::Full }),
-        Ask::Extend { project, patterns: patterns.clone(), ttl: Millis::minutes(9), reason: None },
-        Ask::HandOver { project, patterns: patterns.clone(), to: Principal::Human, reason: None },
-        Ask::Release { project, patterns, reason: None },
-        Ask::LimitAgents { max: 20 },
+        Ask::Lock(LockAsk::Extend {
+            project,
+            patterns: patterns.clone(),
+            ttl: Millis::minutes(9),
+            reason: None,
+        }),
+        Ask::Lock(LockAsk::HandOver {
+            project,
+            patterns: patterns.clone(),
+            to: Principal::Human,
+            reason: None,
+        }),
+        Ask::Lock(LockAsk::Release { project, patterns, reason: None }),
+        Ask::Agent(AgentAsk::Limit { max: 20 }),
         Ask::Team(TeamAsk::Admit { agent: id(1), team: Some("red".into()) }),
         make_token("ci"),
         Ask::Person(PersonAsk::SetPassphrase { verifier: Some("x".into()) }),
-        Ask::End { agent: id(1), ending: Ending::Terminated, cause: "enough".into() },
+        Ask::Agent(AgentAsk::End { agent: id(1), ending: Ending::Terminated, cause: "enough".into() }),
     ]
 }
 
@@ -113,7 +172,11 @@ fn decisions() -> Vec<Ask> {
 fn nobody_changes_anything() {
     let mut scene = Scene::new();
     let before = Snapshot::of(&scene.world);
-    for ask in decisions().into_iter().chain([lock("src/b.rs"), Ask::UnlockAll, Ask::TakeNotices]) {
+    for ask in decisions().into_iter().chain([
+        lock("src/b.rs"),
+        Ask::Lock(LockAsk::UnlockAll),
+        Ask::Notice(NoticeAsk::Take),
+    ]) {
         let refused = scene.ask(Principal::Nobody, ask.clone()).expect_err("refused");
         assert_eq!(refused.code(), "unproven", "{ask:?}");
     }
@@ -131,7 +194,7 @@ fn a_person_who_is_not_present_decides_nothing() {
     scene.ask(person(), lock("src/b.rs")).expect("a person may lock");
     let (project, patterns) = (ProjectId::from_bits(PROJECT), vec![path("src/b.rs")]);
     scene
-        .ask(person(), Ask::Release { project, patterns, reason: None })
+        .ask(person(), Ask::Lock(LockAsk::Release { project, patterns, reason: None }))
         .expect("and release what is its own");
     for ask in decisions() {
         scene.ask(present(), ask.clone()).unwrap_or_else(|refused| panic!("{ask:?}: {refused}"));
@@ -178,7 +241,8 @@ fn a_process_is_one_agents() {
     scene.join(present(), 2, "bob", None).expect("joined");
     let profile =
         Profile { name: "cat".into(), process: Some(Process { pid: 100, start: 2 }), ..Profile::default() };
-    let ask = Ask::Join { agent: id(3), token: TokenHash([3; 32]), profile: Box::new(profile) };
+    let ask =
+        Ask::Agent(AgentAsk::Join { agent: id(3), token: TokenHash([3; 32]), profile: Box::new(profile) });
     for by in [Asker::from(Principal::Agent(id(1))), Principal::Agent(id(2)).into(), present()] {
         assert_eq!(scene.ask(by, ask.clone()).expect_err("refused").code(), "not_allowed");
     }
@@ -190,10 +254,10 @@ fn an_agent_beside_another_has_no_wider_mode_and_outlives_it() {
     let plan = |agent| Ask::Permission(PermissionAsk::SetMode { agent: id(agent), mode: Mode::Plan });
     scene.ask(present(), plan(1)).expect("plan mode");
     let profile = Box::new(Profile { name: "bob".into(), ..Profile::default() });
-    let beside = Ask::AttachBeside { agent: id(2), token: TokenHash([2; 32]), profile };
+    let beside = Ask::Agent(AgentAsk::AttachBeside { agent: id(2), token: TokenHash([2; 32]), profile });
     scene.ask(Principal::Agent(id(1)), beside).expect("attached");
     assert_eq!(mode_of(&scene.world, id(2)), Mode::Plan);
-    let end = Ask::End { agent: id(1), ending: Ending::Completed, cause: "done".into() };
+    let end = Ask::Agent(AgentAsk::End { agent: id(1), ending: Ending::Completed, cause: "done".into() });
     scene.ask(Principal::Agent(id(1)), end).expect("ended");
     assert!(scene.world.agents.living(id(2)).is_ok(), "one that closes ends only itself");
 }
@@ -213,49 +277,27 @@ fn tokens_are_made_once_and_revoked() {
 }
 
 #[test]
-fn acts_are_recorded_with_where_they_came_from_and_new_places_are_shown_once() {
-    let mut scene = Scene::new();
-    let elsewhere = asker(Proof::Terminal, "tmux > python3 > comity");
-    scene.ask(elsewhere, lock("src/c.rs")).expect("locked");
-    scene.ask(asker(Proof::Terminal, "tmux > python3 > comity"), lock("src/d.rs")).expect("locked");
-    let acts = scene.log.iter().filter(|record| record.by == Principal::Human);
-    assert!(acts.clone().all(|record| record.from.as_deref().is_some_and(|from| from.process.is_some())));
-    let home = "sshd > bash > comity";
-    let unseen: Vec<String> =
-        scene.world.people.unseen(home).map(|act| act.origin.lineage.to_string()).collect();
-    assert_eq!(unseen, ["tmux > python3 > comity"], "told once, and not of the place where it began");
-    assert_eq!(scene.world.people.unseen("tmux > python3 > comity").count(), 0, "not to whoever did it");
-    let up_to = scene.world.people.unseen(home).last().expect("one").seq;
-    // Somewhere that was not known before the act proves nothing: it may be whoever acted.
-    let newer = "tmux > python3 > bash > comity";
-    scene.ask(asker(Proof::Terminal, newer), lock("src/e.rs")).expect("locked");
-    let recognise = |lineage: &str| Ask::Person(PersonAsk::Recognise { up_to, lineage: lineage.into() });
-    assert!(scene.ask(asker(Proof::Terminal, newer), recognise(newer)).expect("nothing").is_empty());
-    assert_eq!(scene.world.people.unseen(home).count(), 2);
-    let shown = scene.ask(present(), recognise(home)).expect("shown");
-    assert!(matches!(shown[..], [Event::Person(PersonEvent::Recognised { .. })]));
-    let unseen: Vec<&str> = scene.world.people.unseen(home).map(|act| &*act.origin.lineage).collect();
-    assert_eq!(unseen, [newer], "what came after is shown the next time");
-}
-
-#[test]
 fn groups_of_agents_are_remembered_until_the_machine_boots() {
     let mut scene = Scene::new();
-    let start = |boot: &str| Ask::Start {
-        fence_floor: comity_core::Fence(0),
-        version: "0".into(),
-        boot: Some(boot.into()),
-        uptime: None,
+    let start = |boot: &str| {
+        Ask::Server(ServerAsk::Start {
+            fence_floor: comity_core::Fence(0),
+            version: "0".into(),
+            boot: Some(boot.into()),
+            uptime: None,
+        })
     };
     scene.ask(Principal::System, start("one")).expect("started");
-    let join = |at: u64, start: u64, group: Option<&str>| Ask::Join {
-        agent: id(at),
-        token: TokenHash([at as u8; 32]),
-        profile: Box::new(Profile {
-            name: format!("agent{at}").into(),
-            since: Some(Since { start, group: group.map(Into::into) }),
-            ..Profile::default()
-        }),
+    let join = |at: u64, start: u64, group: Option<&str>| {
+        Ask::Agent(AgentAsk::Join {
+            agent: id(at),
+            token: TokenHash([at as u8; 32]),
+            profile: Box::new(Profile {
+                name: format!("agent{at}").into(),
+                since: Some(Since { start, group: group.map(Into::into) }),
+                ..Profile::default()
+            }),
+        })
     };
     scene.ask(present(), join(50, 100, Some("a"))).expect("joined");
     scene.ask(present(), join(51, 90, Some("b"))).expect("joined");
@@ -278,10 +320,12 @@ fn groups_of_agents_are_remembered_until_the_machine_boots() {
 fn a_program_that_comes_again_has_no_wider_mode() {
     let mut scene = Scene::new();
     let process = Some(Process { pid: 7, start: 1 });
-    let join = |at: u64| Ask::Join {
-        agent: id(at),
-        token: TokenHash([at as u8; 32]),
-        profile: Box::new(Profile { name: format!("agent{at}").into(), process, ..Profile::default() }),
+    let join = |at: u64| {
+        Ask::Agent(AgentAsk::Join {
+            agent: id(at),
+            token: TokenHash([at as u8; 32]),
+            profile: Box::new(Profile { name: format!("agent{at}").into(), process, ..Profile::default() }),
+        })
     };
     scene.ask(present(), join(50)).expect("joined");
     let plan = PermissionAsk::SetMode { agent: id(50), mode: Mode::Plan };
@@ -292,5 +336,5 @@ fn a_program_that_comes_again_has_no_wider_mode() {
 }
 
 fn end(at: u64) -> Ask {
-    Ask::End { agent: id(at), ending: Ending::Exited, cause: "bye".into() }
+    Ask::Agent(AgentAsk::End { agent: id(at), ending: Ending::Exited, cause: "bye".into() })
 }

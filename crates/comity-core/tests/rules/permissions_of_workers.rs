@@ -1,17 +1,17 @@
 //! Whatever workers ask, and whomever they start: without a leader or the human nothing becomes allowed.
 
-use comity_core::agents::{Ending, Process, Profile};
+use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::limits::PERMISSION_WAIT;
 use comity_core::permissions::{
-    Answer, Class, Effect, Hearing, Kept, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RuleId,
-    Scope,
+    Answer, Hearing, KeptAnswer, PermissionAsk, PermissionEvent, PlanAnswer, RequestId, RuleEffect, RuleId,
+    RuleScope, ToolClass,
 };
 use comity_core::roles::Mode;
 use comity_core::teams::TeamAsk;
 use comity_core::{AgentId, Ask, Event, Millis, Principal, TokenHash};
 use proptest::prelude::*;
 
-use crate::desk::{ANN, BOB, Desk, shell};
+use crate::permission_world::{ANN, BOB, PermissionWorld, shell};
 
 /// What the workers do; numbers are taken modulo what there is.
 #[derive(Clone, Debug)]
@@ -29,14 +29,15 @@ fn acts() -> impl Strategy<Value = Act> {
     let number = 0..12_u64;
     let call = (0..COMMANDS.len()).prop_map(|at| Box::new(shell(COMMANDS[at])));
     let scope = prop_oneof![
-        (1..8_u64).prop_map(|agent| Scope::Agent(AgentId::from_bits(agent))),
-        Just(Scope::Team("red".into())),
-        Just(Scope::Below),
+        (1..8_u64).prop_map(|agent| RuleScope::Agent(AgentId::from_bits(agent))),
+        Just(RuleScope::Team("red".into())),
+        Just(RuleScope::Below),
     ];
     let mode = prop_oneof![Just(Mode::Plan), Just(Mode::Ask), Just(Mode::AcceptEdits), Just(Mode::Full)];
     let answer = prop_oneof![
         Just(Answer::Allow { kept: None }),
-        any::<bool>().prop_map(|for_team| Answer::Allow { kept: Some(Kept { for_team, pattern: None }) }),
+        any::<bool>()
+            .prop_map(|for_team| Answer::Allow { kept: Some(KeptAnswer { for_team, pattern: None }) }),
     ];
     let asks = prop_oneof![
         4 => call.clone().prop_map(|call| PermissionAsk::Request { call, wait: PERMISSION_WAIT, hearing: Hearing::Told }),
@@ -46,7 +47,7 @@ fn acts() -> impl Strategy<Value = Act> {
             PermissionAsk::Answer { request: RequestId(request), tool: call.tool, hash: call.hash, answer }
         }),
         2 => scope.prop_map(|scope| PermissionAsk::AddRule {
-            scope, effect: Effect::Allow, tool: "Bash".into(), class: Class::Shell, pattern: None,
+            scope, effect: RuleEffect::Allow, tool: "Bash".into(), class: ToolClass::Shell, pattern: None,
         }),
         1 => number.clone().prop_map(|rule| PermissionAsk::RemoveRule { rule: RuleId(rule) }),
         3 => (1..8_u64, mode.clone()).prop_map(|(agent, mode)| PermissionAsk::SetMode {
@@ -66,22 +67,22 @@ fn acts() -> impl Strategy<Value = Act> {
     ]
 }
 
-fn ask_of(desk: &mut Desk, act: &Act) -> Option<Ask> {
+fn ask_of(stage: &mut PermissionWorld, act: &Act) -> Option<Ask> {
     Some(match act {
         Act::Starts { role, team } => {
-            desk.joined += 1;
+            stage.joined += 1;
             let role = ["lead", "developer", "free", "reviewer"][usize::from(*role)];
             let profile = Profile {
-                name: format!("a{}", desk.joined).into(),
+                name: format!("a{}", stage.joined).into(),
                 role: Some(role.into()),
                 team: team.then(|| "red".into()),
-                process: Some(Process { pid: 1, start: desk.joined }),
+                process: Some(Process { pid: 1, start: stage.joined }),
                 ..Profile::default()
             };
             let mut token = [7; 32];
-            token[..8].copy_from_slice(&desk.joined.to_le_bytes());
-            let agent = AgentId::from_bits(desk.joined);
-            Ask::Join { agent, token: TokenHash(token), profile: Box::new(profile) }
+            token[..8].copy_from_slice(&stage.joined.to_le_bytes());
+            let agent = AgentId::from_bits(stage.joined);
+            Ask::Agent(AgentAsk::Join { agent, token: TokenHash(token), profile: Box::new(profile) })
         }
         Act::Makes(team) => {
             let name = ["red", "blue", "green"][usize::from(*team)].into();
@@ -90,10 +91,10 @@ fn ask_of(desk: &mut Desk, act: &Act) -> Option<Ask> {
         Act::Asks(ask) => Ask::Permission(ask.clone()),
         Act::Ends(number) => {
             let agent = AgentId::from_bits(u64::from(*number));
-            Ask::End { agent, ending: Ending::Failed, cause: "crashed".into() }
+            Ask::Agent(AgentAsk::End { agent, ending: Ending::Failed, cause: "crashed".into() })
         }
         Act::Waits(seconds) => {
-            desk.pass(Millis::seconds(*seconds));
+            stage.pass(Millis::seconds(*seconds));
             return None;
         }
     })
@@ -104,18 +105,18 @@ proptest! {
 
     #[test]
     fn workers_never_come_to_an_approval(script in prop::collection::vec((any::<u8>(), acts()), 1..60)) {
-        let mut desk = Desk::new();
+        let mut stage = PermissionWorld::new();
         for (who, act) in &script {
             // The two workers, and all that they have started; never the leaders, never the human.
             let mut theirs = vec![ANN, BOB];
-            theirs.extend(5..=desk.joined);
+            theirs.extend(5..=stage.joined);
             let who = Principal::Agent(AgentId::from_bits(theirs[usize::from(*who) % theirs.len()]));
-            let Some(ask) = ask_of(&mut desk, act) else { continue };
+            let Some(ask) = ask_of(&mut stage, act) else { continue };
             let is_use = matches!(ask, Ask::Permission(PermissionAsk::Use { .. }));
-            let done = desk.run(who, &ask);
+            let done = stage.run(who, &ask);
             prop_assert!(!(is_use && done.is_ok()), "{who} may do it: {act:?}");
         }
-        let yes = desk.log.iter().find(|record| matches!(
+        let yes = stage.log.iter().find(|record| matches!(
             &record.event,
             Event::Permission(
                 PermissionEvent::Allowed { .. } | PermissionEvent::Used { .. } | PermissionEvent::Passed { .. }

@@ -3,29 +3,43 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use comity_core::agents::Ending;
+use comity_core::agents::{AgentAsk, Ending};
 use comity_core::control::ControlAsk;
 use comity_core::decisions::{DecisionAsk, DecisionId};
-use comity_core::people::{Asker, Origin, PersonAsk, Proof};
-use comity_core::permissions::{Answer, Class, Effect, PermissionAsk, PlanAnswer, RequestId, RuleId, Scope};
+use comity_core::locks::LockAsk;
+use comity_core::people::{Asker, Origin, PersonAsk, Place, Proof};
+use comity_core::permissions::{
+    Answer, PermissionAsk, PlanAnswer, RequestId, RuleEffect, RuleId, RuleScope, ToolClass,
+};
 use comity_core::pools::{PoolAsk, PoolKind, SlotId, Take};
 use comity_core::roles::Mode;
 use comity_core::snapshot::Snapshot;
-use comity_core::tasks::{Act, TaskAsk, TaskRef};
+use comity_core::tasks::{TaskAct, TaskAsk, TaskRef};
 use comity_core::teams::TeamAsk;
-use comity_core::worktrees::Tree;
+use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
 use comity_core::{Ask, CaseRule, ContentHash, Millis, PathPattern, Principal, Refusal, TokenHash, run};
 
 use crate::script::{Stage, project};
 
-/// The rule itself: each act that it names has to be tried here.
-const RULE: &str = include_str!("../../src/people/presence.rs");
+/// Where features say what takes presence.
+const FEATURES: [&str; 9] = [
+    include_str!("../../src/agents/feature.rs"),
+    include_str!("../../src/control/feature.rs"),
+    include_str!("../../src/decisions.rs"),
+    include_str!("../../src/locks/feature.rs"),
+    include_str!("../../src/permissions/feature.rs"),
+    include_str!("../../src/pools/feature.rs"),
+    include_str!("../../src/tasks/feature.rs"),
+    include_str!("../../src/teams.rs"),
+    include_str!("../../src/worktrees/feature.rs"),
+];
 /// Named elsewhere.
 const CHANGES_TOKENS: &str = "change tokens or the passphrase";
 
 fn person() -> Asker {
     let proof = Proof::Lineage { lacks: "this has no terminal".into() };
-    let origin = Origin { proof, process: None, terminal: None, lineage: "cron > sh > comity".into() };
+    let origin =
+        Origin { proof, process: None, terminal: None, lineage: "cron > sh > comity".into(), window: None };
     Asker { who: Principal::Human, origin: Some(Arc::new(origin)) }
 }
 
@@ -52,8 +66,14 @@ fn stage() -> Stage {
         assert!(stage.ask("ann", who, &Ask::Pool(ask), None), "{:?}", stage.said);
     }
     let named = |text: &str| -> Box<str> { text.into() };
-    let tree = Tree { slug: named("login"), path: named("/login"), branch: named("b"), base: named("0123") };
-    assert!(stage.ask("ann", ann, &Ask::AddWorktree { project: project(), tree: Box::new(tree) }, None));
+    let tree =
+        WorktreeInfo { slug: named("login"), path: named("/login"), branch: named("b"), base: named("0123") };
+    assert!(stage.ask(
+        "ann",
+        ann,
+        &Ask::Worktree(WorktreeAsk::Add { project: project(), tree: Box::new(tree) }),
+        None
+    ));
     stage
 }
 
@@ -64,13 +84,13 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
     let patterns = || vec![PathPattern::parse("src/a.rs", CaseRule::Exact).expect("a path")];
     let human = Principal::Human;
     let mut asks = vec![
-        Ask::LimitAgents { max: 20 },
-        Ask::End { agent, ending: Ending::Terminated, cause: "enough".into() },
-        Ask::Release { project, patterns: patterns(), reason: None },
-        Ask::Extend { project, patterns: patterns(), ttl: Millis::minutes(9), reason: None },
-        Ask::HandOver { project, patterns: patterns(), to: human, reason: None },
-        Ask::Adopt { project, patterns: patterns(), reason: None, into: vec![] },
-        Ask::ReleaseWorktree { project, slug: "login".into() },
+        Ask::Agent(AgentAsk::Limit { max: 20 }),
+        Ask::Agent(AgentAsk::End { agent, ending: Ending::Terminated, cause: "enough".into() }),
+        Ask::Lock(LockAsk::Release { project, patterns: patterns(), reason: None }),
+        Ask::Lock(LockAsk::Extend { project, patterns: patterns(), ttl: Millis::minutes(9), reason: None }),
+        Ask::Lock(LockAsk::HandOver { project, patterns: patterns(), to: human, reason: None }),
+        Ask::Lock(LockAsk::Adopt { project, patterns: patterns(), reason: None, into: vec![] }),
+        Ask::Worktree(WorktreeAsk::Release { project, slug: "login".into() }),
         Ask::Decision(DecisionAsk::Settle { id: DecisionId(1), confirm: true, reason: None }),
         Ask::Control(ControlAsk::RequestShutdown { agent, reason: None, within: Millis::minutes(1) }),
         Ask::Team(TeamAsk::Delete { name: "red".into() }),
@@ -84,10 +104,10 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
             answer: Answer::Allow { kept: None },
         },
         PermissionAsk::AddRule {
-            scope: Scope::Below,
-            effect: Effect::Allow,
+            scope: RuleScope::Below,
+            effect: RuleEffect::Allow,
             tool: "Bash".into(),
-            class: Class::Shell,
+            class: ToolClass::Shell,
             pattern: None,
         },
         PermissionAsk::RemoveRule { rule: RuleId(1) },
@@ -99,15 +119,15 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
     ];
     asks.extend(permissions.map(Ask::Permission));
     let acts = [
-        Act::Accept,
-        Act::SendBack { reason: "no".into() },
-        Act::Assign { to: human },
-        Act::Pause,
-        Act::Resume,
-        Act::Retry,
-        Act::Reopen,
-        Act::Skip,
-        Act::Cancel,
+        TaskAct::Accept,
+        TaskAct::SendBack { reason: "no".into() },
+        TaskAct::Assign { to: human },
+        TaskAct::Pause,
+        TaskAct::Resume,
+        TaskAct::Retry,
+        TaskAct::Reopen,
+        TaskAct::Skip,
+        TaskAct::Cancel,
     ];
     let on = |act| Ask::Task(TaskAsk::Act { on: TaskRef { project, task: "t1".into() }, attempt: None, act });
     asks.extend(acts.map(on));
@@ -124,17 +144,23 @@ fn decisions(stage: &mut Stage) -> Vec<Ask> {
         PersonAsk::MakeToken { name: "ci".into(), hash: TokenHash([9; 32]) },
         PersonAsk::RevokeToken { name: "ci".into() },
         PersonAsk::SetPassphrase { verifier: None },
-        PersonAsk::Recognise { up_to: 1, lineage: "sh".into() },
+        PersonAsk::Recognise { up_to: 1, place: Place { lineage: "sh".into(), window: None } },
     ];
     asks.extend(people.map(Ask::Person));
     asks
 }
 
-/// The acts that the rule names.
+/// The acts that the features name.
 fn named() -> BTreeSet<&'static str> {
-    let code = RULE.lines().map(str::trim).filter(|line| !line.starts_with("//"));
-    let texts = code.flat_map(|line| line.split('"').skip(1).step_by(2));
-    texts.filter(|text| *text != "nothing proves who you are").chain([CHANGES_TOKENS]).collect()
+    let rules = FEATURES
+        .iter()
+        .flat_map(|source| source.split("fn takes_presence(").chain(source.split("\nfn ")).skip(1));
+    let rules = rules.filter(|rule| rule.lines().next().is_some_and(|line| line.contains("Option<")));
+    let rules = rules
+        .filter_map(|rule| rule.split("\n    }\n\n    fn ").next())
+        .filter(|rule| rule.contains("&'static str"));
+    let code = rules.flat_map(|rule| rule.split("\n}\n").next()).flat_map(str::lines);
+    code.flat_map(|line| line.split('"').skip(1).step_by(2)).chain([CHANGES_TOKENS]).collect()
 }
 
 #[test]

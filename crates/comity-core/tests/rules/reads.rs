@@ -1,9 +1,9 @@
 //! A whole file may not be written over a change that its writer has not seen.
 
 use comity_core::limits::FILES_KNOWN_MAX;
-use comity_core::reads::{FileContent, may_overwrite};
+use comity_core::reads::{FileContent, ReadAsk, may_overwrite};
 use comity_core::snapshot::Snapshot;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{Ask, ContentHash, Principal, World};
 
 use crate::script::{Stage, project};
@@ -14,7 +14,7 @@ const NEW: ContentHash = ContentHash([2; 32]);
 fn knows(stage: &mut Stage, name: &str, path: &str, content: ContentHash) {
     let who = stage.who(name);
     let file = FileContent { path: path.into(), content };
-    assert!(stage.ask(name, who, &Ask::KnowFile { project: project(), file }, None));
+    assert!(stage.ask(name, who, &Ask::Read(ReadAsk::KnowFile { project: project(), file }), None));
 }
 
 fn may(world: &World, who: Principal, path: &str, now: ContentHash) -> Result<(), String> {
@@ -56,6 +56,6 @@ fn what_is_known_is_bounded_and_survives_a_snapshot() {
     }
     assert_eq!(stage.world.reads.known(ann, project(), "f0.rs"), None, "the oldest is forgotten");
     assert_eq!(stage.world.reads.known(ann, project(), "f1.rs"), Some(OLD));
-    let again = Snapshot::of(&stage.world).restore(Patience::default());
+    let again = Snapshot::of(&stage.world).restore(Timeouts::default());
     assert_eq!(again.reads, stage.world.reads);
 }

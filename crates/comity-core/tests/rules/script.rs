@@ -5,11 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use comity_core::agents::{Ending, Process, Profile};
+use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::limits::LOCK_TTL;
-use comity_core::locks::{LockMode, Wanted};
+use comity_core::locks::{LockAsk, LockMode, Wanted};
+use comity_core::notices::NoticeAsk;
+use comity_core::queues::QueueAsk;
+use comity_core::server::ServerAsk;
 use comity_core::snapshot::Snapshot;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{
     AgentId, Ask, CaseRule, Fence, Key, Millis, Outcome, PathPattern, Principal, ProjectId, Record, Ticket,
     Timestamp, TokenHash, World, expire, invariants, run,
@@ -25,7 +28,7 @@ pub(crate) fn check(script: &str, expect: Expect) {
         stage.play(line);
         invariants::check(&stage.world).unwrap_or_else(|wrong| panic!("after `{line}`: {wrong}"));
     }
-    let mut again = World::new(Patience::default());
+    let mut again = World::new(Timeouts::default());
     stage.log.iter().for_each(|record| again.apply(record));
     assert_eq!(Snapshot::of(&again), Snapshot::of(&stage.world), "the log folds to the same world");
     expect.assert_eq(&stage.said.join("\n"));
@@ -110,7 +113,7 @@ impl Stage {
                 let path = PathPattern::parse(path, CaseRule::Exact).expect("a path");
                 let lock = self.world.locks.iter().find(|lock| lock.wanted.pattern == path).expect("a lock");
                 let left = (first == "dirty").then(|| vec![path.readable().into()]);
-                let ask = Ask::Inspected { fence: lock.fence, left };
+                let ask = Ask::Lock(LockAsk::Inspected { fence: lock.fence, left });
                 self.ask("comity", Principal::System, &ask, None);
             }
             (name, act) => self.act(name, act),
@@ -144,62 +147,76 @@ impl Stage {
                     ttl,
                     reason: reason.clone(),
                 });
-                Ask::Lock { wants: wants.collect(), wait: words.span("waiting") }
+                Ask::Lock(LockAsk::Lock { wants: wants.collect(), wait: words.span("waiting") })
             }
             // The same path twice in one ask: to read it, and to edit it.
             "locks-both" => {
                 let ttl = LOCK_TTL;
                 let want = |mode| Wanted { project, pattern: patterns[0].clone(), mode, ttl, reason: None };
-                Ask::Lock { wants: [LockMode::Shared, LockMode::Exclusive].map(want).into(), wait: None }
+                Ask::Lock(LockAsk::Lock {
+                    wants: [LockMode::Shared, LockMode::Exclusive].map(want).into(),
+                    wait: None,
+                })
             }
             "locks-elsewhere" => {
                 let (project, mode, ttl) = (ProjectId::from_bits(2), LockMode::Exclusive, LOCK_TTL);
                 let want = |pattern| Wanted { project, pattern, mode, ttl, reason: None };
-                Ask::Lock { wants: patterns.into_iter().map(want).collect(), wait: None }
+                Ask::Lock(LockAsk::Lock { wants: patterns.into_iter().map(want).collect(), wait: None })
             }
-            "unlocks" if words.plain == ["everything"] => Ask::UnlockAll,
-            "unlocks" => Ask::Unlock { project, patterns },
-            "releases" => Ask::Release { project, patterns, reason },
-            "extends" => {
-                Ask::Extend { project, patterns, ttl: words.span("for").unwrap_or(LOCK_TTL), reason }
+            "unlocks" if words.plain == ["everything"] => Ask::Lock(LockAsk::UnlockAll),
+            "unlocks" => Ask::Lock(LockAsk::Unlock { project, patterns }),
+            "releases" => Ask::Lock(LockAsk::Release { project, patterns, reason }),
+            "extends" => Ask::Lock(LockAsk::Extend {
+                project,
+                patterns,
+                ttl: words.span("for").unwrap_or(LOCK_TTL),
+                reason,
+            }),
+            "hands" => {
+                Ask::Lock(LockAsk::HandOver { project, patterns, to: self.who(words.after["to"]), reason })
             }
-            "hands" => Ask::HandOver { project, patterns, to: self.who(words.after["to"]), reason },
-            "adopts" => Ask::Adopt { project, patterns, reason, into: vec![] },
+            "adopts" => Ask::Lock(LockAsk::Adopt { project, patterns, reason, into: vec![] }),
             "rescues" => {
                 let locks =
                     patterns.iter().flat_map(|pattern| self.world.locks.overlapping(project, pattern));
                 let into = locks.into_iter().map(|lock| (lock.fence, "refs/aside".into())).collect();
-                Ask::Adopt { project, patterns, reason, into }
+                Ask::Lock(LockAsk::Adopt { project, patterns, reason, into })
             }
             "puts-aside" => {
                 let locks =
                     patterns.iter().flat_map(|pattern| self.world.locks.overlapping(project, pattern));
                 let aside = locks.into_iter().map(|lock| (lock.fence, vec!["refs/aside".into()])).collect();
-                Ask::PutAside { aside }
+                Ask::Lock(LockAsk::PutAside { aside })
             }
             "acts" => {
                 let fence = Fence(words.after["with"].parse().expect("a fence"));
                 let held = patterns.into_iter().map(|pattern| (pattern, fence)).collect();
-                Ask::CheckFences { project, held, mode: LockMode::Exclusive }
+                Ask::Lock(LockAsk::CheckFences { project, held, mode: LockMode::Exclusive })
             }
-            "cancels" => Ask::CancelWait { ticket: Ticket(words.plain[0].parse().expect("a ticket")) },
+            "cancels" => {
+                Ask::Queue(QueueAsk::Cancel { ticket: Ticket(words.plain[0].parse().expect("a ticket")) })
+            }
             "reads" => {
                 let notices = self.world.agents.get(agent).expect("an agent").notices.clone();
                 self.said.extend(notices.iter().map(|notice| format!("notice: {}", notice.what)));
-                Ask::TakeNotices
+                Ask::Notice(NoticeAsk::Take)
             }
             "ends" => {
                 let target = words.plain.first().map_or(who, |name| self.who(name));
                 let ending = if target == who { Ending::Completed } else { Ending::Terminated };
                 let cause = reason.unwrap_or_else(|| "goodbye".into());
-                Ask::End { agent: target.agent().expect("an agent"), ending, cause }
+                Ask::Agent(AgentAsk::End { agent: target.agent().expect("an agent"), ending, cause })
             }
-            "crashes" => Ask::End { agent, ending: Ending::Failed, cause: "its process died".into() },
-            "beats" => Ask::Seen { agent },
-            "idles" => Ask::Idle { agent, idle: true },
-            "works" => Ask::Idle { agent, idle: false },
-            "disconnects" => Ask::Disconnect { agent },
-            "shows-process" => Ask::KnowProcess { agent, process: Process { pid: 7, start: 1 } },
+            "crashes" => {
+                Ask::Agent(AgentAsk::End { agent, ending: Ending::Failed, cause: "its process died".into() })
+            }
+            "beats" => Ask::Agent(AgentAsk::Seen { agent }),
+            "idles" => Ask::Agent(AgentAsk::Idle { agent, idle: true }),
+            "works" => Ask::Agent(AgentAsk::Idle { agent, idle: false }),
+            "disconnects" => Ask::Agent(AgentAsk::Disconnect { agent }),
+            "shows-process" => {
+                Ask::Agent(AgentAsk::KnowProcess { agent, process: Process { pid: 7, start: 1 } })
+            }
             other => panic!("nobody can do {other}"),
         }
     }
@@ -224,7 +241,7 @@ impl Stage {
         let process = words.after.get("with").map(|_| Process { pid: 7, start: self.joined });
         let profile =
             Profile { name: name.into(), role: text("as"), team: text("in"), process, ..Profile::default() };
-        let ask = Ask::Join { agent, token: token(self.joined), profile: Box::new(profile) };
+        let ask = Ask::Agent(AgentAsk::Join { agent, token: token(self.joined), profile: Box::new(profile) });
         let joined = self.ask(name, by, &ask, None);
         if joined {
             self.names.insert(name.into(), agent);
@@ -277,10 +294,11 @@ impl Stage {
         let text = serde_json::to_string(&Snapshot::of(&self.world)).expect("JSON");
         let snapshot: Snapshot = serde_json::from_str(&text).expect("a snapshot");
         let deadline = self.world.next_deadline();
-        self.world = snapshot.restore(Patience::default());
+        self.world = snapshot.restore(Timeouts::default());
         assert_eq!(self.world.next_deadline(), deadline, "deadlines survive a restart");
         let fence_floor = Fence(floor.trim_start_matches("floor ").parse().unwrap_or(0));
-        let ask = Ask::Start { fence_floor, version: "0".into(), boot: None, uptime: None };
+        let ask =
+            Ask::Server(ServerAsk::Start { fence_floor, version: "0".into(), boot: None, uptime: None });
         self.ask("comity", Principal::System, &ask, None);
     }
 }

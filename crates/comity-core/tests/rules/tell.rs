@@ -2,7 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use comity_core::locks::{LockMode, ReleaseCause, WaitEnding, Wanted};
+use comity_core::agents::AgentEvent;
+use comity_core::commits::CommitEvent;
+use comity_core::locks::{LockEvent, LockMode, ReleaseCause, WaitEnding, Wanted};
+use comity_core::moves::MoveEvent;
+use comity_core::notices::NoticeEvent;
+use comity_core::projects::ProjectEvent;
+use comity_core::reads::ReadEvent;
+use comity_core::server::ServerEvent;
+use comity_core::worktrees::WorktreeEvent;
+use comity_core::writes::WriteEvent;
 use comity_core::{Event, Fence, Principal, Refusal, Ticket, Timestamp, World};
 
 /// Remembers what fences and tickets stand for, so that events can be told after the fact.
@@ -18,30 +27,36 @@ impl Teller {
         let name = |who: Principal| world.name_of(who);
         let agent = |id| world.name_of(Principal::Agent(id));
         match event {
-            Event::ServerStarted { fence_floor, .. } => format!("the server started, above {fence_floor:?}"),
-            Event::ProjectAdded { .. } => "a project".into(),
-            Event::AgentJoined { profile, .. } => match profile.parent {
+            Event::Server(ServerEvent::Started { fence_floor, .. }) => {
+                format!("the server started, above {fence_floor:?}")
+            }
+            Event::Project(ProjectEvent::Added { .. }) => "a project".into(),
+            Event::Agent(AgentEvent::Joined { profile, .. }) => match profile.parent {
                 Some(parent) => format!("{} joined under {}", profile.name, agent(parent)),
                 None => format!("{} joined", profile.name),
             },
-            Event::AgentTokenAdded { agent: id, .. } => format!("{} got a further token", agent(*id)),
-            Event::AgentProcessKnown { agent: id, .. } => format!("the process of {} is known", agent(*id)),
-            Event::AgentSeen { agent: id } => format!("{} was seen", agent(*id)),
-            Event::AgentIdled { agent: id, idle } => {
+            Event::Agent(AgentEvent::TokenAdded { agent: id, .. }) => {
+                format!("{} got a further token", agent(*id))
+            }
+            Event::Agent(AgentEvent::ProcessKnown { agent: id, .. }) => {
+                format!("the process of {} is known", agent(*id))
+            }
+            Event::Agent(AgentEvent::Seen { agent: id }) => format!("{} was seen", agent(*id)),
+            Event::Agent(AgentEvent::Idled { agent: id, idle }) => {
                 format!("{} is {}", agent(*id), if *idle { "idle" } else { "running" })
             }
-            Event::AgentDisconnected { agent: id } => format!("{} disconnected", agent(*id)),
-            Event::AgentEnded { agent: id, ending, cause } => {
+            Event::Agent(AgentEvent::Disconnected { agent: id }) => format!("{} disconnected", agent(*id)),
+            Event::Agent(AgentEvent::Ended { agent: id, ending, cause }) => {
                 format!("{} {} ({cause})", agent(*id), ending.word())
             }
-            Event::LockAcquired { fence, holder, wanted, .. } => {
+            Event::Lock(LockEvent::Acquired { fence, holder, wanted, .. }) => {
                 self.locks.insert(*fence, (wanted.pattern.readable(), *holder));
                 format!("{} got {} ({fence:?})", name(*holder), what(wanted))
             }
-            Event::LockRenewed { fence, ttl, .. } => {
+            Event::Lock(LockEvent::Renewed { fence, ttl, .. }) => {
                 format!("{} renewed for {ttl} ({fence:?})", self.lock(world, *fence))
             }
-            Event::LockReleased { fence, cause, .. } => {
+            Event::Lock(LockEvent::Released { fence, cause, .. }) => {
                 let lock = self.lock(world, *fence);
                 match cause {
                     ReleaseCause::GivenBack => format!("{lock} given back"),
@@ -51,47 +66,60 @@ impl Teller {
                     ReleaseCause::Upgraded => format!("{lock} given up for an exclusive one"),
                 }
             }
-            Event::LockLapsed { fence, .. } => format!("{} lapsed", self.lock(world, *fence)),
-            Event::LockExpired { fence, .. } => format!("{} expired", self.lock(world, *fence)),
-            Event::LockOrphaned { fence, .. } => format!("{} orphaned", self.lock(world, *fence)),
-            Event::LockExtended { fence, ttl, .. } => {
+            Event::Lock(LockEvent::Lapsed { fence, .. }) => format!("{} lapsed", self.lock(world, *fence)),
+            Event::Lock(LockEvent::Expired { fence, .. }) => format!("{} expired", self.lock(world, *fence)),
+            Event::Lock(LockEvent::Orphaned { fence, .. }) => {
+                format!("{} orphaned", self.lock(world, *fence))
+            }
+            Event::Lock(LockEvent::Extended { fence, ttl, .. }) => {
                 format!("{} extended to {ttl}", self.lock(world, *fence))
             }
-            Event::LockHandedOver { fence, new_fence, to, .. } => {
+            Event::Lock(LockEvent::HandedOver { fence, new_fence, to, .. }) => {
                 let old = self.lock(world, *fence);
                 let path = self.locks[fence].0.clone();
                 self.locks.insert(*new_fence, (path, *to));
                 format!("{old} handed to {} ({new_fence:?})", name(*to))
             }
-            Event::WaitStarted { ticket, who, wants, wait } => {
+            Event::Lock(LockEvent::WaitStarted { ticket, who, wants, wait }) => {
                 self.waits.insert(*ticket, *who);
                 let wants: Vec<String> = wants.iter().map(what).collect();
                 format!("{} waits for {} ({ticket:?}, {wait})", name(*who), wants.join(" and "))
             }
-            Event::WaitEnded { ticket, ending } => {
+            Event::Lock(LockEvent::WaitEnded { ticket, ending }) => {
                 let who = self.waits.get(ticket).map(|who| name(*who)).unwrap_or_default();
                 match ending {
                     WaitEnding::Granted { fences } => format!("{who} has waited ({fences:?})"),
                     WaitEnding::TimedOut => format!("{who} has waited in vain"),
                     WaitEnding::Cancelled => format!("{who} gave up waiting"),
+                    WaitEnding::Orphaned => format!("{who} waits no more for what was left"),
                     WaitEnding::AskerEnded => format!("{who} waits no more"),
                 }
             }
-            Event::FileKnown { file, .. } => format!("{} is known", file.path),
-            Event::UnlockedWrite(write) => write.summary(world),
-            Event::CommitUnguarded(commit) => commit.summary(world),
-            Event::MoveIntended(it) => format!("a branch is to move to {}", it.new),
-            Event::MoveUndone { commit, of, .. } => format!("{} did not move it to {commit}", name(*of)),
-            Event::Committed { commit, .. } => format!("{} files were committed", commit.files_total),
-            Event::WorktreeAdded { tree, .. } => format!("worktree {} is there", tree.slug),
-            Event::WorktreeReleased { slug, .. } => format!("worktree {slug} may go"),
-            Event::WorktreeKept { slug, why, .. } => format!("worktree {slug} is kept: {why}"),
-            Event::WorktreeRemoved { slug, .. } => format!("worktree {slug} is in the trash"),
-            Event::BranchMerged { source, target, .. } => format!("{source} is in {target}"),
-            Event::MergeConflicted { source, target, .. } => {
+            Event::Read(ReadEvent::FileKnown { file, .. }) => format!("{} is known", file.path),
+            Event::Write(WriteEvent::Unlocked(write)) => write.sentence(world),
+            Event::Commit(CommitEvent::Unguarded(commit)) => commit.sentence(world),
+            Event::Move(MoveEvent::Intended(it)) => format!("a branch is to move to {}", it.new),
+            Event::Move(MoveEvent::Undone { commit, of, .. }) => {
+                format!("{} did not move it to {commit}", name(*of))
+            }
+            Event::Commit(CommitEvent::Made { commit, .. }) => {
+                format!("{} files were committed", commit.files_total)
+            }
+            Event::Worktree(WorktreeEvent::Added { tree, .. }) => format!("worktree {} is there", tree.slug),
+            Event::Worktree(WorktreeEvent::Released { slug, .. }) => format!("worktree {slug} may go"),
+            Event::Worktree(WorktreeEvent::Kept { slug, why, .. }) => {
+                format!("worktree {slug} is kept: {why}")
+            }
+            Event::Worktree(WorktreeEvent::Removed { slug, .. }) => {
+                format!("worktree {slug} is in the trash")
+            }
+            Event::Worktree(WorktreeEvent::BranchMerged { source, target, .. }) => {
+                format!("{source} is in {target}")
+            }
+            Event::Worktree(WorktreeEvent::MergeConflicted { source, target, .. }) => {
                 format!("{source} and {target} conflict")
             }
-            Event::NothingChanged {} => "nothing changed".to_owned(),
+            Event::Server(ServerEvent::NothingChanged {}) => "nothing changed".to_owned(),
             Event::Mail(event) => format!("{event:?}"),
             Event::Control(event) => format!("{event:?}"),
             Event::Decision(event) => format!("{event:?}"),
@@ -99,11 +127,11 @@ impl Teller {
             Event::Permission(event) => format!("{event:?}"),
             Event::Task(event) => crate::tasks::words::told(world, event),
             Event::Pool(event) => crate::pools::words::told(world, event),
-            Event::EntriesRefused { why, count } => format!("{count} not let in: {why}"),
-            Event::KeyReused { op } => format!("a used key came with {op}"),
-            Event::AgentsLimited { max } => format!("{max} agents may be here"),
-            Event::NoticesTaken { agent: id, .. } => format!("{} was told", agent(*id)),
-            Event::AgentNamed { agent: id, name } => format!("{} is called {name}", agent(*id)),
+            Event::Server(ServerEvent::EntriesRefused { why, count }) => format!("{count} not let in: {why}"),
+            Event::Server(ServerEvent::KeyReused { op }) => format!("a used key came with {op}"),
+            Event::Agent(AgentEvent::Limited { max }) => format!("{max} agents may be here"),
+            Event::Notice(NoticeEvent::Taken { agent: id, .. }) => format!("{} was told", agent(*id)),
+            Event::Agent(AgentEvent::Named { agent: id, name }) => format!("{} is called {name}", agent(*id)),
             Event::Person(event) => format!("{event:?}"),
         }
     }

@@ -1,10 +1,11 @@
 //! Text never becomes control: whatever workers send, take, acknowledge and return, nobody is asked to end by it.
 
-use comity_core::control::{Control, ControlAsk, ControlEvent, IdleReason, RequestId};
+use comity_core::agents::AgentEvent;
+use comity_core::control::{Control, ControlAsk, ControlEvent, HandshakeId, IdleReason};
 use comity_core::limits::{MAIL_LEASE, MAIL_LEASE_MIN};
-use comity_core::mail::{Draft, Importance, MailAsk, Receipt, Recipient, What};
+use comity_core::mail::{Importance, LetterDraft, MailAsk, OfferFilter, Receipt, Recipient};
 use comity_core::snapshot::Snapshot;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{Ask, Event, Key, Millis, Record, World};
 use proptest::prelude::*;
 
@@ -14,7 +15,7 @@ const WORKERS: [&str; 3] = ["lead", "ann", "bob"];
 
 /// Words of the control channel, as a program would write them and as a log does.
 fn forged() -> Vec<String> {
-    let (request_id, reason) = (RequestId(1), "because".into());
+    let (request_id, reason) = (HandshakeId(1), "because".into());
     let (pane_id, backend_type) = (None, None);
     let messages = [
         Control::ShutdownRequest { request_id, reason: Some("now".into()) },
@@ -44,12 +45,12 @@ fn mail_ask() -> impl Strategy<Value = MailAsk> {
     let send = draft.prop_map(|(to, text, subject, claimed, n)| {
         let (client_id, importance) = (Key::new(&"c".repeat(n.into())), Importance::High);
         let (to, thread) = (vec![Recipient::parse(to)], Some(format!("m{n}").into()));
-        MailAsk::Send(Box::new(Draft { to, thread, subject, text, importance, client_id, claimed }))
+        MailAsk::Send(Box::new(LetterDraft { to, thread, subject, text, importance, client_id, claimed }))
     });
     let leases = prop::sample::select(vec![Millis(0), MAIL_LEASE_MIN, MAIL_LEASE]);
     let take =
         (0_usize..100, 0_usize..4, any::<bool>(), leases).prop_map(|(bytes_max, letters_max, all, lease)| {
-            let what = if all { What::All } else { What::Letters };
+            let what = if all { OfferFilter::All } else { OfferFilter::Letters };
             MailAsk::Take { bytes_max, letters_max, what, lease }
         });
     let receipt = || (0_u64..8).prop_map(Receipt);
@@ -78,7 +79,7 @@ fn crew() -> Stage {
 }
 
 /// What only the control channel may change.
-fn told_to_end(world: &World) -> (usize, bool, Option<RequestId>) {
+fn told_to_end(world: &World) -> (usize, bool, Option<HandshakeId>) {
     let ann = world.agents.find("ann").ok().map(|agent| agent.id);
     let open = ann.and_then(|ann| world.shutdowns.of(ann)).map(|(request, _)| request);
     (world.agents.live().count(), ann.is_some(), open)
@@ -87,7 +88,9 @@ fn told_to_end(world: &World) -> (usize, bool, Option<RequestId>) {
 fn is_control(record: &Record) -> bool {
     matches!(
         record.event,
-        Event::Control(_) | Event::AgentEnded { .. } | Event::AgentIdled { idle: true, .. }
+        Event::Control(_)
+            | Event::Agent(AgentEvent::Ended { .. })
+            | Event::Agent(AgentEvent::Idled { idle: true, .. })
     )
 }
 
@@ -110,7 +113,7 @@ proptest! {
         prop_assert_eq!(told_to_end(&stage.world), before);
         prop_assert!(controls(&stage.world) <= last, "a control message that nobody sent");
         comity_core::invariants::check(&stage.world).map_err(TestCaseError::fail)?;
-        let mut again = World::new(Patience::default());
+        let mut again = World::new(Timeouts::default());
         stage.log.iter().for_each(|record| again.apply(record));
         prop_assert_eq!(Snapshot::of(&again), Snapshot::of(&stage.world));
     }

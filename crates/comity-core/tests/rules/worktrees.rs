@@ -1,19 +1,19 @@
 //! Worktrees: one name is one worktree, and only its owner, who is above the owner, or the human may change it.
 
-use comity_core::worktrees::{Tree, may_change};
+use comity_core::worktrees::{WorktreeAsk, WorktreeInfo, may_change};
 use comity_core::{Ask, Principal};
 
 use crate::script::{Stage, project};
 
 fn add(stage: &mut Stage, name: &str, slug: &str) -> bool {
     let who = stage.who(name);
-    let tree = Box::new(Tree {
+    let tree = Box::new(WorktreeInfo {
         slug: slug.into(),
         path: format!("/trees/{slug}").into(),
         branch: format!("comity/{slug}").into(),
         base: "0123456789".into(),
     });
-    stage.ask(name, who, &Ask::AddWorktree { project: project(), tree }, None)
+    stage.ask(name, who, &Ask::Worktree(WorktreeAsk::Add { project: project(), tree }), None)
 }
 
 #[test]
@@ -25,7 +25,12 @@ fn a_name_is_given_once() {
     assert!(said.starts_with("bob: refused (bad_input): there is a worktree login already"), "{said}");
     let (slug, rescue) = ("login".into(), "refs/comity/saved/login".into());
     let ann = stage.who("ann");
-    assert!(stage.ask("ann", ann, &Ask::RemoveWorktree { project: project(), slug, rescue }, None));
+    assert!(stage.ask(
+        "ann",
+        ann,
+        &Ask::Worktree(WorktreeAsk::Remove { project: project(), slug, rescue }),
+        None
+    ));
     assert!(add(&mut stage, "bob", "login"), "the name is free again");
 }
 
@@ -50,9 +55,12 @@ fn one_that_is_released_goes_or_is_kept_and_its_owner_is_told() {
     assert!(add(&mut stage, "ann", "login"));
     let ann = stage.who("ann");
     let slug: Box<str> = "login".into();
-    let release = Ask::ReleaseWorktree { project: project(), slug: slug.clone() };
-    let keep =
-        Ask::KeepWorktree { project: project(), slug: slug.clone(), why: "files are in no commit: x".into() };
+    let release = Ask::Worktree(WorktreeAsk::Release { project: project(), slug: slug.clone() });
+    let keep = Ask::Worktree(WorktreeAsk::Keep {
+        project: project(),
+        slug: slug.clone(),
+        why: "files are in no commit: x".into(),
+    });
     let released = |stage: &Stage| stage.world.worktrees.released().map(|it| it.released).collect::<Vec<_>>();
     let bob = stage.who("bob");
     assert!(!stage.ask("bob", bob, &release, None), "it is ann's");
@@ -81,7 +89,7 @@ fn one_that_is_released_goes_or_is_kept_and_its_owner_is_told() {
     assert!(stage.ask(
         "comity",
         Principal::System,
-        &Ask::RemoveWorktree { project: project(), slug, rescue },
+        &Ask::Worktree(WorktreeAsk::Remove { project: project(), slug, rescue }),
         None
     ));
     assert_eq!(released(&stage), []);

@@ -1,7 +1,7 @@
 //! Writes without a lock: how they read, and who is told.
 
-use comity_core::commits::UnguardedCommit;
-use comity_core::writes::UnlockedWrite;
+use comity_core::commits::{CommitAsk, UnguardedCommit};
+use comity_core::writes::{UnlockedWrite, WriteAsk};
 use comity_core::{Ask, Principal};
 use expect_test::{Expect, expect};
 
@@ -22,7 +22,12 @@ fn check(holder: Option<&str>, candidates: &[&str], others: usize, expect: Expec
         candidates: candidates.iter().filter_map(|name| stage.who(name).agent()).collect(),
         others,
     };
-    assert!(stage.ask("the watcher", Principal::System, &Ask::SawUnlockedWrite(Box::new(write)), None));
+    assert!(stage.ask(
+        "the watcher",
+        Principal::System,
+        &Ask::Write(WriteAsk::SawUnlocked(Box::new(write))),
+        None
+    ));
     for name in ["ann", "bob", "cy"] {
         let id = stage.who(name).agent().expect("an agent");
         for notice in &stage.world.agents.get(id).expect("an agent").notices {
@@ -79,7 +84,7 @@ fn only_the_watcher_tells() {
         candidates: vec![],
         others: 0,
     };
-    assert!(!stage.ask("bob", bob, &Ask::SawUnlockedWrite(Box::new(write)), None));
+    assert!(!stage.ask("bob", bob, &Ask::Write(WriteAsk::SawUnlocked(Box::new(write))), None));
     assert!(stage.said.last().is_some_and(|said| said.starts_with("bob: refused (not_allowed)")));
 }
 
@@ -99,7 +104,7 @@ fn a_commit_past_the_guard() {
         holder: stage.who("ann"),
         candidates: stage.who("bob").agent().into_iter().collect(),
     };
-    let ask = Ask::SawUnguardedCommit(Box::new(commit));
+    let ask = Ask::Commit(CommitAsk::SawUnguarded(Box::new(commit)));
     let bob = stage.who("bob");
     assert!(!stage.ask("bob", bob, &ask, None), "only the watcher tells");
     stage.said.clear();

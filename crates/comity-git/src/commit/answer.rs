@@ -5,46 +5,44 @@ use std::path::PathBuf;
 
 use comity_core::display::visible;
 
-use super::change::Change;
+use super::change::FileChange;
 
 /// Paths of one kind that an answer lists; the rest is only counted.
 pub const LISTED_MAX: usize = 200;
 
 /// What came of a request that was not refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// There is a commit.
+pub enum CommitOutcome {
     Committed(Box<Committed>),
     /// Nothing within the scope is changed.
-    Nothing(Report),
+    Nothing(CommitReport),
 }
 
 /// A commit that was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Committed {
-    /// Its hash.
     pub commit: String,
     /// The commit that it follows; nothing for the first of a branch.
     pub parent: Option<String>,
     /// The branch that it was put on, such as `refs/heads/trunk`; nothing if no branch was checked out.
     pub branch: Option<String>,
     /// What it changes, by path.
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// Covered paths that others changed by commits of their own while this one was made.
-    pub overtaken: Listed<PathBuf>,
+    pub overtaken: FirstOf<PathBuf>,
     /// Whether git, asked again, confirms all this.
-    pub verified: Verified,
+    pub verified: Confirmation,
     /// Whether the index that the worktree's users share knows of it.
     pub index: SharedIndex,
     /// What is not in it.
-    pub report: Report,
+    pub report: CommitReport,
 }
 
 /// What is not in a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Report {
+pub struct CommitReport {
     /// Changed paths that were looked at and left out.
-    pub skipped: Listed<Skipped>,
+    pub skipped: FirstOf<SkippedPath>,
     /// Expected paths that are not in the commit.
     pub missing: Vec<Missing>,
     /// What in the worktree is not committed now, within the scope and outside of it.
@@ -55,16 +53,15 @@ pub struct Report {
 
 /// The first of many.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Listed<T> {
+pub struct FirstOf<T> {
     /// At most [`LISTED_MAX`] of them.
     pub first: Vec<T>,
-    /// How many there are.
     pub count: usize,
 }
 
 /// A changed path that was left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Skipped {
+pub struct SkippedPath {
     /// The path; that of a directory stands for all in it.
     pub path: PathBuf,
     /// Why it was left out.
@@ -116,15 +113,13 @@ pub enum MissingReason {
     Unchanged,
     /// There is no such file, and there was none.
     NotThere,
-    /// It was left out.
     Skipped(SkipReason),
 }
 
 /// What in a worktree is not committed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dirty {
-    /// These paths.
-    Known(Listed<PathBuf>),
+    Known(FirstOf<PathBuf>),
     /// It could not be found out.
     Unknown {
         /// Why not.
@@ -134,12 +129,10 @@ pub enum Dirty {
 
 /// Whether git confirms what was committed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verified {
-    /// It does.
+pub enum Confirmation {
     Yes,
     /// It says something else, or nothing.
     No {
-        /// What is wrong.
         problem: String,
     },
 }
@@ -156,13 +149,13 @@ pub enum SharedIndex {
     },
 }
 
-impl<T> Listed<T> {
+impl<T> FirstOf<T> {
     /// Lists the first of `all` and counts the rest.
-    pub(super) fn of(all: impl IntoIterator<Item = T>) -> Listed<T> {
+    pub(super) fn of(all: impl IntoIterator<Item = T>) -> FirstOf<T> {
         let mut all = all.into_iter();
         let first: Vec<T> = all.by_ref().take(LISTED_MAX).collect();
         let count = first.len() + all.count();
-        Listed { first, count }
+        FirstOf { first, count }
     }
 }
 

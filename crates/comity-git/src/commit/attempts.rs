@@ -7,18 +7,18 @@ use comity_core::Refusal;
 
 use super::answer::SharedIndex;
 use super::build::{Built, build};
-use super::change::{Change, changes_between};
-use super::desk::Desk;
+use super::change::{FileChange, changes_between};
+use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
-use super::look::{Found, look};
+use super::look::{CommitCandidates, look};
 use super::not_committed::NotCommitted;
 use super::publish::{Publication, Published};
-use super::request::Request;
-use super::turn::Turn;
-use super::unfinished::unfinished;
+use super::request::CommitRequest;
 use crate::Repository;
 use crate::git::{Git, UnknownState};
 use crate::marker::pointer;
+use crate::turn::Turn;
+use crate::unfinished::Unfinished;
 
 /// How often a commit is built anew because somebody else was quicker.
 const ATTEMPTS_MAX: usize = 12;
@@ -28,31 +28,30 @@ const POLITE_ATTEMPTS: usize = 2;
 /// A commit that somebody has the turn for.
 pub(super) struct Committing<'a> {
     pub(super) git: &'a Git<'a>,
-    pub(super) desk: &'a Desk,
+    pub(super) commit_dir: &'a CommitDir,
     pub(super) turn: &'a Turn,
     pub(super) repository: &'a Repository,
-    pub(super) request: &'a Request<'a>,
+    pub(super) request: &'a CommitRequest<'a>,
     pub(super) deadline: Instant,
 }
 
 /// A commit that is about to be put on its branch.
 #[derive(Clone, Copy, Debug)]
-pub struct Next<'a> {
-    /// Its hash.
+pub struct NextCommit<'a> {
     pub commit: &'a str,
     /// The commit that it follows; nothing for the first of a branch.
     pub parent: Option<&'a str>,
     /// The full name of the branch; nothing if none is checked out.
     pub branch: Option<&'a str>,
     /// What it changes, by path.
-    pub changes: &'a [Change],
+    pub changes: &'a [FileChange],
 }
 
 /// A commit that is on its branch.
-pub(super) struct Made {
+pub(super) struct PublishedCommit {
     pub(super) commit: String,
     pub(super) branch: Option<String>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<FileChange>,
     /// Covered paths that others committed meanwhile.
     pub(super) overtaken: Result<Vec<PathBuf>, UnknownState>,
     pub(super) index: SharedIndex,
@@ -62,19 +61,19 @@ impl Committing<'_> {
     /// Makes the commit on whatever is checked out then, if there is anything to commit.
     pub(super) fn attempts(
         &self,
-        before_publish: &mut dyn FnMut(&Next<'_>) -> Result<(), Refusal>,
-    ) -> Result<(Found, Option<Made>), NotCommitted> {
+        before_publish: &mut dyn FnMut(&NextCommit<'_>) -> Result<(), Refusal>,
+    ) -> Result<(CommitCandidates, Option<PublishedCommit>), NotCommitted> {
         let mut first_head = None;
         let mut problem = String::new();
         for attempt in 0..ATTEMPTS_MAX {
             let lock = if attempt < POLITE_ATTEMPTS { None } else { Some(self.lock()?) };
             let found = self.look()?;
             let first_head = first_head.get_or_insert_with(|| found.head.clone()).as_deref();
-            let Some(built) = build(self.git, self.desk, self.request, &found)? else {
+            let Some(built) = build(self.git, self.commit_dir, self.request, &found)? else {
                 return Ok((found, None));
             };
             let branch = branch(self.git)?;
-            let next = Next {
+            let next = NextCommit {
                 commit: &built.commit,
                 parent: found.head.as_deref(),
                 branch: branch.as_deref(),
@@ -86,7 +85,7 @@ impl Committing<'_> {
                 Published::Overtaken { problem: said } => problem = said,
                 Published::Done(index) => {
                     let overtaken = self.overtaken(first_head, found.head.as_deref());
-                    let made = Made { commit, branch, changes, overtaken, index };
+                    let made = PublishedCommit { commit, branch, changes, overtaken, index };
                     return Ok((found, Some(made)));
                 }
             }
@@ -95,20 +94,20 @@ impl Committing<'_> {
     }
 
     fn lock(&self) -> Result<IndexLock, NotCommitted> {
-        IndexLock::take(&self.git.worktree().git_dir, self.desk, self.deadline)
+        IndexLock::take(&self.git.worktree().git_dir, self.commit_dir, self.deadline)
     }
 
-    fn look(&self) -> Result<Found, NotCommitted> {
-        match unfinished(self.git, self.repository.common_dir())? {
+    fn look(&self) -> Result<CommitCandidates, NotCommitted> {
+        match Unfinished::before_commit(self.git, self.repository.common_dir())? {
             Some(unfinished) => Err(NotCommitted::Unfinished(unfinished)),
             None => look(self.git, self.request.scope, self.repository.case()),
         }
     }
 
-    fn publication<'p>(&'p self, found: &'p Found, built: Built) -> Publication<'p> {
+    fn publication<'p>(&'p self, found: &'p CommitCandidates, built: Built) -> Publication<'p> {
         Publication {
             git: self.git,
-            desk: self.desk,
+            commit_dir: self.commit_dir,
             turn: self.turn,
             common_dir: self.repository.common_dir(),
             found,

@@ -4,23 +4,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::answer::Listed;
-use super::change::{Change, Version, changes_between};
-use super::desk::Desk;
+use super::answer::FirstOf;
+use super::change::{FileChange, FileVersion, changes_between};
+use super::commit_dir::CommitDir;
 use super::hooks::{commit_msg, pre_commit};
-use super::look::Found;
+use super::look::CommitCandidates;
 use super::not_committed::NotCommitted;
 use super::private_index::PrivateIndex;
-use super::request::{Author, Hooks, Request};
+use super::request::{Author, CommitRequest, Hooks};
 use super::side_by_side::both;
 use crate::git::{Git, UnknownState};
 
 /// A commit that is on no branch yet.
 pub(super) struct Built {
-    /// The commit.
     pub(super) commit: String,
     /// What it changes: covered paths and nothing else.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<FileChange>,
     /// The shared index with these changes and no others, if that is what the commit was made from.
     pub(super) next: Option<PrivateIndex>,
 }
@@ -28,14 +27,14 @@ pub(super) struct Built {
 /// Builds the commit of what was found; nothing if that is the same as what is committed already.
 pub(super) fn build(
     git: &Git<'_>,
-    desk: &Desk,
-    request: &Request<'_>,
-    found: &Found,
+    commit_dir: &CommitDir,
+    request: &CommitRequest<'_>,
+    found: &CommitCandidates,
 ) -> Result<Option<Built>, NotCommitted> {
     if found.candidates.is_empty() {
         return Ok(None);
     }
-    let builder = Builder { git, desk, request, found };
+    let builder = CommitBuilder { git, commit_dir, request, found };
     if !found.has_conflicts
         && let Some(tried) = builder.build_beside_staged()?
     {
@@ -43,7 +42,7 @@ pub(super) fn build(
     }
     // Slower, and right whatever is in the shared index.
     let quick = git.with("index.skipHash", "true");
-    let index = PrivateIndex::of_commit(&quick, desk, found.head.as_deref())?;
+    let index = PrivateIndex::of_commit(&quick, commit_dir, found.head.as_deref())?;
     index.take(git, found.candidates.iter())?;
     match builder.build_in(&index)? {
         Tried::Clean(built) => Ok(built),
@@ -51,29 +50,29 @@ pub(super) fn build(
     }
 }
 
-fn beyond_scope(foreign: Vec<Change>) -> NotCommitted {
-    NotCommitted::BeyondScope { paths: Listed::of(foreign.into_iter().map(|change| change.path)) }
+fn beyond_scope(foreign: Vec<FileChange>) -> NotCommitted {
+    NotCommitted::BeyondScope { paths: FirstOf::of(foreign.into_iter().map(|change| change.path)) }
 }
 
-struct Builder<'a> {
+struct CommitBuilder<'a> {
     git: &'a Git<'a>,
-    desk: &'a Desk,
-    request: &'a Request<'a>,
-    found: &'a Found,
+    commit_dir: &'a CommitDir,
+    request: &'a CommitRequest<'a>,
+    found: &'a CommitCandidates,
 }
 
 enum Tried {
     /// Only covered paths are changed, or none.
     Clean(Option<Built>),
     /// The tree would change these, too.
-    Foreign(Vec<Change>),
+    Foreign(Vec<FileChange>),
 }
 
-impl Builder<'_> {
+impl CommitBuilder<'_> {
     /// Builds from the shared index with our paths in it, which it will have to be afterwards anyway; what is foreign
     /// in it is taken back in a copy. Nothing if that does not work out.
     fn build_beside_staged(&self) -> Result<Option<Option<Built>>, NotCommitted> {
-        let ours = PrivateIndex::copy_of_shared(self.git, self.desk, self.found.head.as_deref())?;
+        let ours = PrivateIndex::copy_of_shared(self.git, self.commit_dir, self.found.head.as_deref())?;
         ours.take(self.git, self.found.candidates.iter())?;
         let mut foreign = self.found.staged.clone();
         // What is staged elsewhere is seen at the first time, so there is no third.
@@ -84,7 +83,7 @@ impl Builder<'_> {
             let tried = if foreign.is_empty() {
                 self.build_in(&ours)
             } else {
-                let index = ours.copied(self.desk)?;
+                let index = ours.copied(self.commit_dir)?;
                 index.set(self.git, foreign.iter().map(|(path, old)| (path.as_path(), old.as_ref())))?;
                 self.build_in(&index)
             };
@@ -108,7 +107,7 @@ impl Builder<'_> {
     }
 
     /// Whether one of our paths is above or below a foreign one: then only one of them can be in an index.
-    fn clashes(&self, foreign: &BTreeMap<PathBuf, Option<Version>>) -> bool {
+    fn clashes(&self, foreign: &BTreeMap<PathBuf, Option<FileVersion>>) -> bool {
         let ours = &self.found.candidates;
         ours.keys().any(|path| path.ancestors().any(|above| foreign.contains_key(above)))
             || foreign.keys().any(|path| path.ancestors().any(|above| ours.contains_key(above)))
@@ -128,7 +127,7 @@ impl Builder<'_> {
                 return Ok(Tried::Clean(None));
             }
             pre_commit(git, confiner, index.path())?;
-            message = commit_msg(git, confiner, self.desk, index.path(), &message)?.into();
+            message = commit_msg(git, confiner, self.commit_dir, index.path(), &message)?.into();
             tree = index.tree(git)?;
         }
         let (changes, commit) = both(|| self.changes(&tree), || self.commit(&tree, &message));
@@ -145,18 +144,18 @@ impl Builder<'_> {
     }
 
     /// What a tree changes in the commit that is checked out.
-    fn changes(&self, tree: &str) -> Result<Vec<Change>, UnknownState> {
+    fn changes(&self, tree: &str) -> Result<Vec<FileChange>, UnknownState> {
         changes_between(self.git, self.found.head.as_deref(), tree)
     }
 
     /// Whether a change is one that we were asked for.
-    fn is_ours(&self, change: &Change) -> bool {
+    fn is_ours(&self, change: &FileChange) -> bool {
         self.found.candidates.contains_key(&change.path)
             && self.request.scope.covers(&change.path)
             && !change.is_submodule()
     }
 
-    fn foreign(&self, mut changes: Vec<Change>) -> Vec<Change> {
+    fn foreign(&self, mut changes: Vec<FileChange>) -> Vec<FileChange> {
         changes.retain(|change| !self.is_ours(change));
         changes
     }

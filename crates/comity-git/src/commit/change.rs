@@ -1,10 +1,9 @@
 //! One changed path: what it was and what it becomes, as git keeps it.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use crate::git::{Git, UnknownState};
+use crate::parse::{parts, to_path, unreadable};
 
 /// The hashes of a tree with nothing in it, which git knows without having it.
 const EMPTY_TREE_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -12,28 +11,27 @@ const EMPTY_TREE_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b
 
 /// A path that a commit changes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Change {
+pub struct FileChange {
     /// The path from the top of the worktree, as git spells it.
     pub path: PathBuf,
     /// What the commit before has; nothing for a new path.
-    pub old: Option<Version>,
+    pub old: Option<FileVersion>,
     /// What the commit has; nothing for a deleted path.
-    pub new: Option<Version>,
+    pub new: Option<FileVersion>,
 }
 
 /// What a tree or an index has at a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Version {
+pub struct FileVersion {
     /// What kind of file it is.
-    pub mode: Mode,
+    pub mode: FileMode,
     /// The hash of its contents, in hexadecimal digits.
     pub hash: String,
 }
 
 /// The kinds of files that git knows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Mode {
-    /// A file.
+pub enum FileMode {
     Plain,
     /// A file that may be run.
     Executable,
@@ -46,11 +44,8 @@ pub enum Mode {
 /// How a path is changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
-    /// It is new.
     Added,
-    /// Its contents are others.
     Modified,
-    /// It is gone.
     Deleted,
     /// It may be run now, or no longer.
     ModeChanged,
@@ -58,7 +53,7 @@ pub enum ChangeKind {
     TypeChanged,
 }
 
-impl Change {
+impl FileChange {
     /// How the path is changed.
     pub fn kind(&self) -> ChangeKind {
         match (&self.old, &self.new) {
@@ -72,41 +67,40 @@ impl Change {
 
     /// Whether it is about another repository.
     pub(super) fn is_submodule(&self) -> bool {
-        [&self.old, &self.new].into_iter().flatten().any(|version| version.mode == Mode::Submodule)
+        [&self.old, &self.new].into_iter().flatten().any(|version| version.mode == FileMode::Submodule)
     }
 }
 
-impl Version {
+impl FileVersion {
     /// Reads git's words for it; nothing where the mode is `000000`.
-    pub(super) fn read(mode: &[u8], hash: &[u8]) -> Option<Option<Version>> {
+    pub(crate) fn read(mode: &[u8], hash: &[u8]) -> Option<Option<FileVersion>> {
         let mode = match mode {
             b"000000" => return Some(None),
-            b"100644" => Mode::Plain,
-            b"100755" => Mode::Executable,
-            b"120000" => Mode::Link,
-            b"160000" => Mode::Submodule,
+            b"100644" => FileMode::Plain,
+            b"100755" => FileMode::Executable,
+            b"120000" => FileMode::Link,
+            b"160000" => FileMode::Submodule,
             _ => return None,
         };
         let is_hash = hash.len() >= 40 && hash.iter().all(u8::is_ascii_hexdigit);
-        is_hash.then(|| Some(Version { mode, hash: String::from_utf8_lossy(hash).into_owned() }))
+        is_hash.then(|| Some(FileVersion { mode, hash: String::from_utf8_lossy(hash).into_owned() }))
     }
 }
 
-impl Mode {
+impl FileMode {
     fn is_file(self) -> bool {
         match self {
-            Mode::Plain | Mode::Executable => true,
-            Mode::Link | Mode::Submodule => false,
+            FileMode::Plain | FileMode::Executable => true,
+            FileMode::Link | FileMode::Submodule => false,
         }
     }
 
-    /// As git writes it.
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Mode::Plain => "100644",
-            Mode::Executable => "100755",
-            Mode::Link => "120000",
-            Mode::Submodule => "160000",
+            FileMode::Plain => "100644",
+            FileMode::Executable => "100755",
+            FileMode::Link => "120000",
+            FileMode::Submodule => "160000",
         }
     }
 }
@@ -116,42 +110,31 @@ pub(super) fn changes_between(
     git: &Git<'_>,
     old: Option<&str>,
     new: &str,
-) -> Result<Vec<Change>, UnknownState> {
+) -> Result<Vec<FileChange>, UnknownState> {
     let empty = if new.len() == EMPTY_TREE_SHA1.len() { EMPTY_TREE_SHA1 } else { EMPTY_TREE_SHA256 };
     let options = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames"];
     read_raw(&git.call("diff-tree").args(options).args([old.unwrap_or(empty), new]).done()?)
 }
 
 /// Reads what `--raw -z` says, sorted by path.
-pub(super) fn read_raw(said: &[u8]) -> Result<Vec<Change>, UnknownState> {
-    let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+pub(super) fn read_raw(said: &[u8]) -> Result<Vec<FileChange>, UnknownState> {
+    let mut parts = parts(said);
     let mut changes = Vec::new();
     while let Some(meta) = parts.next() {
         let change = parts.next().and_then(|path| read_one(meta, path));
-        changes.push(change.ok_or_else(|| unreadable("a comparison of trees", meta))?);
+        changes.push(change.ok_or_else(|| unreadable("git diff-tree", meta))?);
     }
     changes.sort();
     Ok(changes)
 }
 
 /// `:<old mode> <new mode> <old hash> <new hash> <letter>`, and the path.
-fn read_one(meta: &[u8], path: &[u8]) -> Option<Change> {
+fn read_one(meta: &[u8], path: &[u8]) -> Option<FileChange> {
     let mut fields = meta.strip_prefix(b":")?.split(|byte| *byte == b' ');
     let (old_mode, new_mode) = (fields.next()?, fields.next()?);
     let (old_hash, new_hash) = (fields.next()?, fields.next()?);
-    let (old, new) = (Version::read(old_mode, old_hash)?, Version::read(new_mode, new_hash)?);
-    Some(Change { path: to_path(path), old, new })
-}
-
-/// A path as git gives it.
-pub(super) fn to_path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
-}
-
-/// Says that git's answer could not be read.
-pub(super) fn unreadable(what: &str, said: &[u8]) -> UnknownState {
-    let said = String::from_utf8_lossy(said);
-    UnknownState::new(format!("git said {said:?} in {what}, which means nothing to us"))
+    let (old, new) = (FileVersion::read(old_mode, old_hash)?, FileVersion::read(new_mode, new_hash)?);
+    Some(FileChange { path: to_path(path), old, new })
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::change::{to_path, unreadable};
 use crate::git::{Git, UnknownState};
+use crate::parse::{to_path, unreadable};
 
 /// The values that mean that there is no filter.
 const NONE: &[&[u8]] = &[b"unspecified", b"unset", b"set"];
 
 /// Those of the paths that have a filter, with its name.
-pub(super) fn filtered<'p>(
+pub(crate) fn filtered<'p>(
     git: &Git<'_>,
     paths: impl Iterator<Item = &'p Path>,
 ) -> Result<Vec<(PathBuf, String)>, UnknownState> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use super::change::{Change, Version, read_raw};
-use super::desk::Desk;
+use super::change::{FileChange, FileVersion, read_raw};
+use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::journal::Journal;
 use super::not_committed::NotCommitted;
@@ -15,11 +15,9 @@ use crate::git::{Git, UnknownState};
 /// What was found to be finished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Healed {
-    /// Nothing.
     Nothing,
     /// A commit of which the shared index did not know yet, or which did not come about.
     Journal {
-        /// The commit.
         commit: String,
         /// How many paths the shared index has learned of.
         paths: usize,
@@ -27,17 +25,21 @@ pub enum Healed {
 }
 
 /// Heals a worktree. Only for one who has the turn.
-pub(super) fn settle(git: &Git<'_>, desk: &Desk, deadline: Instant) -> Result<Healed, NotCommitted> {
-    desk.sweep()?;
+pub(super) fn settle(
+    git: &Git<'_>,
+    commit_dir: &CommitDir,
+    deadline: Instant,
+) -> Result<Healed, NotCommitted> {
+    commit_dir.sweep()?;
     let git_dir = &git.worktree().git_dir;
-    let left_behind = IndexLock::left_behind(git_dir, desk)?;
-    let Some(journal) = Journal::read(desk)? else { return Ok(Healed::Nothing) };
+    let left_behind = IndexLock::left_behind(git_dir, commit_dir)?;
+    let Some(journal) = Journal::read(commit_dir)? else { return Ok(Healed::Nothing) };
     let _lock = match left_behind {
         Some(lock) => lock,
-        None => IndexLock::take(git_dir, desk, deadline)?,
+        None => IndexLock::take(git_dir, commit_dir, deadline)?,
     };
-    let paths = if is_published(git, &journal.commit)? { teach(git, desk, &journal)? } else { 0 };
-    Journal::remove(desk)?;
+    let paths = if is_published(git, &journal.commit)? { teach(git, commit_dir, &journal)? } else { 0 };
+    Journal::remove(commit_dir)?;
     Ok(Healed::Journal { commit: journal.commit, paths })
 }
 
@@ -53,17 +55,17 @@ fn is_published(git: &Git<'_>, commit: &str) -> Result<bool, UnknownState> {
 /// Lets the shared index learn what is committed, where it still has what it had before.
 ///
 /// What somebody has staged since then stays staged.
-fn teach(git: &Git<'_>, desk: &Desk, journal: &Journal) -> Result<usize, NotCommitted> {
+fn teach(git: &Git<'_>, commit_dir: &CommitDir, journal: &Journal) -> Result<usize, NotCommitted> {
     let options = ["--cached", "-z", "--raw", "--no-abbrev", "--no-renames", "HEAD"];
     let staged = read_raw(&git.call("diff-index").args(options).done()?)?;
-    let had: BTreeMap<&Path, &Option<Version>> =
+    let had: BTreeMap<&Path, &Option<FileVersion>> =
         journal.paths.iter().map(|(path, had)| (path.as_path(), had)).collect();
-    let is_stale = |change: &&Change| had.get(change.path.as_path()) == Some(&&change.new);
-    let stale: Vec<&Change> = staged.iter().filter(is_stale).collect();
+    let is_stale = |change: &&FileChange| had.get(change.path.as_path()) == Some(&&change.new);
+    let stale: Vec<&FileChange> = staged.iter().filter(is_stale).collect();
     if stale.is_empty() {
         return Ok(0);
     }
-    let next = PrivateIndex::copy_of_shared(git, desk, Some(&journal.commit))?;
+    let next = PrivateIndex::copy_of_shared(git, commit_dir, Some(&journal.commit))?;
     next.set(git, stale.iter().map(|change| (change.path.as_path(), change.old.as_ref())))?;
     let problem = |error| NotCommitted::fault(format!("the index could not be replaced: {error}"));
     next.install(git).map_err(problem)?;

@@ -3,10 +3,10 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::desk::Desk;
+use super::commit_dir::CommitDir;
 use super::not_committed::NotCommitted;
 use super::request::MESSAGE_BYTES_MAX;
-use crate::call::Call;
+use crate::call::GitCall;
 use crate::confiner::Confiner;
 use crate::git::Git;
 use crate::marker::open_plain;
@@ -24,12 +24,12 @@ pub(super) fn pre_commit<'a>(
 pub(super) fn commit_msg<'a>(
     git: &Git<'a>,
     confiner: Option<&'a Confiner>,
-    desk: &Desk,
+    commit_dir: &CommitDir,
     index: &Path,
     message: &str,
 ) -> Result<String, NotCommitted> {
-    let file = desk.passing("message")?;
-    let fault = |error: io::Error| desk.fault("message", &error);
+    let file = commit_dir.passing("message")?;
+    let fault = |error: io::Error| commit_dir.fault("message", &error);
     (&file.file).write_all(message.as_bytes()).map_err(fault)?;
     run("commit-msg", hook(git, confiner, index).args(["commit-msg", "--"]).arg(file.path()))?;
     let mut left = String::new();
@@ -43,7 +43,7 @@ pub(super) fn commit_msg<'a>(
     Ok(left)
 }
 
-fn hook<'a>(git: &Git<'a>, confiner: Option<&'a Confiner>, index: &Path) -> Call<'a> {
+fn hook<'a>(git: &Git<'a>, confiner: Option<&'a Confiner>, index: &Path) -> GitCall<'a> {
     // What git itself gives its hooks; the language is the user's again.
     let language = std::env::var_os("LC_ALL").unwrap_or_default();
     let git = git.with_hooks(confiner);
@@ -51,7 +51,7 @@ fn hook<'a>(git: &Git<'a>, confiner: Option<&'a Confiner>, index: &Path) -> Call
     call.args(["run", "--ignore-missing"])
 }
 
-fn run(hook: &'static str, mut call: Call<'_>) -> Result<(), NotCommitted> {
+fn run(hook: &'static str, mut call: GitCall<'_>) -> Result<(), NotCommitted> {
     let said = call.said()?;
     if said.status.success() {
         return Ok(());

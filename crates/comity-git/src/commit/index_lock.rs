@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::desk::Desk;
+use super::commit_dir::CommitDir;
 use super::not_committed::NotCommitted;
-use crate::case::Identity;
+use crate::case::FileIdentity;
 use crate::marker::found;
 use crate::umask::as_user;
 
@@ -31,9 +31,13 @@ struct Names {
 
 impl IndexLock {
     /// Waits for the lock, but never takes one away from anybody.
-    pub(super) fn take(git_dir: &Path, desk: &Desk, deadline: Instant) -> Result<IndexLock, NotCommitted> {
-        let names = Names::of(git_dir, desk);
-        as_user(|| File::create_new(&names.held)).map_err(|error| desk.fault(HELD, &error))?;
+    pub(super) fn take(
+        git_dir: &Path,
+        commit_dir: &CommitDir,
+        deadline: Instant,
+    ) -> Result<IndexLock, NotCommitted> {
+        let names = Names::of(git_dir, commit_dir);
+        as_user(|| File::create_new(&names.held)).map_err(|error| commit_dir.fault(HELD, &error))?;
         let taken = names.wait(deadline.min(Instant::now() + WAIT_MAX));
         match taken {
             Ok(()) => Ok(IndexLock { names }),
@@ -45,10 +49,13 @@ impl IndexLock {
     }
 
     /// The lock that a killed process of ours left behind, if there is one. Only for one who has the turn.
-    pub(super) fn left_behind(git_dir: &Path, desk: &Desk) -> Result<Option<IndexLock>, NotCommitted> {
-        let names = Names::of(git_dir, desk);
+    pub(super) fn left_behind(
+        git_dir: &Path,
+        commit_dir: &CommitDir,
+    ) -> Result<Option<IndexLock>, NotCommitted> {
+        let names = Names::of(git_dir, commit_dir);
         let look = |path: &Path| match found(path.symlink_metadata()) {
-            Ok(metadata) => Ok(metadata.map(|metadata| Identity::of(&metadata))),
+            Ok(metadata) => Ok(metadata.map(|metadata| FileIdentity::of(&metadata))),
             Err(error) => Err(NotCommitted::fault(format!("cannot look at {}: {error}", path.display()))),
         };
         let held = look(&names.held)?;
@@ -69,8 +76,8 @@ impl Drop for IndexLock {
 }
 
 impl Names {
-    fn of(git_dir: &Path, desk: &Desk) -> Names {
-        Names { lock: git_dir.join("index.lock"), held: desk.path(HELD) }
+    fn of(git_dir: &Path, commit_dir: &CommitDir) -> Names {
+        Names { lock: git_dir.join("index.lock"), held: commit_dir.path(HELD) }
     }
 
     fn wait(&self, deadline: Instant) -> Result<(), NotCommitted> {

@@ -5,10 +5,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::change::{Version, to_path};
-use super::desk::Desk;
+use super::change::FileVersion;
+use super::commit_dir::CommitDir;
 use super::not_committed::NotCommitted;
 use crate::marker::open_plain;
+use crate::parse::to_path;
 
 /// The name of the note.
 const NAME: &str = "journal";
@@ -22,36 +23,35 @@ const BYTES_MAX: u64 = 256 << 20;
 /// What has to happen to the shared index once a commit is on its branch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Journal {
-    /// The commit.
     pub(super) commit: String,
     /// Its paths, with what the shared index had there before.
-    pub(super) paths: Vec<(PathBuf, Option<Version>)>,
+    pub(super) paths: Vec<(PathBuf, Option<FileVersion>)>,
 }
 
 impl Journal {
     /// Writes the note such that it is there as a whole, or not at all, also after a power cut.
-    pub(super) fn write(&self, desk: &Desk) -> Result<(), NotCommitted> {
-        let passing = desk.passing(NAME)?;
+    pub(super) fn write(&self, commit_dir: &CommitDir) -> Result<(), NotCommitted> {
+        let passing = commit_dir.passing(NAME)?;
         let write = || -> io::Result<()> {
             (&passing.file).write_all(&self.to_bytes())?;
             passing.file.sync_data()?;
             // File systems keep the order of renames: if that of the branch is there afterwards, so is this one.
-            passing.move_to(&desk.path(NAME))
+            passing.move_to(&commit_dir.path(NAME))
         };
-        write().map_err(|error| desk.fault(NAME, &error))
+        write().map_err(|error| commit_dir.fault(NAME, &error))
     }
 
     /// The note that a killed process left behind, if there is one.
-    pub(super) fn read(desk: &Desk) -> Result<Option<Journal>, NotCommitted> {
+    pub(super) fn read(commit_dir: &CommitDir) -> Result<Option<Journal>, NotCommitted> {
         let read = || -> io::Result<Option<Vec<u8>>> {
-            let Some(file) = open_plain(&desk.path(NAME))? else { return Ok(None) };
+            let Some(file) = open_plain(&commit_dir.path(NAME))? else { return Ok(None) };
             let mut bytes = Vec::new();
             file.take(BYTES_MAX).read_to_end(&mut bytes)?;
             Ok(Some(bytes))
         };
-        let Some(bytes) = read().map_err(|error| desk.fault(NAME, &error))? else { return Ok(None) };
+        let Some(bytes) = read().map_err(|error| commit_dir.fault(NAME, &error))? else { return Ok(None) };
         let problem = || {
-            let note = desk.path(NAME);
+            let note = commit_dir.path(NAME);
             let note = note.display();
             NotCommitted::fault(format!("cannot read {note}; look at `git status`, then remove it"))
         };
@@ -59,8 +59,8 @@ impl Journal {
     }
 
     /// Everything that it says is done.
-    pub(super) fn remove(desk: &Desk) -> Result<(), NotCommitted> {
-        fs::remove_file(desk.path(NAME)).map_err(|error| desk.fault(NAME, &error))
+    pub(super) fn remove(commit_dir: &CommitDir) -> Result<(), NotCommitted> {
+        fs::remove_file(commit_dir.path(NAME)).map_err(|error| commit_dir.fault(NAME, &error))
     }
 
     /// Fields ended by NUL; no path has one.
@@ -74,7 +74,7 @@ impl Journal {
         field(self.commit.as_bytes());
         for (path, had) in &self.paths {
             match had {
-                Some(Version { mode, hash }) => field(format!("{} {hash}", mode.as_str()).as_bytes()),
+                Some(FileVersion { mode, hash }) => field(format!("{} {hash}", mode.as_str()).as_bytes()),
                 None => field(b"000000 -"),
             }
             field(path.as_os_str().as_bytes());
@@ -94,7 +94,7 @@ impl Journal {
         let mut paths = Vec::new();
         while let Some(had) = fields.next() {
             let at = had.iter().position(|byte| *byte == b' ')?;
-            let had = Version::read(&had[..at], &had[at + 1..])?;
+            let had = FileVersion::read(&had[..at], &had[at + 1..])?;
             paths.push((to_path(fields.next()?), had));
         }
         Some(Journal { commit, paths })
@@ -103,12 +103,12 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::change::Mode;
+    use super::super::change::FileMode;
     use super::*;
 
     #[test]
     fn a_note_is_read_as_it_was_written_or_not_at_all() {
-        let version = Version { mode: Mode::Executable, hash: "a".repeat(64) };
+        let version = FileVersion { mode: FileMode::Executable, hash: "a".repeat(64) };
         let paths = vec![(to_path(b"odd\n\xff"), Some(version)), ("-new".into(), None)];
         let journal = Journal { commit: "b".repeat(64), paths };
         let bytes = journal.to_bytes();
@@ -121,10 +121,10 @@ mod tests {
     #[test]
     fn a_note_in_other_words_is_left_alone() {
         let dir = tempfile::tempdir().expect("a directory");
-        let desk = Desk::open(dir.path()).expect("a directory of our own");
-        assert_eq!(Journal::read(&desk), Ok(None));
-        fs::write(desk.path(NAME), "comity journal 2\0").expect("a file");
-        let not = Journal::read(&desk).expect_err("unreadable").to_string();
+        let commit_dir = CommitDir::open(dir.path()).expect("a directory of our own");
+        assert_eq!(Journal::read(&commit_dir), Ok(None));
+        fs::write(commit_dir.path(NAME), "comity journal 2\0").expect("a file");
+        let not = Journal::read(&commit_dir).expect_err("unreadable").to_string();
         assert!(not.ends_with("journal; look at `git status`, then remove it"), "{not}");
     }
 }

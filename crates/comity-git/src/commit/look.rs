@@ -2,44 +2,41 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use comity_core::CaseRule;
 
 use super::answer::SkipReason;
-use super::change::{Version, to_path};
+use super::change::FileVersion;
 use super::filters::filtered;
 use super::index_flags::may_hide;
 use super::not_committed::NotCommitted;
-use super::presence::{Presence, Tree};
-use super::scope::{Look, Scope};
+use super::presence::{Presence, PresenceCache};
+use super::scope::{CommitScope, Look};
 use super::side_by_side::both;
-use super::status::{Entry, IgnoredFiles, State, Status, dirty};
 use crate::git::Git;
 use crate::hidden::{Hidden, hidden_work};
+use crate::parse::{pathspec, to_path};
+use crate::status::{PathState, StatusEntry, StatusQuery, WorktreeStatus};
 
 /// Bytes of paths that are given to git to look at; for more, it looks everywhere.
 const SPECS_BYTES_MAX: usize = 256 << 10;
 /// Bytes of an index, some ten thousand files, up to which looking everywhere costs less than looking twice.
 const SMALL_INDEX_BYTES: u64 = 1 << 20;
 
-/// What was found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct CommitCandidates {
     /// The commit that is checked out; nothing on a branch without commits.
     pub(super) head: Option<String>,
     /// What goes into the index, by path; whether it differs from the commit is seen there.
     pub(super) candidates: BTreeMap<PathBuf, Candidate>,
-    /// What was left out.
     pub(super) skipped: BTreeMap<PathBuf, SkipReason>,
     /// What somebody has staged and we do not commit, with what is committed of it; there may be more elsewhere.
-    pub(super) staged: BTreeMap<PathBuf, Option<Version>>,
+    pub(super) staged: BTreeMap<PathBuf, Option<FileVersion>>,
     /// Whether the index has conflicts.
     pub(super) has_conflicts: bool,
     /// All that is not committed in the worktree, if all of it was looked at.
     pub(super) dirty: Option<BTreeSet<PathBuf>>,
-    /// What git complained about.
     pub(super) warnings: Vec<String>,
 }
 
@@ -47,34 +44,36 @@ pub(super) struct Found {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Candidate {
     /// What the shared index has there.
-    pub(super) indexed: Option<Version>,
+    pub(super) indexed: Option<FileVersion>,
     /// What the working tree has there.
-    pub(super) now: Now,
+    pub(super) now: OnDisk,
 }
 
 /// What the working tree has at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Now {
-    /// A file.
+pub(super) enum OnDisk {
     File,
-    /// A symlink.
     Link,
-    /// Nothing.
     Gone,
     /// A directory, or something behind a symlink: the path is gone, but git would not take it for that.
     Replaced,
 }
 
 /// Looks for changes within a scope.
-pub(super) fn look(git: &Git<'_>, scope: &dyn Scope, case: CaseRule) -> Result<Found, NotCommitted> {
+pub(super) fn look(
+    git: &Git<'_>,
+    scope: &dyn CommitScope,
+    case: CaseRule,
+) -> Result<CommitCandidates, NotCommitted> {
     let looked_at = scope.look();
     if looked_at == Look::At(Vec::new()) {
-        return Ok(Found::default());
+        return Ok(CommitCandidates::default());
     }
     let index = git.worktree().git_dir.join("index");
     let is_small = index.metadata().map_or(0, |metadata| metadata.len()) <= SMALL_INDEX_BYTES;
     let specs = if is_small { Vec::new() } else { specs(&looked_at, case) };
-    let status = || Status::ask(git, &specs, IgnoredFiles::Named);
+    let query = StatusQuery { specs: &specs, ignored: true, submodules: true };
+    let status = || WorktreeStatus::ask(git, query);
     let hidden = || hidden_work(git, &specs, |path| scope.covers(&to_path(path)));
     let has_long_hashes = git.has_setting("extensions.objectformat");
     let (status, hidden) = if has_long_hashes || may_hide(&index) {
@@ -83,15 +82,15 @@ pub(super) fn look(git: &Git<'_>, scope: &dyn Scope, case: CaseRule) -> Result<F
         (status(), Ok(Hidden::Paths(Vec::new())))
     };
     let status = status?;
-    let mut looking = Looking {
+    let mut looking = CandidateSearch {
         scope,
         looked_at: &looked_at,
-        tree: Tree::at(&git.worktree().root),
-        found: Found {
+        tree: PresenceCache::at(&git.worktree().root),
+        found: CommitCandidates {
             dirty: specs.is_empty().then(|| dirty(&status.entries)),
-            head: status.head,
-            warnings: status.warnings,
-            ..Found::default()
+            warnings: status.warnings(),
+            head: status.head.map(|head| head.as_str().to_owned()),
+            ..CommitCandidates::default()
         },
     };
     status.entries.into_iter().for_each(|entry| looking.sort_in(entry));
@@ -107,7 +106,7 @@ pub(super) fn look(git: &Git<'_>, scope: &dyn Scope, case: CaseRule) -> Result<F
             found.warnings.push("too many files have hidden changes (`git ls-files -v`)".into())
         }
     }
-    let files = found.candidates.iter().filter(|(_, candidate)| candidate.now == Now::File);
+    let files = found.candidates.iter().filter(|(_, candidate)| candidate.now == OnDisk::File);
     for (path, filter) in filtered(git, files.map(|(path, _)| path.as_path()))? {
         found.candidates.remove(&path);
         found.skipped.insert(path, SkipReason::Filtered { filter });
@@ -127,33 +126,38 @@ fn specs(look: &Look, case: CaseRule) -> Vec<OsString> {
     if bytes > SPECS_BYTES_MAX || paths.iter().any(is_top) {
         return Vec::new();
     }
-    let magic: &[u8] = match case {
-        CaseRule::Exact => b":(top,literal)",
-        CaseRule::Folded => b":(top,literal,icase)",
+    paths.iter().map(|path| pathspec(path, case)).collect()
+}
+
+/// The paths that are not committed. Another repository is none of this worktree's files.
+pub(super) fn dirty(entries: &[StatusEntry]) -> BTreeSet<PathBuf> {
+    let is_ours = |entry: &&StatusEntry| match entry.state {
+        PathState::Tracked { .. } | PathState::Unmerged => true,
+        PathState::Untracked => !entry.is_dir(),
+        PathState::Ignored => false,
     };
-    let spec = |path: &PathBuf| OsString::from_vec([magic, path.as_os_str().as_bytes()].concat());
-    paths.iter().map(spec).collect()
+    entries.iter().filter(is_ours).map(StatusEntry::to_path).collect()
 }
 
 /// The changes that git named, while they are sorted into what can be committed and what cannot.
-struct Looking<'a> {
-    scope: &'a dyn Scope,
+struct CandidateSearch<'a> {
+    scope: &'a dyn CommitScope,
     looked_at: &'a Look,
-    tree: Tree<'a>,
-    found: Found,
+    tree: PresenceCache<'a>,
+    found: CommitCandidates,
 }
 
-impl Looking<'_> {
-    fn sort_in(&mut self, Entry { path, state }: Entry) {
+impl CandidateSearch<'_> {
+    fn sort_in(&mut self, StatusEntry { path, state, is_submodule }: StatusEntry) {
         let dir = path.strip_suffix(b"/");
         let path = to_path(dir.unwrap_or(&path));
-        self.found.has_conflicts |= state == State::Unmerged;
-        if let State::Tracked { committed, indexed, .. } = &state
+        self.found.has_conflicts |= state == PathState::Unmerged;
+        if let PathState::Tracked { committed, indexed } = &state
             && committed != indexed
         {
             self.found.staged.insert(path.clone(), committed.clone());
         }
-        if state == State::Ignored {
+        if state == PathState::Ignored {
             return self.ignored(path, dir.is_some());
         }
         if !self.scope.covers(&path) {
@@ -163,12 +167,12 @@ impl Looking<'_> {
             return;
         }
         match state {
-            State::Tracked { is_submodule: true, .. } => self.skip(path, SkipReason::Submodule),
-            State::Tracked { indexed, is_submodule: false, .. } => self.candidate(path, indexed),
-            State::Unmerged => self.skip(path, SkipReason::Unmerged),
-            State::Untracked if dir.is_some() => self.skip(path, SkipReason::NestedRepository),
-            State::Untracked => self.candidate(path, None),
-            State::Ignored => {}
+            PathState::Tracked { .. } if is_submodule => self.skip(path, SkipReason::Submodule),
+            PathState::Tracked { indexed, .. } => self.candidate(path, indexed),
+            PathState::Unmerged => self.skip(path, SkipReason::Unmerged),
+            PathState::Untracked if dir.is_some() => self.skip(path, SkipReason::NestedRepository),
+            PathState::Untracked => self.candidate(path, None),
+            PathState::Ignored => {}
         }
     }
 
@@ -180,12 +184,12 @@ impl Looking<'_> {
         }
     }
 
-    fn candidate(&mut self, path: PathBuf, indexed: Option<Version>) {
+    fn candidate(&mut self, path: PathBuf, indexed: Option<FileVersion>) {
         let now = match self.tree.presence(&path) {
-            Presence::File => Now::File,
-            Presence::Link => Now::Link,
-            Presence::Gone => Now::Gone,
-            Presence::Directory | Presence::BehindLink => Now::Replaced,
+            Presence::File => OnDisk::File,
+            Presence::Link => OnDisk::Link,
+            Presence::Gone => OnDisk::Gone,
+            Presence::Directory | Presence::BehindLink => OnDisk::Replaced,
             Presence::Other => return self.skip(path, SkipReason::NotAFile),
             Presence::Unreadable(problem) => return self.skip(path, SkipReason::Unreadable { problem }),
         };
@@ -211,7 +215,7 @@ impl Looking<'_> {
     }
 }
 
-impl Found {
+impl CommitCandidates {
     /// Why a path was left out, by itself or with its directory.
     pub(super) fn reason(&self, path: &Path) -> Option<&SkipReason> {
         path.ancestors().find_map(|path| self.skipped.get(path))

@@ -8,7 +8,7 @@ mod answer;
 mod attempts;
 mod build;
 mod change;
-mod desk;
+mod commit_dir;
 mod filters;
 mod heal;
 mod hooks;
@@ -25,11 +25,9 @@ mod report;
 mod request;
 mod scope;
 mod side_by_side;
-mod status;
-mod turn;
-mod unfinished;
 mod verify;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use comity_core::Refusal;
@@ -37,25 +35,28 @@ use comity_core::Refusal;
 use crate::Repository;
 use crate::git::Git;
 use crate::marker::{self, Marker};
-use crate::worktrees::Worktree;
+use crate::turn::{NoTurn, Turn};
+use crate::worktrees::WorktreeDirs;
 use attempts::Committing;
-use desk::Desk;
+use commit_dir::CommitDir;
 use heal::settle;
-use turn::Turn;
 
 pub use answer::{
-    Committed, Dirty, LISTED_MAX, Listed, Missing, MissingReason, Outcome, Report, SharedIndex, SkipReason,
-    Skipped, Verified,
+    CommitOutcome, CommitReport, Committed, Confirmation, Dirty, FirstOf, LISTED_MAX, Missing, MissingReason,
+    SharedIndex, SkipReason, SkippedPath,
 };
-pub use attempts::Next;
-pub use change::{Change, ChangeKind, Mode, Version};
-pub(crate) use desk::NAME as DESK;
+pub use attempts::NextCommit;
+pub use change::{ChangeKind, FileChange, FileMode, FileVersion};
+pub(crate) use commit_dir::NAME as COMMIT_DIR;
+pub(crate) use filters::filtered;
 pub use heal::Healed;
 pub use not_committed::NotCommitted;
-pub use recover::{Begun, Recalled, came_about, recall};
-pub use request::{AUTHOR_BYTES_MAX, Author, Hooks, MESSAGE_BYTES_MAX, Request};
-pub use scope::{Look, Patterns, Scope};
-pub use unfinished::Unfinished;
+pub use recover::{BegunCommit, Recalled, came_about, recall};
+pub use request::{AUTHOR_BYTES_MAX, Author, CommitRequest, Hooks, MESSAGE_BYTES_MAX};
+pub use scope::{CommitScope, Look, Patterns};
+
+/// The file in our directory of the common git directory whose lock means that a process of ours commits.
+const LOCK_FILE: &str = "commit.lock";
 
 /// Commits what is changed within a scope in the working tree of `repository`, and nothing else.
 ///
@@ -64,17 +65,17 @@ pub use unfinished::Unfinished;
 /// between and the commit had to be built anew.
 pub fn commit(
     repository: &Repository,
-    request: &Request<'_>,
-    before_publish: &mut dyn FnMut(&Next<'_>) -> Result<(), Refusal>,
-) -> Result<Outcome, NotCommitted> {
+    request: &CommitRequest<'_>,
+    before_publish: &mut dyn FnMut(&NextCommit<'_>) -> Result<(), Refusal>,
+) -> Result<CommitOutcome, NotCommitted> {
     request.check()?;
     let deadline = Instant::now() + request.patience;
     let worktree = worktree(repository)?;
-    let turn = Turn::wait(repository.common_dir(), deadline)?;
+    let turn = turn_to_commit(repository.common_dir(), deadline)?;
     let git = &Git::on(&worktree, deadline)?;
-    let desk = &Desk::open(&worktree.git_dir)?;
-    settle(git, desk, deadline)?;
-    let committing = Committing { git, desk, turn: &turn, repository, request, deadline };
+    let commit_dir = &CommitDir::open(&worktree.git_dir)?;
+    settle(git, commit_dir, deadline)?;
+    let committing = Committing { git, commit_dir, turn: &turn, repository, request, deadline };
     let (found, made) = committing.attempts(before_publish)?;
     // Nobody has to wait for us to look back.
     drop(turn);
@@ -85,16 +86,25 @@ pub fn commit(
 pub fn heal(repository: &Repository, patience: Duration) -> Result<Healed, NotCommitted> {
     let deadline = Instant::now() + patience;
     let worktree = worktree(repository)?;
-    let _turn = Turn::wait(repository.common_dir(), deadline)?;
-    settle(&Git::on(&worktree, deadline)?, &Desk::open(&worktree.git_dir)?, deadline)
+    let _turn = turn_to_commit(repository.common_dir(), deadline)?;
+    settle(&Git::on(&worktree, deadline)?, &CommitDir::open(&worktree.git_dir)?, deadline)
 }
 
-fn worktree(repository: &Repository) -> Result<Worktree, NotCommitted> {
+/// Waits until all earlier commits in a repository are done.
+fn turn_to_commit(common_dir: &Path, deadline: Instant) -> Result<Turn, NotCommitted> {
+    let commit_dir = CommitDir::open(common_dir)?;
+    Turn::wait(&commit_dir.path(LOCK_FILE), deadline).map_err(|no_turn| match no_turn {
+        NoTurn::Busy => NotCommitted::Busy,
+        NoTurn::Disk(error) => commit_dir.fault(LOCK_FILE, &error),
+    })
+}
+
+fn worktree(repository: &Repository) -> Result<WorktreeDirs, NotCommitted> {
     let root = repository.root();
     let gone = || NotCommitted::fault(format!("{} is not a worktree any more", root.display()));
     match marker::look(root) {
         Ok(Marker::Leads(dirs)) if repository.is_same_project(&dirs.common_dir) => {
-            Ok(Worktree { root: root.to_owned(), git_dir: dirs.git_dir })
+            Ok(WorktreeDirs { root: root.to_owned(), git_dir: dirs.git_dir })
         }
         Ok(Marker::Leads(_) | Marker::Broken | Marker::None) => Err(gone()),
         Err(error) => Err(NotCommitted::fault(format!("cannot look at {}: {error}", root.display()))),

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use comity_core::Refusal;
 use comity_core::display::visible;
 
-use super::answer::Listed;
-use super::unfinished::Unfinished;
+use super::answer::FirstOf;
 use crate::git::UnknownState;
+use crate::unfinished::Unfinished;
 
 /// Why there is no commit. Neither the branch nor the index was changed.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,18 +25,15 @@ pub enum NotCommitted {
     /// What is covered cannot be committed without what is not, such as a file in the place of a directory.
     BeyondScope {
         /// The paths that are not covered.
-        paths: Listed<PathBuf>,
+        paths: FirstOf<PathBuf>,
     },
     /// A hook of the repository said no.
     HookRefused {
-        /// Which one.
         hook: &'static str,
-        /// What it said.
         said: String,
     },
     /// Another git has the index for too long, or left its lock behind.
     IndexLocked {
-        /// The lock.
         lock: PathBuf,
     },
     /// Others commit so quickly that there was no moment to publish.
@@ -48,9 +45,7 @@ pub enum NotCommitted {
     },
     /// Other commits of this repository took too long.
     Busy,
-    /// Something broke.
     Fault {
-        /// What, as a sentence.
         problem: String,
     },
 }
@@ -76,7 +71,7 @@ impl fmt::Display for NotCommitted {
                 write!(f, "{unfinished} is not finished in this worktree; finish or abort it first")
             }
             NotCommitted::BeyondScope { paths } => {
-                let Listed { first, count } = paths;
+                let FirstOf { first, count } = paths;
                 let name = first.first().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
                 let name = visible(&name);
                 write!(f, "the commit would also change {name}, which may not be committed ({count} in all)")

@@ -11,11 +11,8 @@ use crate::marker::{found, open_plain};
 pub(super) enum Presence {
     /// A file that can be read.
     File,
-    /// A symlink.
     Link,
-    /// Nothing.
     Gone,
-    /// A directory.
     Directory,
     /// Whatever there is belongs to another path: a directory on the way is a symlink.
     BehindLink,
@@ -26,15 +23,15 @@ pub(super) enum Presence {
 }
 
 /// A working tree, with what is known about its directories.
-pub(super) struct Tree<'a> {
+pub(super) struct PresenceCache<'a> {
     root: &'a Path,
     /// Whether a directory, or one above it, is a symlink.
     links: BTreeMap<PathBuf, bool>,
 }
 
-impl<'a> Tree<'a> {
-    pub(super) fn at(root: &'a Path) -> Tree<'a> {
-        Tree { root, links: BTreeMap::new() }
+impl<'a> PresenceCache<'a> {
+    pub(super) fn at(root: &'a Path) -> PresenceCache<'a> {
+        PresenceCache { root, links: BTreeMap::new() }
     }
 
     /// Whether there is anything at a path.

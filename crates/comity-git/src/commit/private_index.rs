@@ -5,12 +5,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::change::{Change, Version};
-use super::desk::{Desk, Passing};
-use super::look::{Candidate, Now};
+use super::change::{FileChange, FileVersion};
+use super::commit_dir::{CommitDir, ScratchFile};
+use super::look::{Candidate, OnDisk};
 use super::not_committed::NotCommitted;
-use crate::call::Call;
-use crate::case::Identity;
+use crate::call::GitCall;
+use crate::case::FileIdentity;
 use crate::git::{Git, UnknownState};
 use crate::marker::found;
 
@@ -19,36 +19,36 @@ const SHA1_DIGITS: usize = 40;
 
 /// An index that only we see.
 pub(super) struct PrivateIndex {
-    file: Passing,
+    file: ScratchFile,
     /// What it was copied from; nothing for a fresh one.
-    origin: Option<Origin>,
+    origin: Option<IndexStamp>,
     /// A hash that means nothing, in the repository's kind of hashes.
     no_hash: String,
 }
 
 /// The shared index at the moment when it was copied.
-struct Origin {
+struct IndexStamp {
     path: PathBuf,
     /// Kept open, so that no other file gets its identity. Nothing if there was no index.
-    open: Option<(File, Identity)>,
+    open: Option<(File, FileIdentity)>,
 }
 
 impl PrivateIndex {
     /// A copy of the index that the worktree's users share.
     pub(super) fn copy_of_shared(
         git: &Git<'_>,
-        desk: &Desk,
+        commit_dir: &CommitDir,
         head: Option<&str>,
     ) -> Result<PrivateIndex, NotCommitted> {
         let path = shared(git);
-        let file = desk.passing("index")?;
+        let file = commit_dir.passing("index")?;
         let open = copy(&path, &file)?;
-        Ok(PrivateIndex { file, origin: Some(Origin { path, open }), no_hash: no_hash(head) })
+        Ok(PrivateIndex { file, origin: Some(IndexStamp { path, open }), no_hash: no_hash(head) })
     }
 
     /// Another one with the same entries.
-    pub(super) fn copied(&self, desk: &Desk) -> Result<PrivateIndex, NotCommitted> {
-        let file = desk.passing("index")?;
+    pub(super) fn copied(&self, commit_dir: &CommitDir) -> Result<PrivateIndex, NotCommitted> {
+        let file = commit_dir.passing("index")?;
         copy(self.path(), &file)?;
         Ok(PrivateIndex { file, origin: None, no_hash: self.no_hash.clone() })
     }
@@ -56,19 +56,18 @@ impl PrivateIndex {
     /// An index that has exactly what a commit has.
     pub(super) fn of_commit(
         git: &Git<'_>,
-        desk: &Desk,
+        commit_dir: &CommitDir,
         head: Option<&str>,
     ) -> Result<PrivateIndex, NotCommitted> {
-        let file = desk.passing("index")?;
+        let file = commit_dir.passing("index")?;
         let made = fs::remove_file(file.path());
-        made.map_err(|error| desk.fault("", &error))?;
+        made.map_err(|error| commit_dir.fault("", &error))?;
         if let Some(head) = head {
             git.call("read-tree").arg(head).index(file.path()).done()?;
         }
         Ok(PrivateIndex { file, origin: None, no_hash: no_hash(head) })
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         self.file.path()
     }
@@ -82,8 +81,8 @@ impl PrivateIndex {
         let (mut replaced, mut paths) = (Vec::new(), Vec::new());
         for (path, candidate) in candidates {
             match candidate.now {
-                Now::Replaced => self.removal(&mut replaced, path),
-                Now::File | Now::Link | Now::Gone => {
+                OnDisk::Replaced => self.removal(&mut replaced, path),
+                OnDisk::File | OnDisk::Link | OnDisk::Gone => {
                     paths.extend_from_slice(path.as_os_str().as_bytes());
                     paths.push(0);
                 }
@@ -103,13 +102,13 @@ impl PrivateIndex {
     pub(super) fn set<'p>(
         &self,
         git: &Git<'_>,
-        versions: impl Iterator<Item = (&'p Path, Option<&'p Version>)>,
+        versions: impl Iterator<Item = (&'p Path, Option<&'p FileVersion>)>,
     ) -> Result<(), UnknownState> {
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         for (path, version) in versions {
             match version {
                 None => self.removal(&mut removed, path),
-                Some(Version { mode, hash }) => {
+                Some(FileVersion { mode, hash }) => {
                     added.extend_from_slice(format!("{} {hash}\t", mode.as_str()).as_bytes());
                     added.extend_from_slice(path.as_os_str().as_bytes());
                     added.push(0);
@@ -126,7 +125,7 @@ impl PrivateIndex {
         self.update(git).args(options).input(lines).done().map(drop)
     }
 
-    fn update<'g>(&self, git: &Git<'g>) -> Call<'g> {
+    fn update<'g>(&self, git: &Git<'g>) -> GitCall<'g> {
         // It may become the shared one, whose users may have wanted this cache.
         git.with("core.untrackedCache", "keep").call("update-index").index(self.path())
     }
@@ -145,7 +144,7 @@ impl PrivateIndex {
     /// Whether the shared index is still the one that this is a copy of.
     pub(super) fn is_current(&self) -> bool {
         let Some(origin) = &self.origin else { return false };
-        let now = found(origin.path.symlink_metadata()).map(|it| it.map(|it| Identity::of(&it)));
+        let now = found(origin.path.symlink_metadata()).map(|it| it.map(|it| FileIdentity::of(&it)));
         now.is_ok_and(|now| now == origin.open.as_ref().map(|(_, identity)| *identity))
     }
 
@@ -156,8 +155,8 @@ impl PrivateIndex {
 }
 
 /// Copies an index, and gives the open original with its identity. Of an index that is not there, there is no copy.
-fn copy(from: &Path, to: &Passing) -> Result<Option<(File, Identity)>, NotCommitted> {
-    let copy = || -> io::Result<Option<(File, Identity)>> {
+fn copy(from: &Path, to: &ScratchFile) -> Result<Option<(File, FileIdentity)>, NotCommitted> {
+    let copy = || -> io::Result<Option<(File, FileIdentity)>> {
         if from.is_symlink() {
             return Err(io::Error::other("it is a symlink"));
         }
@@ -170,13 +169,13 @@ fn copy(from: &Path, to: &Passing) -> Result<Option<(File, Identity)>, NotCommit
         io::copy(&mut original, &mut &to.file)?;
         // Git compares this time with those of the files to find entries that it cannot trust yet.
         to.file.set_modified(metadata.modified()?)?;
-        Ok(Some((original, Identity::of(&metadata))))
+        Ok(Some((original, FileIdentity::of(&metadata))))
     };
     copy().map_err(|error| NotCommitted::fault(format!("cannot copy {}: {error}", from.display())))
 }
 
 /// What the shared index has to learn of a commit.
-pub(super) fn versions(changes: &[Change]) -> impl Iterator<Item = (&Path, Option<&Version>)> {
+pub(super) fn versions(changes: &[FileChange]) -> impl Iterator<Item = (&Path, Option<&FileVersion>)> {
     changes.iter().map(|change| (change.path.as_path(), change.new.as_ref()))
 }
 

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use super::answer::SharedIndex;
 use super::build::Built;
-use super::desk::Desk;
+use super::commit_dir::CommitDir;
 use super::index_lock::IndexLock;
 use super::journal::Journal;
-use super::look::Found;
+use super::look::CommitCandidates;
 use super::not_committed::NotCommitted;
 use super::private_index::{PrivateIndex, no_hash, versions};
-use super::turn::Turn;
-use super::unfinished::unfinished;
 use crate::git::{Git, UnknownState};
+use crate::turn::Turn;
+use crate::unfinished::Unfinished;
 
 /// How long the last steps may take: once they have begun, they are not given up halfway.
 const FINISH_MAX: Duration = Duration::from_secs(30);
@@ -25,19 +25,16 @@ pub(super) enum Published {
     /// The commit is on the branch.
     Done(SharedIndex),
     /// Somebody else was quicker, or is just moving the branch.
-    Overtaken {
-        /// What git said.
-        problem: String,
-    },
+    Overtaken { problem: String },
 }
 
 /// A commit, and all that is needed to publish it.
 pub(super) struct Publication<'a> {
     pub(super) git: &'a Git<'a>,
-    pub(super) desk: &'a Desk,
+    pub(super) commit_dir: &'a CommitDir,
     pub(super) turn: &'a Turn,
     pub(super) common_dir: &'a Path,
-    pub(super) found: &'a Found,
+    pub(super) found: &'a CommitCandidates,
     pub(super) built: Built,
     pub(super) message: &'a str,
     pub(super) deadline: Instant,
@@ -49,16 +46,16 @@ impl Publication<'_> {
     /// The index is locked before the branch moves, and until it knows of the commit: in between, a plain
     /// `git commit` would take the commit back.
     pub(super) fn publish(mut self, lock: Option<IndexLock>) -> Result<Published, NotCommitted> {
-        let (git, desk) = (self.git, self.desk);
+        let (git, commit_dir) = (self.git, self.commit_dir);
         let mut next = match self.built.next.take() {
             Some(next) => next,
             None => self.next_index()?,
         };
         let lock = match lock {
             Some(lock) => lock,
-            None => IndexLock::take(&git.worktree().git_dir, desk, self.deadline)?,
+            None => IndexLock::take(&git.worktree().git_dir, commit_dir, self.deadline)?,
         };
-        if let Some(unfinished) = unfinished(git, self.common_dir)? {
+        if let Some(unfinished) = Unfinished::before_commit(git, self.common_dir)? {
             return Err(NotCommitted::Unfinished(unfinished));
         }
         if !next.is_current() {
@@ -66,11 +63,11 @@ impl Publication<'_> {
             next = self.next_index()?;
         }
         let git = &git.until(Instant::now() + FINISH_MAX);
-        self.journal().write(desk)?;
+        self.journal().write(commit_dir)?;
         if let Err(unknown) = self.move_branch(git) {
             // Without an answer the journal stays, for whoever gets one.
             if !self.has_moved(git)? {
-                Journal::remove(desk)?;
+                Journal::remove(commit_dir)?;
                 return Ok(Published::Overtaken { problem: unknown.to_string() });
             }
         }
@@ -79,13 +76,13 @@ impl Publication<'_> {
             return Ok(Published::Done(SharedIndex::Stale { problem }));
         }
         drop(lock);
-        let _nothing_left_to_heal = Journal::remove(desk);
+        let _nothing_left_to_heal = Journal::remove(commit_dir);
         Ok(Published::Done(SharedIndex::Refreshed))
     }
 
     /// The shared index with exactly the changes of the commit.
     fn next_index(&self) -> Result<PrivateIndex, NotCommitted> {
-        let next = PrivateIndex::copy_of_shared(self.git, self.desk, Some(&self.built.commit))?;
+        let next = PrivateIndex::copy_of_shared(self.git, self.commit_dir, Some(&self.built.commit))?;
         next.set(self.git, versions(&self.built.changes))?;
         Ok(next)
     }
@@ -104,7 +101,8 @@ impl Publication<'_> {
         let kind = if old.is_some() { "commit" } else { "commit (initial)" };
         let none = no_hash(Some(commit));
         // If we are killed now and this is not, the next one has to wait until the branch has moved.
-        let lock = self.turn.lock().map_err(|error| UnknownState::new(format!("no lock: {error}")))?;
+        let lock =
+            self.turn.file().try_clone().map_err(|error| UnknownState::new(format!("no lock: {error}")))?;
         let call = git.call("update-ref").arg("-m").arg(format!("{kind}: {subject}")).holding(lock);
         call.args(["HEAD", commit, old.unwrap_or(&none)]).done().map(drop)
     }

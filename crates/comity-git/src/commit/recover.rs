@@ -4,27 +4,24 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::answer::Dirty;
-use super::change::Change;
-use super::desk::Desk;
+use super::change::FileChange;
+use super::commit_dir::CommitDir;
 use super::heal::settle;
 use super::not_committed::NotCommitted;
-use super::turn::Turn;
 use super::verify::{changes_of, dirty};
-use super::worktree;
+use super::{turn_to_commit, worktree};
 use crate::Repository;
 use crate::git::{Git, is_there};
-use crate::worktrees::{self, Known, Worktree};
+use crate::worktrees::{self, KnownWorktree, WorktreeDirs};
 
 /// A commit that was to be made.
 #[derive(Clone, Copy, Debug)]
-pub struct Begun<'a> {
+pub struct BegunCommit<'a> {
     /// The directory that the worktrees share.
     pub common_dir: &'a Path,
-    /// Where it was made.
     pub worktree: &'a Path,
     /// The full name of its branch; nothing if none was checked out.
     pub branch: Option<&'a str>,
-    /// Its hash.
     pub commit: &'a str,
 }
 
@@ -32,8 +29,7 @@ pub struct Begun<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recalled {
     /// What it changes, by path.
-    pub changes: Vec<Change>,
-    /// What is left.
+    pub changes: Vec<FileChange>,
     pub dirty: Dirty,
 }
 
@@ -41,16 +37,16 @@ pub struct Recalled {
 ///
 /// Waits until no commit of ours is under way there, nor a git that outlived its server. The index of its worktree, if
 /// that is still there, learns of the commit; if somebody has the index just now, the next commit there does it.
-pub fn came_about(begun: &Begun<'_>, patience: Duration) -> Result<bool, NotCommitted> {
+pub fn came_about(begun: &BegunCommit<'_>, patience: Duration) -> Result<bool, NotCommitted> {
     let deadline = Instant::now() + patience;
-    let _turn = Turn::wait(begun.common_dir, deadline)?;
+    let _turn = turn_to_commit(begun.common_dir, deadline)?;
     let here = worktrees::known(begun.common_dir, begun.worktree).map_err(|error| {
         NotCommitted::fault(format!("cannot look at {}: {error}", begun.worktree.display()))
     })?;
-    if let Some(Known::There(here)) = &here {
+    if let Some(KnownWorktree::There(here)) = &here {
         let _the_next_commit_does = heal(here, deadline);
     }
-    let shared = Worktree { root: begun.common_dir.to_owned(), git_dir: begun.common_dir.to_owned() };
+    let shared = WorktreeDirs { root: begun.common_dir.to_owned(), git_dir: begun.common_dir.to_owned() };
     let shared = Git::on_refs(&shared, deadline);
     if !is_there(&shared, begun.commit)? {
         // A power cut has taken it.
@@ -62,10 +58,10 @@ pub fn came_about(begun: &Begun<'_>, patience: Duration) -> Result<bool, NotComm
         return Ok(true);
     }
     match here {
-        Some(Known::There(here)) => has(&Git::on_refs(&here, deadline), "HEAD", begun.commit),
+        Some(KnownWorktree::There(here)) => has(&Git::on_refs(&here, deadline), "HEAD", begun.commit),
         // Its files are away, but not its HEAD.
-        Some(Known::Away { git_dir }) => {
-            let head = Worktree { root: begun.common_dir.to_owned(), git_dir };
+        Some(KnownWorktree::Away { git_dir }) => {
+            let head = WorktreeDirs { root: begun.common_dir.to_owned(), git_dir };
             has(&Git::on_refs(&head, deadline), "HEAD", begun.commit)
         }
         None => Ok(false),
@@ -80,8 +76,8 @@ pub fn recall(repository: &Repository, commit: &str, patience: Duration) -> Resu
     Ok(Recalled { changes, dirty: dirty(&git) })
 }
 
-fn heal(here: &Worktree, deadline: Instant) -> Result<(), NotCommitted> {
-    settle(&Git::on(here, deadline)?, &Desk::open(&here.git_dir)?, deadline).map(drop)
+fn heal(here: &WorktreeDirs, deadline: Instant) -> Result<(), NotCommitted> {
+    settle(&Git::on(here, deadline)?, &CommitDir::open(&here.git_dir)?, deadline).map(drop)
 }
 
 /// Whether a ref is there and has a commit.

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::answer::{Committed, Dirty, Listed, Missing, MissingReason, Outcome, Report, SkipReason, Skipped};
-use super::attempts::Made;
-use super::change::Change;
-use super::look::Found;
-use super::presence::Tree;
-use super::request::Request;
+use super::answer::{
+    CommitOutcome, CommitReport, Committed, Dirty, FirstOf, Missing, MissingReason, SkipReason, SkippedPath,
+};
+use super::attempts::PublishedCommit;
+use super::change::FileChange;
+use super::look::CommitCandidates;
+use super::presence::PresenceCache;
+use super::request::CommitRequest;
 use super::side_by_side::both;
 use super::verify::{self, verify};
 use crate::git::Git;
@@ -17,10 +19,15 @@ use crate::git::Git;
 const LOOK_BACK_MAX: Duration = Duration::from_secs(30);
 
 /// Looks back, and says what came of a request.
-pub(super) fn answer(git: &Git<'_>, request: &Request<'_>, found: &Found, made: Option<Made>) -> Outcome {
+pub(super) fn answer(
+    git: &Git<'_>,
+    request: &CommitRequest<'_>,
+    found: &CommitCandidates,
+    made: Option<PublishedCommit>,
+) -> CommitOutcome {
     let git = &git.until(Instant::now() + LOOK_BACK_MAX);
     let Some(made) = made else {
-        return Outcome::Nothing(report(git, request, found, &[], dirty(git, found, &[])));
+        return CommitOutcome::Nothing(report(git, request, found, &[], dirty(git, found, &[])));
     };
     let (verified, dirty) =
         both(|| verify(git, &made.commit, &made.changes), || dirty(git, found, &made.changes));
@@ -31,12 +38,12 @@ pub(super) fn answer(git: &Git<'_>, request: &Request<'_>, found: &Found, made: 
         warn(format!("what others committed meanwhile could not be found out: {unknown}"));
         Vec::new()
     });
-    Outcome::Committed(Box::new(Committed {
+    CommitOutcome::Committed(Box::new(Committed {
         commit: made.commit,
         parent: found.head.clone(),
         branch: made.branch,
         changes: made.changes,
-        overtaken: Listed::of(overtaken),
+        overtaken: FirstOf::of(overtaken),
         verified,
         index: made.index,
         report,
@@ -44,17 +51,23 @@ pub(super) fn answer(git: &Git<'_>, request: &Request<'_>, found: &Found, made: 
 }
 
 /// What is not committed, from what is known already if that is enough.
-fn dirty(git: &Git<'_>, found: &Found, changes: &[Change]) -> Dirty {
+fn dirty(git: &Git<'_>, found: &CommitCandidates, changes: &[FileChange]) -> Dirty {
     let Some(dirty) = &found.dirty else { return verify::dirty(git) };
     let is_committed =
         |path: &Path| changes.binary_search_by(|change| change.path.as_path().cmp(path)).is_ok();
-    Dirty::Known(Listed::of(dirty.iter().filter(|path| !is_committed(path)).cloned()))
+    Dirty::Known(FirstOf::of(dirty.iter().filter(|path| !is_committed(path)).cloned()))
 }
 
-fn report(git: &Git<'_>, request: &Request<'_>, found: &Found, changes: &[Change], dirty: Dirty) -> Report {
+fn report(
+    git: &Git<'_>,
+    request: &CommitRequest<'_>,
+    found: &CommitCandidates,
+    changes: &[FileChange],
+    dirty: Dirty,
+) -> CommitReport {
     let skipped = found.skipped.iter();
-    let skipped = skipped.map(|(path, reason)| Skipped { path: path.clone(), reason: reason.clone() });
-    let tree = Tree::at(&git.worktree().root);
+    let skipped = skipped.map(|(path, reason)| SkippedPath { path: path.clone(), reason: reason.clone() });
+    let tree = PresenceCache::at(&git.worktree().root);
     let is_in = |path: &Path| changes.iter().any(|change| change.path.starts_with(path));
     let missing = request.expected.iter().filter(|path| !is_in(path)).map(|path| {
         let reason = match found.reason(path) {
@@ -66,5 +79,5 @@ fn report(git: &Git<'_>, request: &Request<'_>, found: &Found, changes: &[Change
         Missing { path: path.clone(), reason }
     });
     let missing = missing.collect();
-    Report { skipped: Listed::of(skipped), missing, dirty, warnings: found.warnings.clone() }
+    CommitReport { skipped: FirstOf::of(skipped), missing, dirty, warnings: found.warnings.clone() }
 }

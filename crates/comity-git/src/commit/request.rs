@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::not_committed::NotCommitted;
-use super::scope::Scope;
+use super::scope::CommitScope;
 use crate::confiner::Confiner;
 
 /// Bytes of a message; a longer text belongs into a file.
@@ -14,13 +14,13 @@ pub const AUTHOR_BYTES_MAX: usize = 256;
 
 /// A commit that somebody asks for.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
+pub struct CommitRequest<'a> {
     /// The message, committed as it is.
     pub message: &'a str,
     /// Who made the change; git's own settings say it if this does not.
     pub author: Option<Author<'a>>,
     /// Which paths may be in it.
-    pub scope: &'a dyn Scope,
+    pub scope: &'a dyn CommitScope,
     /// Paths that should be in it; the answer names those that are not.
     pub expected: &'a [PathBuf],
     /// Whether the repository's hooks are asked.
@@ -32,9 +32,7 @@ pub struct Request<'a> {
 /// Who made a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Author<'a> {
-    /// The name.
     pub name: &'a str,
-    /// The address.
     pub email: &'a str,
 }
 
@@ -54,7 +52,7 @@ pub enum Hooks<'a> {
     Run(Option<&'a Confiner>),
 }
 
-impl Request<'_> {
+impl CommitRequest<'_> {
     /// Refuses what git would refuse, or would take for something else.
     pub(super) fn check(&self) -> Result<(), NotCommitted> {
         let bad = |problem: &str| Err(NotCommitted::BadRequest { problem: problem.to_owned() });

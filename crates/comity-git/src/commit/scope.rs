@@ -7,7 +7,7 @@ use comity_core::paths::{Alternative, covers, fold};
 use comity_core::{CaseRule, PathPattern};
 
 /// Which paths may be in a commit.
-pub trait Scope: Sync {
+pub trait CommitScope: Sync {
     /// Where to look for changes: wider than what is covered, or the same.
     fn look(&self) -> Look;
 
@@ -18,7 +18,6 @@ pub trait Scope: Sync {
 /// Where to look for changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Look {
-    /// In the whole worktree.
     Everywhere,
     /// At these files, and in these directories.
     At(Vec<PathBuf>),
@@ -27,13 +26,12 @@ pub enum Look {
 /// The scope of one who holds locks: everything that one of the patterns means.
 #[derive(Clone, Debug)]
 pub struct Patterns<'a> {
-    /// The patterns.
     pub patterns: &'a [PathPattern],
     /// Whether names differ by case.
     pub case: CaseRule,
 }
 
-impl Scope for Patterns<'_> {
+impl CommitScope for Patterns<'_> {
     fn look(&self) -> Look {
         let prefix = |alternative: &Alternative| {
             // Git compares bytes, and the disk may have another Unicode form than the pattern.

@@ -1,20 +1,21 @@
 //! Asks git, after the fact, what was committed and what is left.
 
-use super::answer::{Dirty, Listed, Verified};
-use super::change::{Change, read_raw};
-use super::status::{self, IgnoredFiles, Status};
+use super::answer::{Confirmation, Dirty, FirstOf};
+use super::change::{FileChange, read_raw};
+use super::look;
 use crate::git::{Git, UnknownState};
+use crate::status::{StatusQuery, WorktreeStatus};
 
 /// Whether the commit is on the branch, and changes exactly what it should.
-pub(super) fn verify(git: &Git<'_>, commit: &str, changes: &[Change]) -> Verified {
+pub(super) fn verify(git: &Git<'_>, commit: &str, changes: &[FileChange]) -> Confirmation {
     match look(git, commit, changes) {
-        Ok(None) => Verified::Yes,
-        Ok(Some(problem)) => Verified::No { problem },
-        Err(unknown) => Verified::No { problem: unknown.to_string() },
+        Ok(None) => Confirmation::Yes,
+        Ok(Some(problem)) => Confirmation::No { problem },
+        Err(unknown) => Confirmation::No { problem: unknown.to_string() },
     }
 }
 
-fn look(git: &Git<'_>, commit: &str, changes: &[Change]) -> Result<Option<String>, UnknownState> {
+fn look(git: &Git<'_>, commit: &str, changes: &[FileChange]) -> Result<Option<String>, UnknownState> {
     let (mut at, mut found) = changes_of(git, "HEAD")?;
     if at != commit {
         // Somebody has committed since.
@@ -28,7 +29,7 @@ fn look(git: &Git<'_>, commit: &str, changes: &[Change]) -> Result<Option<String
 }
 
 /// A commit, and what it changes.
-pub(super) fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<Change>), UnknownState> {
+pub(super) fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<FileChange>), UnknownState> {
     let options = ["-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--root", commit];
     let said = git.call("diff-tree").args(options).done()?;
     let end = said.iter().position(|byte| *byte == 0).unwrap_or(said.len());
@@ -38,8 +39,8 @@ pub(super) fn changes_of(git: &Git<'_>, commit: &str) -> Result<(String, Vec<Cha
 
 /// What in the worktree is not committed now.
 pub(super) fn dirty(git: &Git<'_>) -> Dirty {
-    match Status::ask(git, &[], IgnoredFiles::LeftOut) {
-        Ok(status) => Dirty::Known(Listed::of(status::dirty(&status.entries))),
+    match WorktreeStatus::ask(git, StatusQuery { submodules: true, ..StatusQuery::default() }) {
+        Ok(status) => Dirty::Known(FirstOf::of(look::dirty(&status.entries))),
         Err(unknown) => Dirty::Unknown { problem: unknown.to_string() },
     }
 }

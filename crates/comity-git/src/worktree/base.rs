@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use super::commit::{Base, CommitId};
-use super::failure::{Failure, FailureKind};
+use super::commit::{BaseCommit, CommitId};
+use super::failure::{FailureKind, WorktreeError};
 use super::names::Branch;
 use super::slug::Slug;
 use super::{Driver, FailureKind::Taken};
@@ -17,7 +17,12 @@ impl Driver {
     /// The commit that a base is now, after a look whether the branch of the new worktree is free.
     ///
     /// Both are asked in one go: for a worktree from the pool a call of git is a good part of the cost.
-    pub(super) fn base_for(&self, git: &Git<'_>, base: &str, branch: &Branch) -> Result<Base, Failure> {
+    pub(super) fn base_for(
+        &self,
+        git: &Git<'_>,
+        base: &str,
+        branch: &Branch,
+    ) -> Result<BaseCommit, WorktreeError> {
         let family = branch.as_str().split('/').next().unwrap_or_default();
         let mut patterns = vec![format!("refs/heads/{family}")];
         if is_simple(base) {
@@ -29,7 +34,7 @@ impl Driver {
         // What is no plain name has to be asked for by itself: at the same time, for a second call is as long.
         let (said, resolved) = std::thread::scope(|scope| {
             let resolving = (!is_simple(base)).then(|| scope.spawn(|| self.resolve(git, base)));
-            let died = || Err(Failure::git("a thread that asked git has died"));
+            let died = || Err(WorktreeError::git("a thread that asked git has died"));
             let said = git.tell(&arguments, b"");
             (said, resolving.map(|resolving| resolving.join().unwrap_or_else(|_| died())))
         });
@@ -39,7 +44,7 @@ impl Driver {
         for line in refs.lines() {
             let mut fields = line.splitn(3, ' ');
             let (Some(kind), Some(id), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
-                return Err(Failure::git(format!(
+                return Err(WorktreeError::git(format!(
                     "git for-each-ref said {line:?}, which means nothing to us"
                 )));
             };
@@ -47,7 +52,7 @@ impl Driver {
                 name.strip_prefix("refs/heads/").filter(|other| collide(other, branch.as_str()))
             {
                 let message = format!("the branch {branch} would collide with {other}");
-                return Err(Failure::new(Taken, message, TAKEN_HINT));
+                return Err(WorktreeError::new(Taken, message, TAKEN_HINT));
             }
             if is_simple(base) && patterns[1..].iter().any(|pattern| pattern == name) {
                 found.push((kind, id));
@@ -58,38 +63,42 @@ impl Driver {
             (None, [("commit", id)]) => CommitId::said(id.as_bytes())?,
             (None, _) => self.resolve(git, base)?,
         };
-        Ok(Base { name: base.to_owned(), commit })
+        Ok(BaseCommit { name: base.to_owned(), commit })
     }
 
     /// The commit that a name means to git.
-    pub(super) fn resolve(&self, git: &Git<'_>, name: &str) -> Result<CommitId, Failure> {
+    pub(super) fn resolve(&self, git: &Git<'_>, name: &str) -> Result<CommitId, WorktreeError> {
         if name.is_empty() || name.len() > BASE_BYTES_MAX || name.contains(char::is_control) {
-            return Err(Failure::bad_name(name, "it is no name of a commit"));
+            return Err(WorktreeError::bad_name(name, "it is no name of a commit"));
         }
         let peeled = format!("{name}^{{commit}}");
         let said = git.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled], b"")?;
         if !said.status.success() {
             let message = format!("there is no commit {name:?}");
-            return Err(Failure::new(FailureKind::NotFound, message, "name a branch, a tag or a commit"));
+            return Err(WorktreeError::new(
+                FailureKind::NotFound,
+                message,
+                "name a branch, a tag or a commit",
+            ));
         }
         CommitId::said(&said.stdout)
     }
 
     /// Sees to it that no worktree has the folder of this slug, in any spelling, and that git does not think so either.
-    pub(super) fn check_folder(&self, slug: &Slug) -> Result<(), Failure> {
+    pub(super) fn check_folder(&self, slug: &Slug) -> Result<(), WorktreeError> {
         let (dir, folder) = (&self.places.worktrees, slug.folder());
-        for entry in fs::read_dir(dir).map_err(Failure::disk(dir))? {
-            let name = entry.map_err(Failure::disk(dir))?.file_name();
+        for entry in fs::read_dir(dir).map_err(WorktreeError::disk(dir))? {
+            let name = entry.map_err(WorktreeError::disk(dir))?.file_name();
             if name.eq_ignore_ascii_case(&folder) {
                 let message = format!("there is a worktree {} already", name.display());
-                return Err(Failure::new(Taken, message, TAKEN_HINT));
+                return Err(WorktreeError::new(Taken, message, TAKEN_HINT));
             }
         }
         match self.entries_for(&dir.join(folder))?.first() {
             None => Ok(()),
             Some(entry) => {
                 let message = format!("git still has the entry {} for a worktree there", entry.display());
-                Err(Failure::new(Taken, message, TAKEN_HINT))
+                Err(WorktreeError::new(Taken, message, TAKEN_HINT))
             }
         }
     }

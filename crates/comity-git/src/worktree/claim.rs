@@ -6,25 +6,25 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::commit::CommitId;
-use super::create::{Begun, CheckedOut, Made, NewWorktree};
+use super::create::{BegunWorktree, CheckedOut, MadeWorktree, NewWorktree};
 use super::disk::Root;
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, WorktreeError};
 use super::names::Branch;
 use super::pool::InPool;
 use super::proof::check_pristine;
 use super::record::Pooled;
 use super::setup::Preparation;
-use super::step::Step;
-use super::{Base, Driver};
+use super::step::WorktreeStep;
+use super::{BaseCommit, Driver};
 use crate::git::Git;
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// What git says to a command that it does not have.
 const NO_SUCH_COMMAND: &str = "unknown command";
 
 impl Driver {
     /// Hands out a worktree of the pool if one is ready, and else makes one.
-    pub fn claim_or_create(&self, new: &NewWorktree<'_>) -> Result<Made, Failure> {
+    pub fn claim_or_create(&self, new: &NewWorktree<'_>) -> Result<MadeWorktree, WorktreeError> {
         match self.claim(new)? {
             Some(made) => Ok(made),
             None => self.create(new),
@@ -34,7 +34,7 @@ impl Driver {
     /// Hands out a worktree of the pool, brought to the base if that has moved; nothing if none is ready.
     ///
     /// One that somebody has touched is not handed out: it goes to the trash, and stays there.
-    pub fn claim(&self, new: &NewWorktree<'_>) -> Result<Option<Made>, Failure> {
+    pub fn claim(&self, new: &NewWorktree<'_>) -> Result<Option<MadeWorktree>, WorktreeError> {
         let deadline = self.deadline();
         let branch = new.branch()?;
         let own;
@@ -69,9 +69,9 @@ impl Driver {
                 continue;
             }
             self.unwatch(&pooled.name);
-            self.done(Step::Claimed);
+            self.done(WorktreeStep::Claimed);
             let (slug, branch, base) = (new.slug.clone(), branch.clone(), base.clone());
-            let mut begun = Begun { slug, path, branch, base, has_branch: false };
+            let mut begun = BegunWorktree { slug, path, branch, base, has_branch: false };
             let made = self.finish(&mut begun, &pooled, preparation, held, deadline);
             return made.map(Some).map_err(|failure| self.take_back(&begun, failure));
         }
@@ -85,8 +85,8 @@ impl Driver {
         branch: &Branch,
         first: &InPool,
         deadline: Instant,
-    ) -> (Result<Base, Failure>, Result<Preparation, Failure>, bool) {
-        let died = || Failure::git("a thread that asked git has died");
+    ) -> (Result<BaseCommit, WorktreeError>, Result<Preparation, WorktreeError>, bool) {
+        let died = || WorktreeError::git("a thread that asked git has died");
         std::thread::scope(|scope| {
             let project = self.project();
             let base =
@@ -100,28 +100,28 @@ impl Driver {
     }
 
     /// Moves a worktree of the pool to its new place, unless somebody else was quicker.
-    fn take(&self, pooled: &InPool, folder: &str) -> Result<bool, Failure> {
+    fn take(&self, pooled: &InPool, folder: &str) -> Result<bool, WorktreeError> {
         let (pool, worktrees) = (self.place(&self.places.pool)?, self.place(&self.places.worktrees)?);
         match pool.rename(&pooled.name, &worktrees, folder) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let message = format!("there is a worktree {folder} already");
-                Err(Failure::new(FailureKind::Taken, message, "take another name"))
+                Err(WorktreeError::new(FailureKind::Taken, message, "take another name"))
             }
-            Err(error) => Err(Failure::disk(pool.path())(error)),
+            Err(error) => Err(WorktreeError::disk(pool.path())(error)),
         }
     }
 
     fn finish(
         &self,
-        begun: &mut Begun,
+        begun: &mut BegunWorktree,
         pooled: &InPool,
         preparation: Preparation,
         held: &File,
         deadline: Instant,
-    ) -> Result<Made, Failure> {
-        let worktree = Worktree { root: begun.path.clone(), git_dir: pooled.worktree.git_dir.clone() };
+    ) -> Result<MadeWorktree, WorktreeError> {
+        let worktree = WorktreeDirs { root: begun.path.clone(), git_dir: pooled.worktree.git_dir.clone() };
         tell_git_where(&worktree)?;
         if pooled.record.commit != begun.base.commit {
             self.switch(&worktree, &begun.base.commit, held, deadline)?;
@@ -142,7 +142,7 @@ impl Driver {
 }
 
 /// Makes the branch and lets the worktree be on it. The files stay as they are: both are at the same commit.
-fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), Failure> {
+fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), WorktreeError> {
     let (full, reason) = (branch.full(), format!("branch: Created from {commit}"));
     let update = ["update-ref", "--create-reflog", "-m", &reason, "--stdin"];
     let create = format!("create {full} {commit}\n");
@@ -152,7 +152,7 @@ fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), F
     }
     let complaint = String::from_utf8_lossy(&said.stderr);
     if !complaint.contains(NO_SUCH_COMMAND) {
-        return Err(Failure::git(format!("git update-ref: {}", complaint.trim())));
+        return Err(WorktreeError::git(format!("git update-ref: {}", complaint.trim())));
     }
     // Git before 2.46 needs two calls.
     git.tell(&update, create.as_bytes())?;
@@ -164,9 +164,9 @@ fn branch_off(git: &Git<'_>, branch: &Branch, commit: &CommitId) -> Result<(), F
     Ok(())
 }
 /// Writes down for git where a worktree has moved to. With the rename, this is all that `git worktree move` does.
-pub(super) fn tell_git_where(worktree: &Worktree) -> Result<(), Failure> {
+pub(super) fn tell_git_where(worktree: &WorktreeDirs) -> Result<(), WorktreeError> {
     let marker = worktree.root.join(".git");
     let line = [marker.as_os_str().as_encoded_bytes(), b"\n"].concat();
     let write = || Root::open(&worktree.git_dir)?.write("gitdir", &line);
-    write().map_err(Failure::disk(&worktree.git_dir.join(Path::new("gitdir"))))
+    write().map_err(WorktreeError::disk(&worktree.git_dir.join(Path::new("gitdir"))))
 }

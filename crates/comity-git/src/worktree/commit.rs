@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::names::plain_text;
 
 /// The whole id of a commit.
@@ -14,19 +14,20 @@ pub struct CommitId(String);
 
 impl CommitId {
     /// Checks an id: 40 or 64 hexadecimal digits.
-    pub fn parse(text: &str) -> Result<CommitId, Failure> {
+    pub fn parse(text: &str) -> Result<CommitId, WorktreeError> {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         match matches!(text.len(), 40 | 64) && text.bytes().all(is_digit) {
             true => Ok(CommitId(text.to_owned())),
-            false => Err(Failure::bad_name(text, "it is no id of a commit")),
+            false => Err(WorktreeError::bad_name(text, "it is no id of a commit")),
         }
     }
 
     /// The id that git printed, with a line end perhaps.
-    pub(crate) fn said(said: &[u8]) -> Result<CommitId, Failure> {
+    pub(crate) fn said(said: &[u8]) -> Result<CommitId, WorktreeError> {
         let text = String::from_utf8_lossy(said);
-        CommitId::parse(text.trim_end())
-            .map_err(|_| Failure::git(format!("git said {text:?} where the id of a commit was expected")))
+        CommitId::parse(text.trim_end()).map_err(|_| {
+            WorktreeError::git(format!("git said {text:?} where the id of a commit was expected"))
+        })
     }
 
     /// The digits.
@@ -39,7 +40,7 @@ plain_text!(CommitId);
 
 /// The commit that a worktree begins at, and the name by which it was asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Base {
+pub struct BaseCommit {
     /// As it was asked for, such as `origin/main`.
     pub name: String,
     /// What that was at the time.

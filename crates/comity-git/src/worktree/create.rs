@@ -5,18 +5,19 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use super::commit::Base;
+use super::commit::BaseCommit;
 use super::disk::Root;
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, WorktreeError};
 use super::names::{Branch, InnerPath};
-use super::record::{Maker, Ready, Record};
+use super::record::{Maker, Ready, WorktreeRecord};
 use super::reserve::Reserved;
 use super::setup::{Preparation, Setup, SetupDone};
 use super::slug::Slug;
-use super::step::Step;
+use super::step::WorktreeStep;
 use super::{Driver, links, seconds};
 use crate::git::Git;
-use crate::worktrees::Worktree;
+use crate::parse::parts;
+use crate::worktrees::WorktreeDirs;
 
 /// Settings for what changes the list of worktrees: each names the other by its whole path, so that either can be moved.
 pub(super) const ADD_SETTINGS: &[(&str, &str)] = &[("worktree.useRelativePaths", "false")];
@@ -26,13 +27,11 @@ pub(super) const MAKING: &str = "it is being made";
 /// A worktree that somebody asks for.
 #[derive(Clone, Debug)]
 pub struct NewWorktree<'a> {
-    /// Its name.
     pub slug: &'a Slug,
     /// Its branch; `comity/<slug>` if none is given. It must not exist.
     pub branch: Option<&'a Branch>,
     /// The branch, tag or commit that it begins at.
     pub base: &'a str,
-    /// What else it gets.
     pub setup: &'a Setup,
     /// Its name, if it was reserved before; else it is while it is made.
     pub reserved: Option<&'a Reserved>,
@@ -40,35 +39,30 @@ pub struct NewWorktree<'a> {
 
 /// A worktree that was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Made {
-    /// Its name.
+pub struct MadeWorktree {
     pub slug: Slug,
-    /// Where it is.
     pub path: PathBuf,
     /// The branch that is checked out in it; nothing if a program of the user's has made it.
     pub branch: Option<Branch>,
-    /// What it begins at.
-    pub base: Base,
-    /// What else it got.
+    pub base: BaseCommit,
     pub setup: SetupDone,
     /// Files that a filter of the repository would have changed (as for Git LFS): they are as they were committed.
     pub unfiltered: usize,
-    /// What git complained about.
     pub warnings: Vec<String>,
 }
 
 impl NewWorktree<'_> {
-    pub(super) fn branch(&self) -> Result<Branch, Failure> {
+    pub(super) fn branch(&self) -> Result<Branch, WorktreeError> {
         self.branch.map_or_else(|| Branch::parse(&self.slug.branch()), |branch| Ok(branch.clone()))
     }
 }
 
 /// What has been begun, and has to be taken back if it fails.
-pub(super) struct Begun {
+pub(super) struct BegunWorktree {
     pub(super) slug: Slug,
     pub(super) path: PathBuf,
     pub(super) branch: Branch,
-    pub(super) base: Base,
+    pub(super) base: BaseCommit,
     pub(super) has_branch: bool,
 }
 
@@ -78,13 +72,12 @@ pub(super) struct CheckedOut {
     pub(super) unfiltered: usize,
     /// The directory with the hooks of the user's checkout, which it may need.
     pub(super) hooks: Option<InnerPath>,
-    /// What git complained about.
     pub(super) warnings: Vec<String>,
 }
 
 impl Driver {
     /// Makes a worktree with a branch of its own. If anything fails, neither of them is left.
-    pub fn create(&self, new: &NewWorktree<'_>) -> Result<Made, Failure> {
+    pub fn create(&self, new: &NewWorktree<'_>) -> Result<MadeWorktree, WorktreeError> {
         let deadline = self.deadline();
         let branch = new.branch()?;
         let own;
@@ -106,13 +99,13 @@ impl Driver {
         match place.make_dir(&new.slug.folder()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let message = format!("there is a worktree {} already", new.slug);
-                return Err(Failure::new(FailureKind::Taken, message, "take another name"));
+                return Err(WorktreeError::new(FailureKind::Taken, message, "take another name"));
             }
-            made => made.map_err(Failure::disk(place.path()))?,
+            made => made.map_err(WorktreeError::disk(place.path()))?,
         }
-        self.done(Step::Reserved);
+        self.done(WorktreeStep::Reserved);
         let path = self.places.worktrees.join(new.slug.folder());
-        let mut begun = Begun { slug: new.slug.clone(), path, branch, base, has_branch: false };
+        let mut begun = BegunWorktree { slug: new.slug.clone(), path, branch, base, has_branch: false };
         self.make(&git, &mut begun, new.setup, held, deadline)
             .map_err(|failure| self.take_back(&begun, failure))
     }
@@ -120,40 +113,43 @@ impl Driver {
     fn make(
         &self,
         git: &Git<'_>,
-        begun: &mut Begun,
+        begun: &mut BegunWorktree,
         setup: &Setup,
         held: &File,
         deadline: Instant,
-    ) -> Result<Made, Failure> {
+    ) -> Result<MadeWorktree, WorktreeError> {
         // The branch is made first and by itself: it is ours if this succeeds, and else it is not.
         let (branch, commit) = (begun.branch.full(), begun.base.commit.as_str());
         let reason = format!("branch: Created from {}", begun.base.name);
         let zero = "0".repeat(commit.len());
         git.tell(&["update-ref", "--create-reflog", "-m", &reason, &branch, commit, &zero], b"")?;
         begun.has_branch = true;
-        self.done(Step::BranchMade);
+        self.done(WorktreeStep::BranchMade);
 
         let path = begun.path.to_str().unwrap_or_default();
         let add = ["worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", MAKING];
         let said = git.tell(&[&add[..], &["--", path, begun.branch.as_str()]].concat(), b"")?;
         let warnings = complaints(&said.stderr);
-        self.done(Step::Added);
+        self.done(WorktreeStep::Added);
 
         let worktree = self.linked(&begun.path).ok_or_else(|| {
-            Failure::git(format!("git made {} and it is not a worktree", begun.path.display()))
+            WorktreeError::git(format!("git made {} and it is not a worktree", begun.path.display()))
         })?;
-        let Begun { slug, branch, base, .. } = &*begun;
-        Record::Making { slug: slug.clone(), branch: branch.clone(), base: base.clone() }
+        let BegunWorktree { slug, branch, base, .. } = &*begun;
+        WorktreeRecord::Making { slug: slug.clone(), branch: branch.clone(), base: base.clone() }
             .write(&worktree.git_dir)?;
-        self.done(Step::Recorded);
+        self.done(WorktreeStep::Recorded);
 
         let mut files = self.check_out(&worktree, held, deadline)?;
         files.warnings.splice(..0, warnings);
         let head = self.resolve(&Git::on_refs(&worktree, deadline), "HEAD")?;
         if head != begun.base.commit {
-            return Err(Failure::git(format!("the new worktree is at {head}, not at {}", begun.base.commit)));
+            return Err(WorktreeError::git(format!(
+                "the new worktree is at {head}, not at {}",
+                begun.base.commit
+            )));
         }
-        self.done(Step::CheckedOut);
+        self.done(WorktreeStep::CheckedOut);
 
         let preparation = self.prepare(setup, deadline)?;
         self.hand_over(&worktree, begun, preparation, files, deadline)
@@ -165,10 +161,10 @@ impl Driver {
     /// are found once it is there.
     pub(super) fn check_out(
         &self,
-        worktree: &Worktree,
+        worktree: &WorktreeDirs,
         held: &File,
         deadline: Instant,
-    ) -> Result<CheckedOut, Failure> {
+    ) -> Result<CheckedOut, WorktreeError> {
         let git = Git::on(worktree, deadline)?.holding(held);
         let said = git.tell(&["reset", "--hard", "--quiet", "--no-recurse-submodules"], b"")?;
         let hooks = match self.main()? {
@@ -179,7 +175,7 @@ impl Driver {
     }
 
     /// What a new worktree will get from the main worktree, if there is one.
-    pub(super) fn prepare(&self, setup: &Setup, deadline: Instant) -> Result<Preparation, Failure> {
+    pub(super) fn prepare(&self, setup: &Setup, deadline: Instant) -> Result<Preparation, WorktreeError> {
         match self.main()? {
             Some(main) => Preparation::of(&Git::on_refs(&main, deadline), setup),
             None => Ok(Preparation::without_main(setup)),
@@ -189,16 +185,16 @@ impl Driver {
     /// The last steps: what else it gets, and that it is somebody's from now on.
     pub(super) fn hand_over(
         &self,
-        worktree: &Worktree,
-        begun: &Begun,
+        worktree: &WorktreeDirs,
+        begun: &BegunWorktree,
         preparation: Preparation,
         files: CheckedOut,
         deadline: Instant,
-    ) -> Result<Made, Failure> {
+    ) -> Result<MadeWorktree, WorktreeError> {
         let CheckedOut { unfiltered, hooks, warnings } = files;
         let done = preparation.apply(&Git::on_refs(worktree, deadline), hooks)?;
-        self.done(Step::SetUp);
-        let Begun { slug, path, branch, base, .. } = begun;
+        self.done(WorktreeStep::SetUp);
+        let BegunWorktree { slug, path, branch, base, .. } = begun;
         let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
         let ready = Ready {
             slug: slug.clone(),
@@ -209,15 +205,23 @@ impl Driver {
             links: done.links(),
             made_by: Maker::Us,
         };
-        Record::Ready(ready).write(&worktree.git_dir)?;
-        let git_dir = Root::open(&worktree.git_dir).map_err(Failure::disk(&worktree.git_dir))?;
-        git_dir.unlink("locked").map_err(Failure::disk(&worktree.git_dir))?;
-        self.done(Step::Made);
-        Ok(Made { slug, path: path.clone(), branch: Some(branch), base, setup: done, unfiltered, warnings })
+        WorktreeRecord::Ready(ready).write(&worktree.git_dir)?;
+        let git_dir = Root::open(&worktree.git_dir).map_err(WorktreeError::disk(&worktree.git_dir))?;
+        git_dir.unlink("locked").map_err(WorktreeError::disk(&worktree.git_dir))?;
+        self.done(WorktreeStep::Made);
+        Ok(MadeWorktree {
+            slug,
+            path: path.clone(),
+            branch: Some(branch),
+            base,
+            setup: done,
+            unfiltered,
+            warnings,
+        })
     }
 
     /// Takes back what was begun, and says so. What has files in it goes to the trash, where it stays.
-    pub(super) fn take_back(&self, begun: &Begun, failure: Failure) -> Failure {
+    pub(super) fn take_back(&self, begun: &BegunWorktree, failure: WorktreeError) -> WorktreeError {
         let why = format!("it could not be made: {failure}");
         let failure = match self.set_aside_path(Some(&begun.slug), &begun.path, &why) {
             Ok(None) => failure,
@@ -239,13 +243,13 @@ impl Driver {
     }
 
     /// One of the places, held open.
-    pub(super) fn place(&self, place: &Path) -> Result<Root, Failure> {
-        Root::open(place).map_err(Failure::disk(place))
+    pub(super) fn place(&self, place: &Path) -> Result<Root, WorktreeError> {
+        Root::open(place).map_err(WorktreeError::disk(place))
     }
 }
 
 /// How many files a filter would have changed.
-fn unfiltered(git: &Git<'_>) -> Result<usize, Failure> {
+fn unfiltered(git: &Git<'_>) -> Result<usize, WorktreeError> {
     let is_plain =
         |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     let specs = git.filters().filter(is_plain).map(|name| format!(":(top,attr:filter={name})").into());
@@ -254,7 +258,7 @@ fn unfiltered(git: &Git<'_>) -> Result<usize, Failure> {
         return Ok(0);
     }
     let said = git.ask("ls-files", &["-z"], &specs)?;
-    Ok(said.split(|byte| *byte == 0).filter(|path| !path.is_empty()).count())
+    Ok(parts(&said).count())
 }
 
 fn complaints(stderr: &[u8]) -> Vec<String> {

@@ -138,7 +138,6 @@ impl Root {
         }
     }
 
-    /// Removes an empty directory.
     pub(crate) fn remove_empty(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR)?)
     }

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 
 use crate::UnknownState;
+use crate::turn::NoTurn;
 
 /// Why something was not done. What was begun has been taken back, or the message says where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Failure {
+pub struct WorktreeError {
     kind: FailureKind,
     message: String,
     hint: &'static str,
@@ -29,41 +30,50 @@ pub enum FailureKind {
     Changed,
     /// Somebody else is at it.
     Busy,
-    /// The merge has conflicts.
     Conflicts,
     /// The user's own program failed.
     Hook,
     /// Git failed, or said what we do not understand.
     Git,
-    /// The file system failed.
     Disk,
 }
 
-impl Failure {
-    pub(crate) fn new(kind: FailureKind, message: impl Into<String>, hint: &'static str) -> Failure {
-        Failure { kind, message: message.into(), hint }
+impl WorktreeError {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>, hint: &'static str) -> WorktreeError {
+        WorktreeError { kind, message: message.into(), hint }
     }
 
-    pub(crate) fn bad_name(name: &str, problem: &str) -> Failure {
+    pub(crate) fn bad_name(name: &str, problem: &str) -> WorktreeError {
         let message = format!("{name:?} cannot be used: {problem}");
-        Failure::new(
+        WorktreeError::new(
             FailureKind::BadName,
             message,
             "take letters, digits, `.`, `_` and `-`, at most 64 in all",
         )
     }
 
-    pub(crate) fn git(message: impl Into<String>) -> Failure {
-        Failure::new(FailureKind::Git, message, "")
+    pub(crate) fn git(message: impl Into<String>) -> WorktreeError {
+        WorktreeError::new(FailureKind::Git, message, "")
     }
 
     /// Says that the file system failed at a path.
-    pub(crate) fn disk(path: &Path) -> impl Fn(io::Error) -> Failure {
-        move |error| Failure::new(FailureKind::Disk, format!("{}: {error}", path.display()), "")
+    pub(crate) fn disk(path: &Path) -> impl Fn(io::Error) -> WorktreeError {
+        move |error| WorktreeError::new(FailureKind::Disk, format!("{}: {error}", path.display()), "")
+    }
+
+    /// Says why there was no turn at the file at a path.
+    pub(crate) fn no_turn(path: &Path) -> impl Fn(NoTurn) -> WorktreeError {
+        move |no_turn| match no_turn {
+            NoTurn::Busy => {
+                let message = format!("{} is held by somebody else", path.display());
+                WorktreeError::new(FailureKind::Busy, message, "try again in a moment")
+            }
+            NoTurn::Disk(error) => WorktreeError::disk(path)(error),
+        }
     }
 
     /// The same failure, with what happened after it.
-    pub(crate) fn and(mut self, then: &str) -> Failure {
+    pub(crate) fn and(mut self, then: &str) -> WorktreeError {
         self.message = format!("{}; {then}", self.message);
         self
     }
@@ -79,7 +89,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for WorktreeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.hint {
             "" => f.write_str(&self.message),
@@ -88,10 +98,10 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for WorktreeError {}
 
-impl From<UnknownState> for Failure {
-    fn from(unknown: UnknownState) -> Failure {
-        Failure::git(unknown.to_string())
+impl From<UnknownState> for WorktreeError {
+    fn from(unknown: UnknownState) -> WorktreeError {
+        WorktreeError::git(unknown.to_string())
     }
 }

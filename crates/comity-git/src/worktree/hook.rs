@@ -6,23 +6,23 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
 
-use super::commit::Base;
-use super::create::{Made, NewWorktree};
-use super::failure::{Failure, FailureKind};
+use super::commit::BaseCommit;
+use super::create::{MadeWorktree, NewWorktree};
+use super::failure::{FailureKind, WorktreeError};
 use super::names::{Branch, random_suffix};
-use super::proof::{Kept, Removable};
-use super::record::{Maker, Ready, Record};
+use super::proof::{KeepReason, Removable};
+use super::record::{Maker, Ready, WorktreeRecord};
 use super::save::SAVED;
 use super::setup::SetupDone;
 use super::{Driver, seconds};
 use crate::confiner::Confiner;
 use crate::git::Git;
-use crate::patience::{Bound, Pace};
-use crate::process::{self, Input, MayRun, Said};
+use crate::patience::{Bound, GitPace};
+use crate::process::{self, ChildInput, ChildOutput, MayRun};
 
 /// A program of the user's, with its arguments. No shell is between.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Hook {
+pub struct WorktreeHook {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
     /// How long it may take.
@@ -33,7 +33,7 @@ pub struct Hook {
 
 /// What the program is told on its input, and by the environment.
 #[derive(Serialize)]
-struct Told<'a> {
+struct HookRequest<'a> {
     event: &'static str,
     slug: &'a str,
     path: &'a Path,
@@ -42,26 +42,39 @@ struct Told<'a> {
 
 impl Driver {
     /// Lets the user's program make a worktree. It prints where that is; nothing else is done to it.
-    pub fn create_by_hook(&self, hook: &Hook, new: &NewWorktree<'_>) -> Result<Made, Failure> {
+    pub fn create_by_hook(
+        &self,
+        hook: &WorktreeHook,
+        new: &NewWorktree<'_>,
+    ) -> Result<MadeWorktree, WorktreeError> {
         let project = self.project();
         let git = Git::on_refs(&project, self.deadline());
         let base = self.base_for(&git, new.base, &new.branch()?)?;
         self.check_folder(new.slug)?;
         let proposed = self.places.worktrees.join(new.slug.folder());
-        let told =
-            Told { event: "create", slug: new.slug.as_str(), path: &proposed, base: base.commit.as_str() };
+        let told = HookRequest {
+            event: "create",
+            slug: new.slug.as_str(),
+            path: &proposed,
+            base: base.commit.as_str(),
+        };
         let said = self.call(hook, &told)?;
         let path = self.printed_path(&said.stdout)?;
         let branch = self.take_note(&path, new, &base)?;
         let warnings = String::from_utf8_lossy(&said.stderr).lines().map(str::to_owned).collect();
         let setup = SetupDone::default();
-        Ok(Made { slug: new.slug.clone(), path, branch, base, setup, unfiltered: 0, warnings })
+        Ok(MadeWorktree { slug: new.slug.clone(), path, branch, base, setup, unfiltered: 0, warnings })
     }
 
     /// Writes down what is known about a worktree that was made for us, if git knows it; gives its branch.
     ///
     /// Of anything else nothing can be proven, so it will never be removed by us.
-    fn take_note(&self, path: &Path, new: &NewWorktree<'_>, base: &Base) -> Result<Option<Branch>, Failure> {
+    fn take_note(
+        &self,
+        path: &Path,
+        new: &NewWorktree<'_>,
+        base: &BaseCommit,
+    ) -> Result<Option<Branch>, WorktreeError> {
         let Some(worktree) = self.linked(path) else { return Ok(None) };
         let said = Git::on_refs(&worktree, self.deadline())
             .run(&["symbolic-ref", "--quiet", "--short", "HEAD"], b"")?;
@@ -75,20 +88,20 @@ impl Driver {
             links: Vec::new(),
             made_by: Maker::Hook,
         };
-        Record::Ready(ready).write(&worktree.git_dir)?;
+        WorktreeRecord::Ready(ready).write(&worktree.git_dir)?;
         Ok(branch)
     }
 
     /// Lets the user's program remove a worktree that was proven to hold no work, after its commit is kept by a ref.
-    pub fn remove_by_hook(&self, hook: &Hook, proof: &Removable<'_>) -> Result<(), Vec<Kept>> {
-        let failed = |failure: Failure| vec![Kept::unknown(failure)];
+    pub fn remove_by_hook(&self, hook: &WorktreeHook, proof: &Removable<'_>) -> Result<(), Vec<KeepReason>> {
+        let failed = |failure: WorktreeError| vec![KeepReason::unknown(failure)];
         let deadline = self.deadline();
         let kept = self.is_still(proof, deadline);
         if !kept.is_empty() {
             return Err(kept);
         }
         let (slug, head) = (&proof.ready.slug, proof.head.as_str());
-        let save = || -> Result<(), Failure> {
+        let save = || -> Result<(), WorktreeError> {
             let name = format!("{SAVED}/{slug}-{}", random_suffix()?);
             let project = self.project();
             Git::on_refs(&project, deadline)
@@ -97,20 +110,21 @@ impl Driver {
         };
         save().map_err(failed)?;
         let path = &proof.worktree.root;
-        self.call(hook, &Told { event: "remove", slug: slug.as_str(), path, base: head }).map_err(failed)?;
+        self.call(hook, &HookRequest { event: "remove", slug: slug.as_str(), path, base: head })
+            .map_err(failed)?;
         match path.exists() {
             false => Ok(()),
-            true => Err(vec![Kept::unknown(format!(
+            true => Err(vec![KeepReason::unknown(format!(
                 "the program has ended, and {} is still there",
                 path.display()
             ))]),
         }
     }
 
-    fn call(&self, hook: &Hook, told: &Told<'_>) -> Result<Said, Failure> {
+    fn call(&self, hook: &WorktreeHook, told: &HookRequest<'_>) -> Result<ChildOutput, WorktreeError> {
         let no = |problem: String| {
             let program = hook.argv.first().cloned().unwrap_or_default();
-            Failure::new(FailureKind::Hook, format!("{}: {problem}", program.display()), "")
+            WorktreeError::new(FailureKind::Hook, format!("{}: {problem}", program.display()), "")
         };
         let (program, arguments) = hook.argv.split_first().ok_or_else(|| no("no program is given".into()))?;
         let mut command = Confiner::command(hook.confiner.as_ref(), program);
@@ -129,8 +143,8 @@ impl Driver {
         let said = process::run(
             &mut command,
             MayRun::Everything,
-            Input::Bytes(input),
-            Bound::new(Pace::Any, Instant::now() + hook.patience),
+            ChildInput::Bytes(input),
+            Bound::new(GitPace::Any, Instant::now() + hook.patience),
         )
         .map_err(|error| no(error.to_string()))?;
         if !said.status.success() {
@@ -140,11 +154,11 @@ impl Driver {
     }
 
     /// The directory that a program printed: one line, a directory that is nobody's checkout already.
-    fn printed_path(&self, stdout: &[u8]) -> Result<PathBuf, Failure> {
+    fn printed_path(&self, stdout: &[u8]) -> Result<PathBuf, WorktreeError> {
         let text = String::from_utf8_lossy(stdout);
         let no = |problem: &str| {
             let message = format!("the program printed {:?}: {problem}", text.trim_end());
-            Failure::new(
+            WorktreeError::new(
                 FailureKind::Hook,
                 message,
                 "it has to print the path of the new worktree, and nothing else",

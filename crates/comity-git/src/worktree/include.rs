@@ -1,18 +1,19 @@
 //! Which ignored files of the main worktree a new one gets: those that `.worktreeinclude` names.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, FileType};
 
 use super::disk::Root;
-use super::failure::Failure;
-use super::patterns::{Kind, Patterns};
-use super::setup::Skipped;
+use super::failure::WorktreeError;
+use super::include_list::IncludeList;
+use super::setup::SkippedCopy;
 use crate::git::Git;
+use crate::parse::{parts, to_path};
 
 /// The file with the patterns, at the top of the main worktree.
 const INCLUDE_FILE: &str = ".worktreeinclude";
@@ -27,15 +28,15 @@ const DIRS_MAX: usize = 10_000;
 #[derive(Debug, Default)]
 pub(crate) struct Included {
     pub(crate) files: BTreeSet<PathBuf>,
-    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<SkippedCopy>,
     dirs: usize,
 }
 
 /// Finds what is ignored by git *and* named by `.worktreeinclude`.
 ///
 /// Git lists an ignored directory as one; it is looked into only where a pattern does.
-pub(crate) fn included(git: &Git<'_>) -> Result<Included, Failure> {
-    let root = Root::open(&git.worktree().root).map_err(Failure::disk(&git.worktree().root))?;
+pub(crate) fn included(git: &Git<'_>) -> Result<Included, WorktreeError> {
+    let root = Root::open(&git.worktree().root).map_err(WorktreeError::disk(&git.worktree().root))?;
     let mut included = Included::default();
     let text = match root.read(Path::new(INCLUDE_FILE), INCLUDE_BYTES_MAX) {
         Ok(None) => return Ok(included),
@@ -45,22 +46,29 @@ pub(crate) fn included(git: &Git<'_>) -> Result<Included, Failure> {
             return Ok(included);
         }
     };
-    let patterns = Patterns::parse(&text);
+    let list = match IncludeList::parse(&text) {
+        Ok(list) => list,
+        Err(error) => {
+            included.skip(INCLUDE_FILE.into(), error.to_string());
+            return Ok(included);
+        }
+    };
     let listed =
         git.ask("ls-files", &["--others", "--ignored", "--exclude-standard", "--directory", "-z"], &[])?;
-    for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+    for entry in parts(&listed) {
         match entry.strip_suffix(b"/") {
-            Some(dir) => included.look_into(&root, &patterns, dir),
-            None if patterns.name(entry, Kind::File) => included.add(entry),
-            None => {}
+            Some(dir) => included.look_into(&root, &list, &to_path(dir)),
+            None => included.add_if_named(&list, to_path(entry)),
         }
     }
     Ok(included)
 }
 
 impl Included {
-    fn add(&mut self, path: &[u8]) {
-        let path = PathBuf::from(OsString::from_vec(path.to_owned()));
+    fn add_if_named(&mut self, list: &IncludeList, path: PathBuf) {
+        if !list.name(&path, false) {
+            return;
+        }
         match path.to_str() {
             None => self.skip(path, "its name is not UTF-8".into()),
             Some(_) if self.files.len() >= FILES_MAX => self.skip(path, "too many files are named".into()),
@@ -69,36 +77,34 @@ impl Included {
     }
 
     fn skip(&mut self, path: PathBuf, why: String) {
-        self.skipped.push(Skipped { path, why });
+        self.skipped.push(SkippedCopy { path, why });
     }
 
     /// Adds what the patterns name in an ignored directory.
-    fn look_into(&mut self, root: &Root, patterns: &Patterns, dir: &[u8]) {
-        if !patterns.name(dir, Kind::Dir) && !patterns.look_into(dir) {
+    fn look_into(&mut self, root: &Root, list: &IncludeList, dir: &Path) {
+        if !list.name(dir, true) && !list.look_into(dir) {
             return;
         }
-        let path = Path::new(OsStr::from_bytes(dir));
         self.dirs += 1;
         if self.dirs > DIRS_MAX {
-            return self.skip(path.to_owned(), "too many directories are named".into());
+            return self.skip(dir.to_owned(), "too many directories are named".into());
         }
-        let entries = match entries(root, path) {
+        let entries = match entries(root, dir) {
             Ok(entries) => entries,
-            Err(error) => return self.skip(path.to_owned(), error.to_string()),
+            Err(error) => return self.skip(dir.to_owned(), error.to_string()),
         };
         for (name, kind) in entries {
-            let below = [dir, b"/", &name].concat();
+            let below = dir.join(name);
             match kind {
-                FileType::Directory => self.look_into(root, patterns, &below),
-                _ if patterns.name(&below, Kind::File) => self.add(&below),
-                _ => {}
+                FileType::Directory => self.look_into(root, list, &below),
+                _ => self.add_if_named(list, below),
             }
         }
     }
 }
 
 /// What is in a directory, git's own aside, sorted by name.
-fn entries(root: &Root, dir: &Path) -> io::Result<Vec<(Vec<u8>, FileType)>> {
+fn entries(root: &Root, dir: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
     let dir = root.dir(dir)?;
     let mut names = Vec::new();
     for entry in Dir::read_from(dir.fd())? {
@@ -111,7 +117,7 @@ fn entries(root: &Root, dir: &Path) -> io::Result<Vec<(Vec<u8>, FileType)>> {
             FileType::Unknown => dir.kind(Path::new(OsStr::from_bytes(name)))?.unwrap_or(FileType::Unknown),
             kind => kind,
         };
-        names.push((name.to_owned(), kind));
+        names.push((to_path(name), kind));
     }
     names.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     Ok(names)

@@ -6,48 +6,35 @@ use std::path::{Path, PathBuf};
 
 use super::Driver;
 use super::create::MAKING;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::pool::READY;
-use super::record::Record;
-use super::reserve::Making;
+use super::record::WorktreeRecord;
+use super::reserve::ReservationState;
 use super::slug::Slug;
 use super::trash::{FILES, GIT_ENTRY, PURGING};
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// Something that a crash has left.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Leftover {
     /// A worktree that was begun and never handed out, or is on its way from the pool.
     HalfMade {
-        /// Where it is.
         path: PathBuf,
         /// What it was to be called, if that was written down.
         slug: Option<String>,
     },
     /// A directory that git has no entry for.
-    NoGitEntry {
-        /// Where it is.
-        path: PathBuf,
-    },
+    NoGitEntry { path: PathBuf },
     /// An entry of git's for a worktree that is not there.
-    NoFiles {
-        /// Where the worktree was.
-        path: PathBuf,
-        /// Git's entry.
-        git_entry: PathBuf,
-    },
+    NoFiles { path: PathBuf, git_entry: PathBuf },
     /// A worktree that is in the trash only in part: restoring it puts the parts together.
     HalfRemoved {
         /// Its name in the trash.
         id: String,
-        /// Where it was.
         path: PathBuf,
     },
     /// Something in our places that we have not made.
-    Unknown {
-        /// Where it is.
-        path: PathBuf,
-    },
+    Unknown { path: PathBuf },
 }
 
 impl Leftover {
@@ -109,7 +96,7 @@ impl fmt::Display for Leftover {
 
 impl Driver {
     /// Finds what crashes have left in our places. Worktrees that are whole are not among them.
-    pub fn leftovers(&self) -> Result<Vec<Leftover>, Failure> {
+    pub fn leftovers(&self) -> Result<Vec<Leftover>, WorktreeError> {
         let mut found = self.left_in_trash()?;
         for place in [&self.places.worktrees, &self.places.pool] {
             for path in visible(place)? {
@@ -122,7 +109,7 @@ impl Driver {
     }
 
     /// Git's entries for worktrees in our places that are not there, those aside that are known to be half removed.
-    pub(super) fn left_without_files(&self, known: &[Leftover]) -> Result<Vec<Leftover>, Failure> {
+    pub(super) fn left_without_files(&self, known: &[Leftover]) -> Result<Vec<Leftover>, WorktreeError> {
         let is_ours = |path: &Path| {
             path.parent().is_some_and(|it| it == self.places.worktrees || it == self.places.pool)
         };
@@ -144,10 +131,10 @@ impl Driver {
     /// What is wrong with something in the directory of worktrees or of the pool, if anything is.
     fn left_at(&self, path: &Path, is_pool: bool) -> Option<Leftover> {
         let folder = path.file_name().and_then(|name| name.to_str()).filter(|_| !is_pool);
-        match folder.map_or(Making::No, |folder| self.making(folder)) {
-            Making::No => {}
-            Making::Now => return None,
-            Making::Left(slug) => {
+        match folder.map_or(ReservationState::No, |folder| self.making(folder)) {
+            ReservationState::No => {}
+            ReservationState::Now => return None,
+            ReservationState::Left(slug) => {
                 return Some(Leftover::HalfMade { path: path.to_owned(), slug: Some(slug.to_string()) });
             }
         }
@@ -169,17 +156,21 @@ impl Driver {
             return Some(Leftover::NoGitEntry { path: path.to_owned() });
         };
         let half_made = |slug| Some(Leftover::HalfMade { path: path.to_owned(), slug });
-        match Record::read(&worktree.git_dir) {
-            Ok(Some(Record::Ready(_))) if !is_pool && is_settled(&worktree) && !is_held(&worktree) => None,
-            Ok(Some(Record::Pooled(_))) if is_pool && is_settled(&worktree) => None,
-            Ok(Some(Record::Making { slug, .. })) => half_made(Some(slug.to_string())),
-            Ok(Some(Record::Ready(ready))) => half_made(Some(ready.slug.to_string())),
-            Ok(Some(Record::Pooled(_)) | None) | Err(_) => half_made(None),
+        match WorktreeRecord::read(&worktree.git_dir) {
+            Ok(Some(WorktreeRecord::Ready(_)))
+                if !is_pool && is_settled(&worktree) && !is_held(&worktree) =>
+            {
+                None
+            }
+            Ok(Some(WorktreeRecord::Pooled(_))) if is_pool && is_settled(&worktree) => None,
+            Ok(Some(WorktreeRecord::Making { slug, .. })) => half_made(Some(slug.to_string())),
+            Ok(Some(WorktreeRecord::Ready(ready))) => half_made(Some(ready.slug.to_string())),
+            Ok(Some(WorktreeRecord::Pooled(_)) | None) | Err(_) => half_made(None),
         }
     }
 
     /// Whether some directory in our places leads to this entry of git's.
-    pub(super) fn is_elsewhere(&self, git_entry: &Path) -> Result<bool, Failure> {
+    pub(super) fn is_elsewhere(&self, git_entry: &Path) -> Result<bool, WorktreeError> {
         for place in [&self.places.worktrees, &self.places.pool] {
             let leads_there = |path: &PathBuf| self.linked(path).is_some_and(|it| it.git_dir == git_entry);
             if visible(place)?.iter().any(leads_there) {
@@ -189,7 +180,7 @@ impl Driver {
         Ok(false)
     }
 
-    fn left_in_trash(&self) -> Result<Vec<Leftover>, Failure> {
+    fn left_in_trash(&self) -> Result<Vec<Leftover>, WorktreeError> {
         let mut found = Vec::new();
         for id in self.trash_names()?.into_iter().filter(|id| !id.ends_with(PURGING)) {
             let Ok((dir, entry)) = self.trash_entry(&id) else {
@@ -212,14 +203,14 @@ impl Driver {
 }
 
 /// Whether a worktree is where git thinks that it is.
-fn is_settled(worktree: &Worktree) -> bool {
+fn is_settled(worktree: &WorktreeDirs) -> bool {
     let says = crate::marker::pointer(&worktree.git_dir.join("gitdir"));
     let marker = worktree.root.join(".git");
     says.is_ok_and(|says| says.as_deref() == Some(marker.as_os_str().as_encoded_bytes()))
 }
 
 /// Whether it is locked by us still, as all are until they are handed out.
-fn is_held(worktree: &Worktree) -> bool {
+fn is_held(worktree: &WorktreeDirs) -> bool {
     let reason = crate::marker::pointer(&worktree.git_dir.join("locked"));
     reason.is_ok_and(|reason| {
         reason.is_some_and(|reason| [MAKING, READY].map(str::as_bytes).contains(&reason.as_slice()))
@@ -227,10 +218,10 @@ fn is_held(worktree: &Worktree) -> bool {
 }
 
 /// What is in a place, what begins with a dot aside.
-pub(super) fn visible(place: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn visible(place: &Path) -> Result<Vec<PathBuf>, WorktreeError> {
     let mut paths = Vec::new();
-    for entry in fs::read_dir(place).map_err(Failure::disk(place))? {
-        let entry = entry.map_err(Failure::disk(place))?;
+    for entry in fs::read_dir(place).map_err(WorktreeError::disk(place))? {
+        let entry = entry.map_err(WorktreeError::disk(place))?;
         if !entry.file_name().as_encoded_bytes().starts_with(b".") {
             paths.push(entry.path());
         }

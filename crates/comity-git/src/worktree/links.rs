@@ -6,15 +6,15 @@ use std::path::Path;
 use rustix::fs::FileType;
 
 use super::disk::Root;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::names::InnerPath;
-use super::record::Link;
+use super::record::SharedLink;
 use crate::git::Git;
 
 /// Makes a link to a directory of the main worktree, at the same place of another one; or says why not.
 ///
 /// The directory itself must be inside the main worktree, without any link on the way to it.
-pub(crate) fn link(main: &Root, worktree: &Root, path: &InnerPath) -> Result<Link, String> {
+pub(crate) fn link(main: &Root, worktree: &Root, path: &InnerPath) -> Result<SharedLink, String> {
     let target = main.path().join(path.as_path());
     let says = |error: std::io::Error| error.to_string();
     match main.kind(path.as_path()).map_err(says)? {
@@ -29,11 +29,11 @@ pub(crate) fn link(main: &Root, worktree: &Root, path: &InnerPath) -> Result<Lin
     let parent = worktree.dir(path.as_path().parent().unwrap_or(Path::new(""))).map_err(says)?;
     let name = path.as_path().file_name().ok_or("it has no name")?;
     rustix::fs::symlinkat(&target, parent.fd(), name).map_err(|error| error.to_string())?;
-    Ok(Link { path: path.clone(), target })
+    Ok(SharedLink { path: path.clone(), target })
 }
 
 /// Whether a link is as we made it.
-pub(crate) fn is_ours(worktree: &Path, link: &Link) -> bool {
+pub(crate) fn is_ours(worktree: &Path, link: &SharedLink) -> bool {
     let path = worktree.join(link.path.as_path());
     let is_beneath = || {
         let parent = link.path.as_path().parent().unwrap_or(Path::new(""));
@@ -43,20 +43,20 @@ pub(crate) fn is_ours(worktree: &Path, link: &Link) -> bool {
 }
 
 /// Removes a link of ours; never what it leads to. One that is not as we made it stays.
-pub(crate) fn unlink(worktree: &Path, link: &Link) -> Result<(), Failure> {
+pub(crate) fn unlink(worktree: &Path, link: &SharedLink) -> Result<(), WorktreeError> {
     let path = worktree.join(link.path.as_path());
     if !is_ours(worktree, link) {
         return Ok(());
     }
-    std::fs::remove_file(&path).map_err(Failure::disk(&path))
+    std::fs::remove_file(&path).map_err(WorktreeError::disk(&path))
 }
 
 /// Makes a link of ours again, where nothing is in its place.
-pub(crate) fn link_again(worktree: &Path, link: &Link) -> Result<(), Failure> {
+pub(crate) fn link_again(worktree: &Path, link: &SharedLink) -> Result<(), WorktreeError> {
     let path = worktree.join(link.path.as_path());
     match symlink(&link.target, &path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        made => made.map_err(Failure::disk(&path)),
+        made => made.map_err(WorktreeError::disk(&path)),
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn link_again(worktree: &Path, link: &Link) -> Result<(), Failure> {
 ///
 /// A relative `core.hooksPath` means a directory of each worktree; where it is not in the commits (as with tools that
 /// generate it), a new worktree would silently have no hooks.
-pub(crate) fn hooks_dir(main: &Git<'_>) -> Result<Option<InnerPath>, Failure> {
+pub(crate) fn hooks_dir(main: &Git<'_>) -> Result<Option<InnerPath>, WorktreeError> {
     let said = main.run(&["config", "-z", "--get-all", "core.hooksPath"], b"")?;
     let text = String::from_utf8_lossy(&said.stdout);
     let values: Vec<&str> = text.split_terminator('\0').collect();

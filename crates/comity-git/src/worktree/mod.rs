@@ -10,10 +10,9 @@ mod create;
 mod disk;
 mod failure;
 mod git_entry;
-mod glob;
-mod guard;
 mod hook;
 mod include;
+mod include_list;
 mod leftovers;
 mod links;
 mod list;
@@ -21,7 +20,6 @@ mod main_branch;
 mod merge;
 mod mounts;
 mod names;
-mod patterns;
 mod pool;
 mod proof;
 mod purge;
@@ -49,25 +47,25 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::marker::{self, Marker};
 use crate::umask::{as_user, share_like};
-use crate::worktrees::{self, Worktree};
+use crate::worktrees::{self, WorktreeDirs};
 
-pub use commit::{Base, CommitId};
-pub use create::{Made, NewWorktree};
-pub use failure::{Failure, FailureKind};
-pub use hook::Hook;
+pub use commit::{BaseCommit, CommitId};
+pub use create::{MadeWorktree, NewWorktree};
+pub use failure::{FailureKind, WorktreeError};
+pub use hook::WorktreeHook;
 pub use leftovers::Leftover;
-pub use list::Listed;
-pub use merge::{Change, Conflict, MergePlan, MergeTurn, Merged, Person, Side};
+pub use list::ListedWorktree;
+pub use merge::{Conflict, MergeChange, MergePlan, MergeTurn, Merged, Person, Side};
 pub use names::{Branch, InnerPath};
 pub use pool::Filled;
-pub use proof::{Kept, Removable, Rules, Why};
+pub use proof::{KeepReason, Removable, RemovalRules, Why};
 pub use purge::{Purged, TRASH_KEPT_FOR};
-pub use record::{Copied, Link};
+pub use record::{Copied, SharedLink};
 pub use reserve::Reserved;
-pub use restore::Restored;
-pub use setup::{Linked, Setup, SetupDone, Skipped};
+pub use restore::RestoredWorktree;
+pub use setup::{Linked, Setup, SetupDone, SkippedCopy};
 pub use slug::{SLUG_CHARS_MAX, Slug};
-pub use step::Step;
+pub use step::WorktreeStep;
 pub use translate::translate;
 pub use trash::Trashed;
 
@@ -100,10 +98,9 @@ pub struct Driver {
     common_dir: PathBuf,
     places: Places,
     patience: Duration,
-    watch: Box<dyn Fn(Step) + Send + Sync>,
-    merges: merge::Queue,
+    watch: Box<dyn Fn(WorktreeStep) + Send + Sync>,
     /// Watches over the worktrees of the pool, by name.
-    watches: Mutex<HashMap<String, watch::Watch>>,
+    watches: Mutex<HashMap<String, watch::ChangeWatch>>,
     /// Whether what a crash has left of the pool has been cleared.
     is_recovered: AtomicBool,
 }
@@ -112,14 +109,14 @@ impl Driver {
     /// Takes charge of the worktrees of a project, by its common git directory. The places are made if need be.
     ///
     /// No act takes longer than `patience`; one that would is given up.
-    pub fn open(common_dir: &Path, places: &Places, patience: Duration) -> Result<Driver, Failure> {
-        let common_dir = common_dir.canonicalize().map_err(Failure::disk(common_dir))?;
-        let make = |place: &PathBuf| -> Result<PathBuf, Failure> {
+    pub fn open(common_dir: &Path, places: &Places, patience: Duration) -> Result<Driver, WorktreeError> {
+        let common_dir = common_dir.canonicalize().map_err(WorktreeError::disk(common_dir))?;
+        let make = |place: &PathBuf| -> Result<PathBuf, WorktreeError> {
             let is_new = |dir: &&Path| !dir.exists();
             let new: Vec<&Path> = place.ancestors().take(2).filter(is_new).collect();
-            as_user(|| fs::create_dir_all(place)).map_err(Failure::disk(place))?;
+            as_user(|| fs::create_dir_all(place)).map_err(WorktreeError::disk(place))?;
             new.into_iter().for_each(|dir| share_like(&common_dir, dir));
-            place.canonicalize().map_err(Failure::disk(place))
+            place.canonicalize().map_err(WorktreeError::disk(place))
         };
         let places = Places {
             worktrees: make(&places.worktrees)?,
@@ -132,14 +129,13 @@ impl Driver {
             places,
             patience,
             watch: Box::new(|_| {}),
-            merges: merge::Queue::default(),
             watches: Mutex::default(),
             is_recovered: AtomicBool::new(false),
         })
     }
 
     /// The same, telling of each step that is done.
-    pub fn watched(mut self, watch: impl Fn(Step) + Send + Sync + 'static) -> Driver {
+    pub fn watched(mut self, watch: impl Fn(WorktreeStep) + Send + Sync + 'static) -> Driver {
         self.watch = Box::new(watch);
         self
     }
@@ -149,7 +145,7 @@ impl Driver {
         &self.places
     }
 
-    fn done(&self, step: Step) {
+    fn done(&self, step: WorktreeStep) {
         (self.watch)(step);
     }
 
@@ -158,23 +154,23 @@ impl Driver {
     }
 
     /// The project itself, for questions about refs and commits.
-    fn project(&self) -> Worktree {
-        Worktree { root: self.common_dir.clone(), git_dir: self.common_dir.clone() }
+    fn project(&self) -> WorktreeDirs {
+        WorktreeDirs { root: self.common_dir.clone(), git_dir: self.common_dir.clone() }
     }
 
     /// The user's own checkout, if the project has one that can be found.
-    fn main(&self) -> Result<Option<Worktree>, Failure> {
-        worktrees::main(&self.common_dir).map_err(Failure::disk(&self.common_dir))
+    fn main(&self) -> Result<Option<WorktreeDirs>, WorktreeError> {
+        worktrees::main(&self.common_dir).map_err(WorktreeError::disk(&self.common_dir))
     }
 
     /// The worktree at a path, if it is one of this project and not the main one.
-    fn linked(&self, path: &Path) -> Option<Worktree> {
+    fn linked(&self, path: &Path) -> Option<WorktreeDirs> {
         let dirs = match marker::look(path) {
             Ok(Marker::Leads(dirs)) => dirs,
             Ok(Marker::None | Marker::Broken) | Err(_) => return None,
         };
         let is_ours = dirs.git_dir.parent() == Some(&self.common_dir.join("worktrees"));
-        is_ours.then(|| Worktree { root: path.to_owned(), git_dir: dirs.git_dir })
+        is_ours.then(|| WorktreeDirs { root: path.to_owned(), git_dir: dirs.git_dir })
     }
 }
 
@@ -184,10 +180,10 @@ fn seconds(time: SystemTime) -> u64 {
 }
 
 /// Sees to it that a worktree can be renamed from one place to the other, and shows in nobody's `git status`.
-fn check_places(common_dir: &Path, places: &Places) -> Result<(), Failure> {
-    let refuse = |message: String, hint| Err(Failure::new(BadPlace, message, hint));
+fn check_places(common_dir: &Path, places: &Places) -> Result<(), WorktreeError> {
+    let refuse = |message: String, hint| Err(WorktreeError::new(BadPlace, message, hint));
     let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev);
-    let all = worktrees::list(common_dir).map_err(Failure::disk(common_dir))?;
+    let all = worktrees::list(common_dir).map_err(WorktreeError::disk(common_dir))?;
     for place in places.all() {
         let name = place.display();
         if place.to_str().is_none() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, WorktreeError};
 
 /// Bytes of a branch's name.
 const BRANCH_BYTES_MAX: usize = 200;
@@ -19,14 +19,14 @@ pub struct Branch(String);
 
 impl Branch {
     /// Checks the name of a branch; that it exists is not asked.
-    pub fn parse(text: &str) -> Result<Branch, Failure> {
+    pub fn parse(text: &str) -> Result<Branch, WorktreeError> {
         let name = text.strip_prefix("refs/heads/").unwrap_or(text);
         let is_legal =
             name.len() <= BRANCH_BYTES_MAX && !name.starts_with('-') && name != "HEAD" && is_legal_ref(name);
         if is_legal {
             Ok(Branch(name.to_owned()))
         } else {
-            Err(Failure::bad_name(text, "git does not take it as a branch"))
+            Err(WorktreeError::bad_name(text, "git does not take it as a branch"))
         }
     }
 
@@ -48,7 +48,7 @@ pub struct InnerPath(String);
 
 impl InnerPath {
     /// Checks a path by the rule for the segments of a slug.
-    pub fn parse(text: &str) -> Result<InnerPath, Failure> {
+    pub fn parse(text: &str) -> Result<InnerPath, WorktreeError> {
         let path = text.strip_suffix('/').unwrap_or(text);
         let is_git = |segment: &str| segment.eq_ignore_ascii_case(".git");
         let problem = path.split('/').find_map(|segment| {
@@ -56,8 +56,8 @@ impl InnerPath {
         });
         match problem {
             None if path.len() <= INNER_PATH_BYTES_MAX => Ok(InnerPath(path.to_owned())),
-            None => Err(Failure::bad_name(text, "it is too long")),
-            Some(problem) => Err(Failure::bad_name(text, problem)),
+            None => Err(WorktreeError::bad_name(text, "it is too long")),
+            Some(problem) => Err(WorktreeError::bad_name(text, problem)),
         }
     }
 
@@ -97,8 +97,9 @@ pub(crate) fn is_legal_ref(name: &str) -> bool {
 }
 
 /// Eight digits that nobody has used yet.
-pub(crate) fn random_suffix() -> Result<String, Failure> {
-    let number = getrandom::u32().map_err(|error| Failure::new(FailureKind::Disk, error.to_string(), ""))?;
+pub(crate) fn random_suffix() -> Result<String, WorktreeError> {
+    let number =
+        getrandom::u32().map_err(|error| WorktreeError::new(FailureKind::Disk, error.to_string(), ""))?;
     Ok(format!("{number:08x}"))
 }
 
@@ -111,9 +112,9 @@ macro_rules! plain_text {
         }
 
         impl TryFrom<String> for $name {
-            type Error = Failure;
+            type Error = WorktreeError;
 
-            fn try_from(text: String) -> Result<$name, Failure> {
+            fn try_from(text: String) -> Result<$name, WorktreeError> {
                 $name::parse(&text)
             }
         }

@@ -9,17 +9,16 @@ use std::time::Instant;
 use super::commit::CommitId;
 use super::create::{ADD_SETTINGS, CheckedOut};
 use super::disk::Root;
-use super::failure::Failure;
-use super::guard::Guard;
+use super::failure::WorktreeError;
 use super::names::random_suffix;
 use super::proof::{check_pristine, look_at_git};
-use super::record::{Pooled, Record};
-use super::step::Step;
+use super::record::{Pooled, WorktreeRecord};
+use super::step::WorktreeStep;
 use super::survey::{Except, Survey};
-use super::watch::Watch;
+use super::watch::ChangeWatch;
 use super::{Driver, FailureKind};
 use crate::git::Git;
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// Worktrees that are kept ready.
 const READY_MAX: usize = 16;
@@ -45,16 +44,16 @@ pub struct Filled {
 #[derive(Clone)]
 pub(super) struct InPool {
     pub(super) name: String,
-    pub(super) worktree: Worktree,
+    pub(super) worktree: WorktreeDirs,
     pub(super) record: Pooled,
 }
 
 impl Driver {
     /// Sees to it that so many worktrees are ready, at what `base` is now. Takes as long as git does.
-    pub fn fill(&self, base: &str, ready: usize) -> Result<Filled, Failure> {
+    pub fn fill(&self, base: &str, ready: usize) -> Result<Filled, WorktreeError> {
         let deadline = self.deadline();
-        let guard = Guard::take(&self.pool_lock(), deadline)?;
-        let held = guard.file();
+        let turn = self.turn_at_pool(deadline)?;
+        let held = turn.file();
         self.check_room()?;
         let project = self.project();
         let git = Git::on_refs(&project, deadline).with_settings(ADD_SETTINGS).holding(held);
@@ -81,16 +80,16 @@ impl Driver {
     }
 
     /// How many worktrees are ready.
-    pub fn ready(&self) -> Result<usize, Failure> {
+    pub fn ready(&self) -> Result<usize, WorktreeError> {
         Ok(self.pooled()?.len())
     }
 
     /// The worktrees that are ready, by name.
-    pub(super) fn pooled(&self) -> Result<Vec<InPool>, Failure> {
+    pub(super) fn pooled(&self) -> Result<Vec<InPool>, WorktreeError> {
         let pool = &self.places.pool;
         let mut names = Vec::new();
-        for entry in fs::read_dir(pool).map_err(Failure::disk(pool))? {
-            names.extend(entry.map_err(Failure::disk(pool))?.file_name().into_string());
+        for entry in fs::read_dir(pool).map_err(WorktreeError::disk(pool))? {
+            names.extend(entry.map_err(WorktreeError::disk(pool))?.file_name().into_string());
         }
         names.sort_unstable();
         Ok(names.into_iter().filter_map(|name| self.pooled_at(name)).collect())
@@ -98,9 +97,9 @@ impl Driver {
 
     fn pooled_at(&self, name: String) -> Option<InPool> {
         let worktree = self.linked(&self.places.pool.join(&name)).filter(|_| !name.ends_with(BUSY))?;
-        match Record::read(&worktree.git_dir).ok()?? {
-            Record::Pooled(record) => Some(InPool { name, worktree, record }),
-            Record::Making { .. } | Record::Ready(_) => None,
+        match WorktreeRecord::read(&worktree.git_dir).ok()?? {
+            WorktreeRecord::Pooled(record) => Some(InPool { name, worktree, record }),
+            WorktreeRecord::Making { .. } | WorktreeRecord::Ready(_) => None,
         }
     }
 
@@ -109,7 +108,7 @@ impl Driver {
     /// One that has been watched need not be looked at; but what is in git's directory for it is looked at always.
     pub(super) fn is_untouched(&self, pooled: &InPool, deadline: Instant) -> bool {
         let InPool { name, worktree, record } = pooled;
-        let is_watched = || self.watches().get(name).is_some_and(Watch::is_silent);
+        let is_watched = || self.watches().get(name).is_some_and(ChangeWatch::is_silent);
         look_at_git(&worktree.git_dir, deadline).is_ok_and(|git| git.seal == record.git)
             && (is_watched()
                 || look_at_files(worktree, deadline).is_ok_and(|files| files.seal == record.files))
@@ -121,10 +120,10 @@ impl Driver {
         commit: &CommitId,
         held: &File,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), WorktreeError> {
         let name = format!("pool-{}", random_suffix()?);
         let path = self.places.pool.join(&name);
-        let make = || -> Result<(), Failure> {
+        let make = || -> Result<(), WorktreeError> {
             let add = [
                 "worktree",
                 "add",
@@ -138,11 +137,11 @@ impl Driver {
             ];
             git.tell(&[&add[..], &[path.to_str().unwrap_or_default(), commit.as_str()]].concat(), b"")?;
             let worktree = self.linked(&path).ok_or_else(|| {
-                Failure::git(format!("git made {} and it is not a worktree", path.display()))
+                WorktreeError::git(format!("git made {} and it is not a worktree", path.display()))
             })?;
-            self.done(Step::Added);
+            self.done(WorktreeStep::Added);
             let files = self.check_out(&worktree, held, deadline)?;
-            self.done(Step::CheckedOut);
+            self.done(WorktreeStep::CheckedOut);
             let (record, watch) = self.seal(&worktree, commit, files, deadline)?;
             // It can be claimed as soon as it is written down, and is watched by then.
             watch.map(|watch| self.watches().insert(name.clone(), watch));
@@ -160,23 +159,23 @@ impl Driver {
     /// It is watched from before git looks: as long as nothing happens, it is what git has seen.
     fn seal(
         &self,
-        worktree: &Worktree,
+        worktree: &WorktreeDirs,
         commit: &CommitId,
         checked_out: CheckedOut,
         deadline: Instant,
-    ) -> Result<(Record, Option<Watch>), Failure> {
+    ) -> Result<(WorktreeRecord, Option<ChangeWatch>), WorktreeError> {
         let look = || Ok((look_at_files(worktree, deadline)?, look_at_git(&worktree.git_dir, deadline)?));
-        let (files, git) = look().map_err(Failure::disk(&worktree.root))?;
+        let (files, git) = look().map_err(WorktreeError::disk(&worktree.root))?;
         let watch = files.watch(&worktree.root);
         files.settle();
         check_pristine(worktree, commit, deadline)?;
         let CheckedOut { unfiltered, hooks, .. } = checked_out;
         let record = Pooled { commit: commit.clone(), files: files.seal, git: git.seal, unfiltered, hooks };
-        Ok((Record::Pooled(record), watch))
+        Ok((WorktreeRecord::Pooled(record), watch))
     }
 
     /// Watches the worktrees that are ready, as far as they are not watched yet.
-    pub(super) fn watch_pool(&self, deadline: Instant) -> Result<(), Failure> {
+    pub(super) fn watch_pool(&self, deadline: Instant) -> Result<(), WorktreeError> {
         let pooled = self.pooled()?;
         self.watches().retain(|name, _| pooled.iter().any(|pooled| pooled.name == *name));
         for InPool { name, worktree, record } in pooled {
@@ -196,7 +195,7 @@ impl Driver {
         self.watches().remove(name);
     }
 
-    fn watches(&self) -> MutexGuard<'_, HashMap<String, Watch>> {
+    fn watches(&self) -> MutexGuard<'_, HashMap<String, ChangeWatch>> {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -207,22 +206,22 @@ impl Driver {
         commit: &CommitId,
         held: &File,
         deadline: Instant,
-    ) -> Result<Updated, Failure> {
+    ) -> Result<Updated, WorktreeError> {
         let Some(busy) = self.hold(pooled)? else { return Ok(Updated::Claimed) };
-        let update = || -> Result<(), Failure> {
+        let update = || -> Result<(), WorktreeError> {
             if !self.is_untouched(&busy, deadline) {
-                return Err(Failure::new(FailureKind::Changed, "somebody changed it in the pool", ""));
+                return Err(WorktreeError::new(FailureKind::Changed, "somebody changed it in the pool", ""));
             }
             self.switch(&busy.worktree, commit, held, deadline)?;
-            self.done(Step::CheckedOut);
+            self.done(WorktreeStep::CheckedOut);
             let Pooled { unfiltered, hooks, .. } = busy.record.clone();
             let files = CheckedOut { unfiltered, hooks, warnings: Vec::new() };
             // The rename ends a watch; it is watched again below.
             let (record, _) = self.seal(&busy.worktree, commit, files, deadline)?;
             record.write(&busy.worktree.git_dir)?;
-            self.done(Step::Recorded);
+            self.done(WorktreeStep::Recorded);
             let place = self.place(&self.places.pool)?;
-            place.rename(&busy.name, &place, &pooled.name).map_err(Failure::disk(&busy.worktree.root))
+            place.rename(&busy.name, &place, &pooled.name).map_err(WorktreeError::disk(&busy.worktree.root))
         };
         match update() {
             Ok(()) => Ok(Updated::Yes),
@@ -234,35 +233,35 @@ impl Driver {
     }
 
     /// Takes a worktree out of the pool for good: it goes to the trash, and stays there.
-    pub(super) fn discard(&self, pooled: &InPool, why: &str) -> Result<(), Failure> {
+    pub(super) fn discard(&self, pooled: &InPool, why: &str) -> Result<(), WorktreeError> {
         let Some(busy) = self.hold(pooled)? else { return Ok(()) };
         self.set_aside_path(None, &busy.worktree.root, why).map(drop)
     }
 
     /// Renames a worktree of the pool such that nobody can claim it; nothing if somebody has, in this moment.
-    fn hold(&self, pooled: &InPool) -> Result<Option<InPool>, Failure> {
+    fn hold(&self, pooled: &InPool) -> Result<Option<InPool>, WorktreeError> {
         let place = self.place(&self.places.pool)?;
         let name = format!("{}{BUSY}", pooled.name);
-        let worktree = Worktree { root: self.places.pool.join(&name), ..pooled.worktree.clone() };
+        let worktree = WorktreeDirs { root: self.places.pool.join(&name), ..pooled.worktree.clone() };
         match place.rename(&pooled.name, &place, &name) {
             Ok(()) => {
                 self.unwatch(&pooled.name);
-                self.done(Step::Held);
+                self.done(WorktreeStep::Held);
                 Ok(Some(InPool { name, worktree, record: pooled.record.clone() }))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Failure::disk(&pooled.worktree.root)(error)),
+            Err(error) => Err(WorktreeError::disk(&pooled.worktree.root)(error)),
         }
     }
 
     /// Checks out the difference to another commit.
     pub(super) fn switch(
         &self,
-        worktree: &Worktree,
+        worktree: &WorktreeDirs,
         to: &CommitId,
         held: &File,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), WorktreeError> {
         let git = Git::on(worktree, deadline)?.holding(held);
         git.ask("checkout", &["--quiet", "--detach", "--no-recurse-submodules", to.as_str()], &[])?;
         Ok(())
@@ -275,6 +274,6 @@ enum Updated {
     Discarded(String),
 }
 
-fn look_at_files(worktree: &Worktree, deadline: Instant) -> std::io::Result<Survey> {
+fn look_at_files(worktree: &WorktreeDirs, deadline: Instant) -> std::io::Result<Survey> {
     Survey::of(&Root::open(&worktree.root)?, &Except::default(), deadline)
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::fs::{AtFlags, Dir, FileType, Mode};
 
 use super::disk::Root;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::proof::{look_in_trash, not_kept, processes_in};
-use super::trash::{ENTRY_FILE, Entry, FILES, GIT_ENTRY, PURGING, Proven, Reason};
+use super::trash::{ENTRY_FILE, FILES, GIT_ENTRY, PURGING, ProvenRemovable, Reason, TrashEntry};
 use super::{Driver, mounts, seconds};
 use crate::git::Git;
 
@@ -23,16 +23,14 @@ const DEPTH_MAX: usize = 400;
 /// What became of something in the trash that is old enough to go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Purged {
-    /// It is gone.
     Gone {
         /// Its name in the trash.
         id: String,
     },
-    /// It stays.
     Kept {
         /// Its name in the trash.
         id: String,
-        /// Why.
+        /// What speaks against deleting it.
         why: String,
     },
 }
@@ -41,7 +39,7 @@ impl Driver {
     /// Deletes what has been in the trash for longer than `kept_for`, one after the other.
     ///
     /// Only what we put there after a proof, what nobody has touched since, and whose commit is kept by its ref.
-    pub fn purge(&self, now: SystemTime, kept_for: Duration) -> Result<Vec<Purged>, Failure> {
+    pub fn purge(&self, now: SystemTime, kept_for: Duration) -> Result<Vec<Purged>, WorktreeError> {
         let deadline = self.deadline();
         let mut purged = Vec::new();
         for id in self.trash_names()? {
@@ -67,8 +65,8 @@ impl Driver {
         now: SystemTime,
         kept_for: Duration,
         deadline: Instant,
-    ) -> Result<Option<(String, Entry)>, String> {
-        let _guard = self.trash_guard(deadline).map_err(|failure| failure.to_string())?;
+    ) -> Result<Option<(String, TrashEntry)>, String> {
+        let _turn = self.turn_at_trash(deadline).map_err(|failure| failure.to_string())?;
         let (dir, entry) = self.trash_entry(id).map_err(|failure| failure.to_string())?;
         if id.ends_with(PURGING) {
             return Ok(Some((id.to_owned(), entry)));
@@ -88,7 +86,7 @@ impl Driver {
         Ok(Some((name, entry)))
     }
 
-    fn check_saved(&self, proven: &Proven, deadline: Instant) -> Result<(), String> {
+    fn check_saved(&self, proven: &ProvenRemovable, deadline: Instant) -> Result<(), String> {
         let project = self.project();
         let name = format!("{}^{{commit}}", proven.saved_as);
         let said = Git::on_refs(&project, deadline).run(&["rev-parse", "--verify", "--quiet", &name], b"");
@@ -102,7 +100,7 @@ impl Driver {
     fn check_untouched(
         &self,
         dir: &Root,
-        proven: &Proven,
+        proven: &ProvenRemovable,
         removed_at: u64,
         deadline: Instant,
     ) -> Result<(), String> {
@@ -118,16 +116,16 @@ impl Driver {
     }
 
     /// Deletes an entry that goes. What is written down about it goes last: a second try finds it.
-    fn delete(&self, name: &str, entry: &Entry, deadline: Instant) -> Result<(), Failure> {
+    fn delete(&self, name: &str, entry: &TrashEntry, deadline: Instant) -> Result<(), WorktreeError> {
         let place = self.place(&self.places.trash)?;
-        let dir = place.dir(Path::new(name)).map_err(Failure::disk(place.path()))?;
+        let dir = place.dir(Path::new(name)).map_err(WorktreeError::disk(place.path()))?;
         for part in [FILES, GIT_ENTRY] {
-            if dir.kind(Path::new(part)).map_err(Failure::disk(dir.path()))?.is_some() {
-                delete_all(&dir, part, deadline).map_err(Failure::disk(&dir.path().join(part)))?;
+            if dir.kind(Path::new(part)).map_err(WorktreeError::disk(dir.path()))?.is_some() {
+                delete_all(&dir, part, deadline).map_err(WorktreeError::disk(&dir.path().join(part)))?;
             }
         }
-        dir.unlink(ENTRY_FILE).map_err(Failure::disk(dir.path()))?;
-        place.remove_empty(name).map_err(Failure::disk(dir.path()))?;
+        dir.unlink(ENTRY_FILE).map_err(WorktreeError::disk(dir.path()))?;
+        place.remove_empty(name).map_err(WorktreeError::disk(dir.path()))?;
         match &entry.reason {
             Reason::Proven(proven) => self.drop_saved_if_kept(proven, deadline),
             Reason::SetAside { .. } => Ok(()),
@@ -135,7 +133,7 @@ impl Driver {
     }
 
     /// The ref has done its duty if another one holds the commit; else it stays.
-    fn drop_saved_if_kept(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+    fn drop_saved_if_kept(&self, proven: &ProvenRemovable, deadline: Instant) -> Result<(), WorktreeError> {
         let project = self.project();
         let lost =
             not_kept(&project, &[proven.head.to_string()], std::slice::from_ref(&proven.saved_as), deadline)?;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::commit::{Base, CommitId};
+use super::commit::{BaseCommit, CommitId};
 use super::disk::Root;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::names::{Branch, InnerPath};
 use super::slug::Slug;
 use super::survey::Seal;
@@ -22,9 +22,9 @@ const VERSION: u32 = 1;
 /// What is known about a worktree.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Record {
+pub(crate) enum WorktreeRecord {
     /// It was begun and nobody has been given it yet.
-    Making { slug: Slug, branch: Branch, base: Base },
+    Making { slug: Slug, branch: Branch, base: BaseCommit },
     /// It waits in the pool, untouched since it was sealed.
     Pooled(Pooled),
     /// Somebody has it, or had it.
@@ -35,7 +35,6 @@ pub(crate) enum Record {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pooled {
-    /// What is checked out.
     pub(crate) commit: CommitId,
     pub(crate) files: Seal,
     pub(crate) git: Seal,
@@ -51,11 +50,11 @@ pub(crate) struct Pooled {
 pub(crate) struct Ready {
     pub(crate) slug: Slug,
     pub(crate) branch: Branch,
-    pub(crate) base: Base,
+    pub(crate) base: BaseCommit,
     /// In seconds since 1970.
     pub(crate) made_at: u64,
     pub(crate) copied: Vec<Copied>,
-    pub(crate) links: Vec<Link>,
+    pub(crate) links: Vec<SharedLink>,
     pub(crate) made_by: Maker,
 }
 
@@ -82,10 +81,9 @@ pub struct Copied {
 /// A directory of the main worktree that the worktree has as a link.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Link {
+pub struct SharedLink {
     /// Where the link is, from the top of the worktree.
     pub path: InnerPath,
-    /// Where it leads.
     pub target: PathBuf,
 }
 
@@ -95,19 +93,18 @@ struct Versioned<T> {
     record: T,
 }
 
-impl Record {
+impl WorktreeRecord {
     /// Reads what is known about the worktree with this git directory; nothing if we did not make it.
-    pub(crate) fn read(git_dir: &Path) -> io::Result<Option<Record>> {
+    pub(crate) fn read(git_dir: &Path) -> io::Result<Option<WorktreeRecord>> {
         let Some(bytes) = Root::open(git_dir)?.read(Path::new(RECORD_FILE), RECORD_BYTES_MAX)? else {
             return Ok(None);
         };
         decode(&bytes).map(Some)
     }
 
-    /// Writes it down.
-    pub(crate) fn write(&self, git_dir: &Path) -> Result<(), Failure> {
+    pub(crate) fn write(&self, git_dir: &Path) -> Result<(), WorktreeError> {
         let write = || Root::open(git_dir)?.write(RECORD_FILE, &encode(self)?);
-        write().map_err(Failure::disk(&git_dir.join(RECORD_FILE)))
+        write().map_err(WorktreeError::disk(&git_dir.join(RECORD_FILE)))
     }
 }
 

@@ -1,30 +1,31 @@
 //! Finishes or takes back what a crash has interrupted and nobody asks for again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use super::Driver;
 use super::disk::Root;
-use super::failure::Failure;
-use super::guard::Guard;
+use super::failure::WorktreeError;
 use super::leftovers::{Leftover, visible};
 use super::reserve::INTERRUPTED;
-use super::trash::{ENTRY_FILE, Entry, FILES, GIT_ENTRY, PURGING, Reason};
+use super::trash::{ENTRY_FILE, FILES, GIT_ENTRY, PURGING, Reason, TrashEntry};
+use crate::turn::Turn;
 
 impl Driver {
     /// Does it for a server that has just started, and watches the worktrees that are ready, so that they need not be
     /// looked at when asked for. What cannot be done stays a leftover. Waits for a git that outlived its server.
-    pub fn recover(&self) -> Result<(), Failure> {
+    pub fn recover(&self) -> Result<(), WorktreeError> {
         let deadline = self.deadline();
-        let _guard = Guard::take(&self.pool_lock(), deadline)?;
+        let _turn = self.turn_at_pool(deadline)?;
         self.clear_pool()?;
         self.take_back_reservations()?;
         self.watch_pool(deadline)
     }
 
     /// Puts what a crash left of worktrees that nobody had into the trash. The caller holds the lock of the pool.
-    pub(super) fn clear_pool(&self) -> Result<(), Failure> {
+    pub(super) fn clear_pool(&self) -> Result<(), WorktreeError> {
         self.finish_setting_aside()?;
         let mut found: Vec<Leftover> =
             visible(&self.places.pool)?.iter().filter_map(|path| self.left_there(path, true)).collect();
@@ -46,17 +47,18 @@ impl Driver {
 
     /// Whether what is in the pool and not ready was left by a crash: nobody is at work there, nor is about to clear it.
     pub fn pool_is_quiet(&self) -> bool {
-        let is_free = || Guard::take(&self.pool_lock(), std::time::Instant::now()).is_ok();
+        let is_free = || self.turn_at_pool(Instant::now()).is_ok();
         self.is_recovered.load(Ordering::Relaxed) && is_free()
     }
 
-    pub(super) fn pool_lock(&self) -> PathBuf {
-        self.places.pool.join(".lock")
+    pub(super) fn turn_at_pool(&self, deadline: Instant) -> Result<Turn, WorktreeError> {
+        let path = self.places.pool.join(".lock");
+        Turn::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
     }
 
     /// Completes what was on its way into the trash without a proof.
-    fn finish_setting_aside(&self) -> Result<(), Failure> {
-        let _guard = self.trash_guard(self.deadline())?;
+    fn finish_setting_aside(&self) -> Result<(), WorktreeError> {
+        let _turn = self.turn_at_trash(self.deadline())?;
         for name in names(&self.places.trash)?.into_iter().filter(|name| !name.ends_with(PURGING)) {
             if name.starts_with('.') {
                 self.drop_unwritten(&name)?;
@@ -79,7 +81,12 @@ impl Driver {
     }
 
     /// Git's entry for something that is in the trash or gone, if it did not follow.
-    fn git_entry_left(&self, dir: &Root, entry: &Entry, has_files: bool) -> Result<Option<String>, Failure> {
+    fn git_entry_left(
+        &self,
+        dir: &Root,
+        entry: &TrashEntry,
+        has_files: bool,
+    ) -> Result<Option<String>, WorktreeError> {
         let Some(name) = &entry.git_entry else { return Ok(None) };
         let git_dir = self.common_dir.join("worktrees").join(name);
         let entries = self.git_entries()?;
@@ -94,20 +101,20 @@ impl Driver {
     }
 
     /// Removes an entry of the trash that nothing was written down about yet.
-    fn drop_unwritten(&self, name: &str) -> Result<(), Failure> {
+    fn drop_unwritten(&self, name: &str) -> Result<(), WorktreeError> {
         let place = self.place(&self.places.trash)?;
         let Ok(dir) = place.dir(Path::new(name)) else { return Ok(()) };
         for file in [ENTRY_FILE, &format!("{ENTRY_FILE}.new")] {
-            dir.unlink(file).map_err(Failure::disk(dir.path()))?;
+            dir.unlink(file).map_err(WorktreeError::disk(dir.path()))?;
         }
-        place.remove_empty(name).map_err(Failure::disk(dir.path()))
+        place.remove_empty(name).map_err(WorktreeError::disk(dir.path()))
     }
 }
 
-fn names(place: &Path) -> Result<Vec<String>, Failure> {
+fn names(place: &Path) -> Result<Vec<String>, WorktreeError> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(place).map_err(Failure::disk(place))? {
-        names.extend(entry.map_err(Failure::disk(place))?.file_name().into_string());
+    for entry in fs::read_dir(place).map_err(WorktreeError::disk(place))? {
+        names.extend(entry.map_err(WorktreeError::disk(place))?.file_name().into_string());
     }
     names.sort_unstable();
     Ok(names)

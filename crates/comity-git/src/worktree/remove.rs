@@ -4,42 +4,45 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::Driver;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::links;
 use super::names::random_suffix;
-use super::proof::{Kept, Removable, Why};
+use super::proof::{KeepReason, Removable, Why};
 use super::record::Maker;
 use super::save::SAVED;
-use super::step::Step;
-use super::trash::{Entry, FILES, GIT_ENTRY, PURGING, Proven, Reason, Trashed};
+use super::step::WorktreeStep;
+use super::trash::{FILES, GIT_ENTRY, PURGING, ProvenRemovable, Reason, TrashEntry, Trashed};
 use crate::git::Git;
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 impl Driver {
     /// Takes a worktree away that was proven to hold no work; if it has changed since, it stays, and so does all of it.
     ///
     /// Its commit is kept by a ref, its branch goes only because the proof says that another ref holds it all.
-    pub fn remove(&self, proof: Removable<'_>) -> Result<Trashed, Vec<Kept>> {
+    pub fn remove(&self, proof: Removable<'_>) -> Result<Trashed, Vec<KeepReason>> {
         if proof.ready.made_by == Maker::Hook {
-            return Err(vec![Kept::one(
+            return Err(vec![KeepReason::one(
                 Why::NotOurs,
                 "a program of the user's has made it, and has to remove it",
             )]);
         }
-        let failed = |failure: Failure| vec![Kept::unknown(failure)];
+        let failed = |failure: WorktreeError| vec![KeepReason::unknown(failure)];
         let deadline = self.deadline();
-        let _guard = self.trash_guard(deadline).map_err(failed)?;
+        let _turn = self.turn_at_trash(deadline).map_err(failed)?;
         let entry = self.entry_of(&proof).map_err(failed)?;
         let Reason::Proven(proven) = &entry.reason else {
-            return Err(vec![Kept::unknown("it is not proven")]);
+            return Err(vec![KeepReason::unknown("it is not proven")]);
         };
         let dir = self.begin_entry(&entry).map_err(failed)?;
-        self.done(Step::RemovalRecorded);
+        self.done(WorktreeStep::RemovalRecorded);
         // Git is asked to keep the commit while we look once more at every file.
         let (saved, kept) = std::thread::scope(|scope| {
             let saved = scope.spawn(|| self.save_head(proven, deadline));
             let kept = self.is_still(&proof, deadline);
-            (saved.join().unwrap_or_else(|_| Err(Failure::git("a thread that asked git has died"))), kept)
+            (
+                saved.join().unwrap_or_else(|_| Err(WorktreeError::git("a thread that asked git has died"))),
+                kept,
+            )
         });
         let kept = match saved {
             Ok(()) if kept.is_empty() => None,
@@ -50,7 +53,7 @@ impl Driver {
             self.take_back_removal(&entry, proven, deadline).map_err(failed)?;
             return Err(kept);
         }
-        self.done(Step::CommitSaved);
+        self.done(WorktreeStep::CommitSaved);
         if let Err(failure) = self.move_all(&proof, &entry, &dir) {
             self.put_back(&entry).map_err(|error| failed(failure.clone().and(&error.to_string())))?;
             return Err(failed(failure));
@@ -59,16 +62,16 @@ impl Driver {
         for link in &proven.links {
             links::unlink(&files, link).map_err(failed)?;
         }
-        self.done(Step::LinksRemoved);
+        self.done(WorktreeStep::LinksRemoved);
         self.drop_branch(proven, deadline).map_err(failed)?;
-        self.done(Step::BranchRemoved);
+        self.done(WorktreeStep::BranchRemoved);
         Ok(entry.into())
     }
 
     /// Takes back a removal that a crash has interrupted, so that it can begin anew; one that was done to the end stays done.
-    pub fn take_back_interrupted(&self, path: &Path) -> Result<(), Failure> {
+    pub fn take_back_interrupted(&self, path: &Path) -> Result<(), WorktreeError> {
         let deadline = self.deadline();
-        let _guard = self.trash_guard(deadline)?;
+        let _turn = self.turn_at_trash(deadline)?;
         let folder = path.file_name().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
         let is_of_it = |id: &String| id.starts_with(&format!("{folder}-")) && !id.ends_with(PURGING);
         for id in self.trash_names()?.into_iter().filter(is_of_it) {
@@ -94,9 +97,9 @@ impl Driver {
         Ok(())
     }
 
-    fn entry_of(&self, proof: &Removable<'_>) -> Result<Entry, Failure> {
+    fn entry_of(&self, proof: &Removable<'_>) -> Result<TrashEntry, WorktreeError> {
         let Removable { worktree, ready, head, branch, build_dirs, files, git, .. } = proof;
-        let proven = Proven {
+        let proven = ProvenRemovable {
             head: head.clone(),
             // The user's own branches stay, even if the worktree ended up on one.
             branch: branch.clone().filter(|branch| *branch == ready.branch),
@@ -110,7 +113,7 @@ impl Driver {
         self.new_entry(Some(&ready.slug), &worktree.root, Some(&worktree.git_dir), reason)
     }
 
-    fn save_head(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+    fn save_head(&self, proven: &ProvenRemovable, deadline: Instant) -> Result<(), WorktreeError> {
         let project = self.project();
         let head = proven.head.as_str();
         Git::on_refs(&project, deadline)
@@ -118,27 +121,41 @@ impl Driver {
         Ok(())
     }
 
-    fn move_all(&self, proof: &Removable<'_>, entry: &Entry, dir: &super::disk::Root) -> Result<(), Failure> {
-        let Worktree { root, git_dir } = &proof.worktree;
+    fn move_all(
+        &self,
+        proof: &Removable<'_>,
+        entry: &TrashEntry,
+        dir: &super::disk::Root,
+    ) -> Result<(), WorktreeError> {
+        let WorktreeDirs { root, git_dir } = &proof.worktree;
         self.lock_git_entry(git_dir)?;
-        self.done(Step::Locked);
+        self.done(WorktreeStep::Locked);
         self.move_files(dir, root)?;
-        self.done(Step::FilesMoved);
+        self.done(WorktreeStep::FilesMoved);
         if let Some(name) = &entry.git_entry {
             self.move_git_entry(dir, name)?;
         }
-        self.done(Step::EntryMoved);
+        self.done(WorktreeStep::EntryMoved);
         Ok(())
     }
 
     /// Nothing was moved yet: only what was made for the removal goes.
-    fn take_back_removal(&self, entry: &Entry, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+    fn take_back_removal(
+        &self,
+        entry: &TrashEntry,
+        proven: &ProvenRemovable,
+        deadline: Instant,
+    ) -> Result<(), WorktreeError> {
         self.end_entry(entry)?;
         self.drop_saved(proven, deadline)
     }
 
     /// Removes the ref that keeps the commit of a worktree which is there again.
-    pub(super) fn drop_saved(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+    pub(super) fn drop_saved(
+        &self,
+        proven: &ProvenRemovable,
+        deadline: Instant,
+    ) -> Result<(), WorktreeError> {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         if !git.run(&["rev-parse", "--verify", "--quiet", &proven.saved_as], b"")?.status.success() {
@@ -149,7 +166,7 @@ impl Driver {
     }
 
     /// Removes the branch, if it is still at the commit that was proven to be in another ref.
-    fn drop_branch(&self, proven: &Proven, deadline: Instant) -> Result<(), Failure> {
+    fn drop_branch(&self, proven: &ProvenRemovable, deadline: Instant) -> Result<(), WorktreeError> {
         let Some(branch) = &proven.branch else { return Ok(()) };
         let project = self.project();
         let git = Git::on_refs(&project, deadline);

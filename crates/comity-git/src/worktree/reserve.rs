@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::commit::Base;
-use super::failure::{Failure, FailureKind};
-use super::guard::Guard;
+use super::commit::BaseCommit;
+use super::failure::{FailureKind, WorktreeError};
 use super::leftovers::Leftover;
 use super::names::Branch;
-use super::record::{Record, decode, encode};
+use super::record::{WorktreeRecord, decode, encode};
 use super::slug::Slug;
 use super::{Driver, save};
+use crate::turn::{NoTurn, Turn};
 
 /// Behind the folder in the name of the file.
 const SUFFIX: &str = ".making";
@@ -32,7 +32,7 @@ pub(super) const INTERRUPTED: &str = "its making was interrupted";
 /// The name of a worktree that is being made. It is free again when this is dropped.
 #[derive(Debug)]
 pub struct Reserved {
-    guard: Guard,
+    turn: Turn,
     path: PathBuf,
 }
 
@@ -41,12 +41,11 @@ pub struct Reserved {
 struct Intention {
     slug: Slug,
     branch: Branch,
-    base: Base,
+    base: BaseCommit,
 }
 
 /// What is known of a name.
-pub(super) enum Making {
-    /// Nobody has reserved it.
+pub(super) enum ReservationState {
     No,
     /// Somebody makes it at this moment.
     Now,
@@ -57,28 +56,28 @@ pub(super) enum Making {
 impl Driver {
     /// Reserves a name: nobody else makes a worktree of it meanwhile. What a crash left of an earlier one is in the trash
     /// after that, and its branch is gone if nothing is on it.
-    pub fn reserve(&self, slug: &Slug) -> Result<Reserved, Failure> {
+    pub fn reserve(&self, slug: &Slug) -> Result<Reserved, WorktreeError> {
         let path = self.reservation(&slug.folder());
         let deadline = Instant::now() + WAIT_MAX;
-        let guard = loop {
-            let guard = Guard::take(&path, deadline).map_err(|failure| match failure.kind() {
-                FailureKind::Busy => {
+        let turn = loop {
+            let turn = Turn::wait(&path, deadline).map_err(|no_turn| match no_turn {
+                NoTurn::Busy => {
                     let message = format!("somebody is just making a worktree {slug}");
-                    Failure::new(FailureKind::Busy, message, "wait for it, or take another name")
+                    WorktreeError::new(FailureKind::Busy, message, "wait for it, or take another name")
                 }
-                _ => failure,
+                NoTurn::Disk(error) => WorktreeError::disk(&path)(error),
             })?;
             // Whoever had it before us may have removed the file.
-            if is_same(guard.file(), &path) {
-                break guard;
+            if is_same(turn.file(), &path) {
+                break turn;
             }
         };
-        if let Some(Intention { slug, branch, base }) = read(guard.file()) {
+        if let Some(Intention { slug, branch, base }) = read(turn.file()) {
             self.clear(&slug, Some((&branch, &base)))?;
         } else if let Some(Leftover::HalfMade { .. }) = self.left_half_made(slug) {
             self.clear(slug, None)?;
         }
-        let reserved = Reserved { guard, path };
+        let reserved = Reserved { turn, path };
         reserved.forget()?;
         Ok(reserved)
     }
@@ -93,19 +92,21 @@ impl Driver {
     }
 
     /// Whether the worktree in a folder is being made, or was not finished.
-    pub(super) fn making(&self, folder: &str) -> Making {
-        let Ok(file) = File::open(self.reservation(folder)) else { return Making::No };
+    pub(super) fn making(&self, folder: &str) -> ReservationState {
+        let Ok(file) = File::open(self.reservation(folder)) else { return ReservationState::No };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => read(&file).map_or(Making::No, |intention| Making::Left(intention.slug)),
-            Err(_) => Making::Now,
+            Ok(()) => {
+                read(&file).map_or(ReservationState::No, |intention| ReservationState::Left(intention.slug))
+            }
+            Err(_) => ReservationState::Now,
         }
     }
 
     /// Takes back what a crash left of names under which nothing is: a branch that nobody uses, or the reservation alone.
-    pub(super) fn take_back_reservations(&self) -> Result<(), Failure> {
+    pub(super) fn take_back_reservations(&self) -> Result<(), WorktreeError> {
         let worktrees = &self.places.worktrees;
-        for entry in std::fs::read_dir(worktrees).map_err(Failure::disk(worktrees))? {
-            let path = entry.map_err(Failure::disk(worktrees))?.path();
+        for entry in std::fs::read_dir(worktrees).map_err(WorktreeError::disk(worktrees))? {
+            let path = entry.map_err(WorktreeError::disk(worktrees))?.path();
             if !path.as_os_str().as_encoded_bytes().ends_with(SUFFIX.as_bytes()) {
                 continue;
             }
@@ -120,24 +121,24 @@ impl Driver {
                 }
                 self.drop_unused(&branch, &base)?;
             }
-            std::fs::remove_file(&path).map_err(Failure::disk(&path))?;
+            std::fs::remove_file(&path).map_err(WorktreeError::disk(&path))?;
         }
         Ok(())
     }
 
     /// Puts what there is of a worktree that nobody got into the trash.
-    fn clear(&self, slug: &Slug, meant: Option<(&Branch, &Base)>) -> Result<(), Failure> {
+    fn clear(&self, slug: &Slug, meant: Option<(&Branch, &BaseCommit)>) -> Result<(), WorktreeError> {
         let path = self.places.worktrees.join(slug.folder());
         let git_dir = self.git_dir_of(&path)?;
-        let record = git_dir.as_ref().and_then(|git_dir| Record::read(git_dir).ok().flatten());
+        let record = git_dir.as_ref().and_then(|git_dir| WorktreeRecord::read(git_dir).ok().flatten());
         if let Some(git_dir) = &git_dir {
             save::keep_everything(self, &path, git_dir)?;
         }
         self.set_aside_path(Some(slug), &path, INTERRUPTED)?;
         match (meant, record) {
             (Some((branch, base)), _) => self.drop_unused(branch, base),
-            (None, Some(Record::Making { branch, base, .. })) => self.drop_unused(&branch, &base),
-            (None, Some(Record::Pooled(_) | Record::Ready(_)) | None) => Ok(()),
+            (None, Some(WorktreeRecord::Making { branch, base, .. })) => self.drop_unused(&branch, &base),
+            (None, Some(WorktreeRecord::Pooled(_) | WorktreeRecord::Ready(_)) | None) => Ok(()),
         }
     }
 
@@ -149,20 +150,20 @@ impl Driver {
 
 impl Reserved {
     /// Writes down what is made from here on.
-    pub(super) fn note(&self, slug: &Slug, branch: &Branch, base: &Base) -> Result<(), Failure> {
+    pub(super) fn note(&self, slug: &Slug, branch: &Branch, base: &BaseCommit) -> Result<(), WorktreeError> {
         let (slug, branch, base) = (slug.clone(), branch.clone(), base.clone());
-        let write = || self.guard.file().write_all_at(&encode(&Intention { slug, branch, base })?, 0);
+        let write = || self.turn.file().write_all_at(&encode(&Intention { slug, branch, base })?, 0);
         self.forget()?;
-        write().map_err(Failure::disk(&self.path))
+        write().map_err(WorktreeError::disk(&self.path))
     }
 
-    fn forget(&self) -> Result<(), Failure> {
-        self.guard.file().set_len(0).map_err(Failure::disk(&self.path))
+    fn forget(&self) -> Result<(), WorktreeError> {
+        self.turn.file().set_len(0).map_err(WorktreeError::disk(&self.path))
     }
 
     /// The locked file, for git to hold, too.
     pub(super) fn file(&self) -> &File {
-        self.guard.file()
+        self.turn.file()
     }
 }
 

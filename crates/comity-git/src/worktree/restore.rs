@@ -5,20 +5,20 @@ use std::time::Instant;
 
 use super::claim::tell_git_where;
 use super::disk::Root;
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, WorktreeError};
 use super::names::Branch;
-use super::trash::{Entry, FILES, GIT_ENTRY, Proven, Reason};
+use super::trash::{FILES, GIT_ENTRY, ProvenRemovable, Reason, TrashEntry};
 use super::{Driver, links};
 use crate::git::Git;
 use crate::umask::{as_user, share};
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// Names that are tried for git's entry if its own is taken.
 const NAMES_MAX: usize = 1_000;
 
 /// A worktree that is back.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Restored {
+pub struct RestoredWorktree {
     /// Where it is, and was.
     pub path: PathBuf,
     /// The branch that is checked out; nothing if somebody else has it by now, and its commit is checked out instead.
@@ -27,36 +27,40 @@ pub struct Restored {
 
 impl Driver {
     /// Brings something back from the trash to where it was. It can be asked for again if it was interrupted.
-    pub fn restore(&self, id: &str) -> Result<Restored, Failure> {
-        let _guard = self.trash_guard(self.deadline())?;
+    pub fn restore(&self, id: &str) -> Result<RestoredWorktree, WorktreeError> {
+        let _turn = self.turn_at_trash(self.deadline())?;
         let (_, entry) = self.trash_entry(id)?;
         if entry.id != id {
             let message = format!("{id} is being deleted");
-            return Err(Failure::new(FailureKind::Changed, message, "its commit may still be kept by a ref"));
+            return Err(WorktreeError::new(
+                FailureKind::Changed,
+                message,
+                "its commit may still be kept by a ref",
+            ));
         }
         self.put_back(&entry)
     }
 
     /// Undoes every step of a removal that was done.
-    pub(super) fn put_back(&self, entry: &Entry) -> Result<Restored, Failure> {
+    pub(super) fn put_back(&self, entry: &TrashEntry) -> Result<RestoredWorktree, WorktreeError> {
         let deadline = self.deadline();
         let (dir, _) = self.trash_entry(&entry.id)?;
         let has = |name: &str| dir.kind(Path::new(name)).is_ok_and(|kind| kind.is_some());
         let (place, name) = self.place_of(&entry.path)?;
-        let is_taken = place.kind(Path::new(&name)).map_err(Failure::disk(&entry.path))?.is_some();
+        let is_taken = place.kind(Path::new(&name)).map_err(WorktreeError::disk(&entry.path))?.is_some();
         if has(FILES) && is_taken {
             let message = format!("{} is there already", entry.path.display());
-            return Err(Failure::new(FailureKind::Taken, message, "move it away first"));
+            return Err(WorktreeError::new(FailureKind::Taken, message, "move it away first"));
         }
         let mut entry = entry.clone();
         if has(GIT_ENTRY) {
             self.put_back_git_entry(&dir, &mut entry)?;
         }
         if has(FILES) {
-            dir.rename(FILES, &place, &name).map_err(Failure::disk(&entry.path))?;
+            dir.rename(FILES, &place, &name).map_err(WorktreeError::disk(&entry.path))?;
         }
         let git_dir = entry.git_entry.as_ref().map(|name| self.common_dir.join("worktrees").join(name));
-        let worktree = git_dir.map(|git_dir| Worktree { root: entry.path.clone(), git_dir });
+        let worktree = git_dir.map(|git_dir| WorktreeDirs { root: entry.path.clone(), git_dir });
         if let Some(worktree) = worktree.as_ref().filter(|worktree| worktree.root.is_dir()) {
             tell_git_where(worktree)?;
             point_at(worktree)?;
@@ -69,33 +73,34 @@ impl Driver {
             self.unlock_git_entry(&worktree.git_dir)?;
         }
         self.end_entry(&entry)?;
-        Ok(Restored { path: entry.path, branch })
+        Ok(RestoredWorktree { path: entry.path, branch })
     }
 
     /// Moves git's entry back, under another name if somebody has its own by now.
-    fn put_back_git_entry(&self, dir: &Root, entry: &mut Entry) -> Result<(), Failure> {
+    fn put_back_git_entry(&self, dir: &Root, entry: &mut TrashEntry) -> Result<(), WorktreeError> {
         let all = self.common_dir.join("worktrees");
-        as_user(|| std::fs::create_dir_all(&all)).map_err(Failure::disk(&all))?;
+        as_user(|| std::fs::create_dir_all(&all)).map_err(WorktreeError::disk(&all))?;
         share(&all);
         let all = self.place(&all)?;
         let own = entry.git_entry.clone().unwrap_or_else(|| "worktree".to_owned());
         let other = |number: usize| if number == 0 { own.clone() } else { format!("{own}{number}") };
         let is_free = |name: &String| all.kind(Path::new(name)).is_ok_and(|kind| kind.is_none());
         let name = (0..NAMES_MAX).map(other).find(is_free);
-        let name = name.ok_or_else(|| Failure::git(format!("git has entries of all names like {own}")))?;
+        let name =
+            name.ok_or_else(|| WorktreeError::git(format!("git has entries of all names like {own}")))?;
         // Written down first: an interrupted restoration has to find it again.
         entry.git_entry = Some(name.clone());
         self.write_entry(dir, entry)?;
-        dir.rename(GIT_ENTRY, &all, &name).map_err(Failure::disk(&all.path().join(&name)))
+        dir.rename(GIT_ENTRY, &all, &name).map_err(WorktreeError::disk(&all.path().join(&name)))
     }
 
     /// Brings the branch and the links back.
     fn put_back_refs(
         &self,
-        proven: &Proven,
-        worktree: &Worktree,
+        proven: &ProvenRemovable,
+        worktree: &WorktreeDirs,
         deadline: Instant,
-    ) -> Result<Option<Branch>, Failure> {
+    ) -> Result<Option<Branch>, WorktreeError> {
         let git = Git::on_refs(worktree, deadline);
         let head = proven.head.as_str();
         let mut branch = proven.branch.clone();
@@ -137,7 +142,7 @@ impl Driver {
 }
 
 /// Lets the `.git` of a worktree name git's entry for it, if that has another name now.
-fn point_at(worktree: &Worktree) -> Result<(), Failure> {
+fn point_at(worktree: &WorktreeDirs) -> Result<(), WorktreeError> {
     let marker = worktree.root.join(".git");
     let line = [b"gitdir: ", worktree.git_dir.as_os_str().as_encoded_bytes(), b"\n"].concat();
     let write = || -> std::io::Result<()> {
@@ -145,5 +150,5 @@ fn point_at(worktree: &Worktree) -> Result<(), Failure> {
         let is_there = root.read(Path::new(".git"), line.len() as u64 * 2)?;
         if is_there.is_some_and(|text| text == line) { Ok(()) } else { root.write(".git", &line) }
     };
-    write().map_err(Failure::disk(&marker))
+    write().map_err(WorktreeError::disk(&marker))
 }

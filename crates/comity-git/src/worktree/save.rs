@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use super::Driver;
-use super::failure::{Failure, FailureKind};
+use super::failure::{FailureKind, WorktreeError};
 use super::names::{Branch, random_suffix};
-use super::proof::{History, not_kept};
-use super::record::Record;
+use super::proof::{BranchHistory, not_kept};
+use super::record::WorktreeRecord;
 use crate::git::Git;
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// Where commits of worktrees are kept.
 pub(super) const SAVED: &str = "refs/comity/saved";
@@ -20,9 +20,10 @@ impl Driver {
     /// Keeps every commit that a worktree is or was at and that nothing else holds, each by a ref; gives their names.
     ///
     /// After it, such commits are no reason any more to keep the worktree.
-    pub fn save_commits(&self, path: &Path) -> Result<Vec<String>, Failure> {
-        let (worktree, ready) =
-            self.owned(path).map_err(|kept| Failure::new(FailureKind::BadPlace, kept.to_string(), ""))?;
+    pub fn save_commits(&self, path: &Path) -> Result<Vec<String>, WorktreeError> {
+        let (worktree, ready) = self
+            .owned(path)
+            .map_err(|kept| WorktreeError::new(FailureKind::BadPlace, kept.to_string(), ""))?;
         let name = format!("{SAVED}/{}-{}", ready.slug, random_suffix()?);
         self.save_tips(&worktree, Some(ready.branch), &name)
     }
@@ -30,15 +31,15 @@ impl Driver {
     /// Keeps commits by refs below a name.
     fn save_tips(
         &self,
-        worktree: &Worktree,
+        worktree: &WorktreeDirs,
         branch: Option<Branch>,
         name: &str,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>, WorktreeError> {
         let deadline = self.deadline();
         let git = Git::on_refs(worktree, deadline);
         let head = git.run(&["symbolic-ref", "--quiet", "--short", "HEAD"], b"")?;
         let head = Branch::parse(String::from_utf8_lossy(&head.stdout).trim_end()).ok();
-        let history = History::of(worktree, head.into_iter().chain(branch).collect(), deadline)?;
+        let history = BranchHistory::of(worktree, head.into_iter().chain(branch).collect(), deadline)?;
         let mut saved = Vec::new();
         for tip in &history.tips {
             let tip = std::slice::from_ref(tip);
@@ -46,7 +47,9 @@ impl Driver {
                 continue;
             }
             if saved.len() == REFS_MAX {
-                return Err(Failure::git(format!("more than {REFS_MAX} commits would have to be kept")));
+                return Err(WorktreeError::git(format!(
+                    "more than {REFS_MAX} commits would have to be kept"
+                )));
             }
             let name = format!("{name}/{}", saved.len() + 1);
             git.tell(&["update-ref", &name, &tip[0], &"0".repeat(tip[0].len())], b"")?;
@@ -57,18 +60,18 @@ impl Driver {
 }
 
 /// Keeps what only git's entry for a worktree holds: commits, and what is staged.
-pub(super) fn keep_everything(driver: &Driver, path: &Path, git_dir: &Path) -> Result<(), Failure> {
+pub(super) fn keep_everything(driver: &Driver, path: &Path, git_dir: &Path) -> Result<(), WorktreeError> {
     let folder = path.file_name().and_then(|name| name.to_str()).unwrap_or("worktree").replace('+', "/");
     let name = format!("{SAVED}/{folder}-{}", random_suffix()?);
     // The files may be gone; git needs a directory to be in.
-    let worktree = Worktree { root: git_dir.to_owned(), git_dir: git_dir.to_owned() };
+    let worktree = WorktreeDirs { root: git_dir.to_owned(), git_dir: git_dir.to_owned() };
     let git = Git::on_refs(&worktree, driver.deadline());
     let has_head = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], b"")?.status.success();
     if has_head || git_dir.join("logs/HEAD").exists() {
-        let branch = match Record::read(git_dir) {
-            Ok(Some(Record::Making { branch, .. })) => Some(branch),
-            Ok(Some(Record::Ready(ready))) => Some(ready.branch),
-            Ok(Some(Record::Pooled(_)) | None) | Err(_) => None,
+        let branch = match WorktreeRecord::read(git_dir) {
+            Ok(Some(WorktreeRecord::Making { branch, .. })) => Some(branch),
+            Ok(Some(WorktreeRecord::Ready(ready))) => Some(ready.branch),
+            Ok(Some(WorktreeRecord::Pooled(_)) | None) | Err(_) => None,
         };
         driver.save_tips(&worktree, branch, &name)?;
     }
@@ -79,12 +82,12 @@ pub(super) fn keep_everything(driver: &Driver, path: &Path, git_dir: &Path) -> R
 }
 
 /// Keeps what is staged, as a tree. Git wants to lock the index for that, so it gets a copy.
-fn keep_index(driver: &Driver, worktree: &Worktree, name: &str) -> Result<(), Failure> {
+fn keep_index(driver: &Driver, worktree: &WorktreeDirs, name: &str) -> Result<(), WorktreeError> {
     let copy = driver.places.trash.join(format!(".index-{}", random_suffix()?));
-    fs::copy(worktree.git_dir.join("index"), &copy).map_err(Failure::disk(&copy))?;
+    fs::copy(worktree.git_dir.join("index"), &copy).map_err(WorktreeError::disk(&copy))?;
     let git = Git::on_refs(worktree, driver.deadline()).with_variable("GIT_INDEX_FILE", &copy);
     let written = git.tell(&["write-tree"], b"");
-    fs::remove_file(&copy).map_err(Failure::disk(&copy))?;
+    fs::remove_file(&copy).map_err(WorktreeError::disk(&copy))?;
     let said = written?.stdout;
     let tree = String::from_utf8_lossy(&said);
     git.tell(&["update-ref", name, tree.trim_end()], b"")?;

@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use super::commit::Base;
-use super::failure::{Failure, FailureKind};
+use super::commit::BaseCommit;
+use super::failure::{FailureKind, WorktreeError};
 use super::leftovers::Leftover;
 use super::names::Branch;
 use super::proof::not_kept;
-use super::record::Record;
+use super::record::WorktreeRecord;
 use super::slug::Slug;
-use super::step::Step;
+use super::step::WorktreeStep;
 use super::trash::Reason;
 use super::{Driver, save};
 use crate::git::Git;
 use crate::marker::pointer;
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 impl Driver {
     /// Moves what a crash has left into the trash, where it stays until somebody restores or deletes it by hand.
     ///
     /// Gives its name there; nothing if it was an empty directory, which is gone. Commits and staged contents that only
     /// git's entry for it holds are kept by refs first.
-    pub fn set_aside(&self, leftover: &Leftover) -> Result<Option<String>, Failure> {
+    pub fn set_aside(&self, leftover: &Leftover) -> Result<Option<String>, WorktreeError> {
         let still = self.leftovers()?.contains(leftover);
-        let gone = || Failure::new(FailureKind::Changed, "it is not as it was", "look again");
+        let gone = || WorktreeError::new(FailureKind::Changed, "it is not as it was", "look again");
         let (path, git_dir) = match leftover {
             _ if !still => return Err(gone()),
             Leftover::HalfMade { path, .. }
@@ -35,11 +35,11 @@ impl Driver {
             | Leftover::NoFiles { path, .. } => (path, self.git_dir_of(path)?),
             Leftover::HalfRemoved { id, .. } => {
                 let message = format!("{id} is in the trash already, in part");
-                return Err(Failure::new(FailureKind::BadPlace, message, "restore it"));
+                return Err(WorktreeError::new(FailureKind::BadPlace, message, "restore it"));
             }
             Leftover::Unknown { path } => {
                 let message = format!("{} is not ours", path.display());
-                return Err(Failure::new(
+                return Err(WorktreeError::new(
                     FailureKind::BadPlace,
                     message,
                     "look at it, and move it away by hand",
@@ -49,19 +49,19 @@ impl Driver {
         let begun = match &git_dir {
             Some(git_dir) => {
                 save::keep_everything(self, path, git_dir)?;
-                Record::read(git_dir).ok().flatten()
+                WorktreeRecord::read(git_dir).ok().flatten()
             }
             None => None,
         };
         let id = self.set_aside_path(None, path, &leftover.to_string())?;
-        if let Some(Record::Making { branch, base, .. }) = begun {
+        if let Some(WorktreeRecord::Making { branch, base, .. }) = begun {
             self.drop_unused(&branch, &base)?;
         }
         Ok(id)
     }
 
     /// Removes the branch of a worktree that nobody got, if it is at its base still and other refs hold that.
-    pub(super) fn drop_unused(&self, branch: &Branch, base: &Base) -> Result<(), Failure> {
+    pub(super) fn drop_unused(&self, branch: &Branch, base: &BaseCommit) -> Result<(), WorktreeError> {
         let (project, full, commit) = (self.project(), branch.full(), base.commit.as_str());
         let git = Git::on_refs(&project, self.deadline());
         let now = git.run(&["rev-parse", "--verify", "--quiet", &full], b"")?;
@@ -79,17 +79,17 @@ impl Driver {
         slug: Option<&Slug>,
         path: &Path,
         why: &str,
-    ) -> Result<Option<String>, Failure> {
-        let _guard = self.trash_guard(self.deadline())?;
+    ) -> Result<Option<String>, WorktreeError> {
+        let _turn = self.turn_at_trash(self.deadline())?;
         let (place, name) = self.place_of(path)?;
         let git_dir = self.git_dir_of(path)?;
-        let has_files = match place.kind(Path::new(&name)).map_err(Failure::disk(path))? {
+        let has_files = match place.kind(Path::new(&name)).map_err(WorktreeError::disk(path))? {
             None => false,
             // Removes it only if nothing is in it.
             Some(FileType::Directory) => place.remove_empty(&name).is_err(),
             Some(_) => {
                 let message = format!("{} is no directory", path.display());
-                return Err(Failure::new(
+                return Err(WorktreeError::new(
                     FailureKind::BadPlace,
                     message,
                     "look at it, and move it away by hand",
@@ -104,13 +104,13 @@ impl Driver {
         let reason = Reason::SetAside { message: why.to_owned() };
         let entry = self.new_entry(slug, path, git_dir.as_deref(), reason)?;
         let dir = self.begin_entry(&entry)?;
-        self.done(Step::RemovalRecorded);
+        self.done(WorktreeStep::RemovalRecorded);
         if let Some(git_dir) = git_dir.filter(|git_dir| !git_dir.join("locked").exists()) {
             self.lock_git_entry(&git_dir)?;
         }
         if has_files {
             self.move_files(&dir, path)?;
-            self.done(Step::FilesMoved);
+            self.done(WorktreeStep::FilesMoved);
         }
         if let Some(name) = &entry.git_entry {
             self.move_git_entry(&dir, name)?;
@@ -119,7 +119,7 @@ impl Driver {
     }
 
     /// Whether a worktree is the one that git's entry for it means, or was moved from there; a copy is not.
-    pub(super) fn has_moved_here(&self, worktree: &Worktree) -> bool {
+    pub(super) fn has_moved_here(&self, worktree: &WorktreeDirs) -> bool {
         let Ok(Some(says)) = pointer(&worktree.git_dir.join("gitdir")) else { return false };
         let says = worktree.git_dir.join(OsStr::from_bytes(&says));
         let Some(other) = says.parent().filter(|other| *other != worktree.root) else { return true };
@@ -127,7 +127,7 @@ impl Driver {
     }
 
     /// Git's entry for a worktree: where its `.git` leads, or the one that says that it is there.
-    pub(super) fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, Failure> {
+    pub(super) fn git_dir_of(&self, path: &Path) -> Result<Option<PathBuf>, WorktreeError> {
         if let Some(worktree) = self.linked(path).filter(|worktree| self.has_moved_here(worktree)) {
             return Ok(Some(worktree.git_dir));
         }
@@ -135,7 +135,7 @@ impl Driver {
         match entries.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one.clone())),
-            [_, _, ..] => Err(Failure::git(format!("git has several entries for {}", path.display()))),
+            [_, _, ..] => Err(WorktreeError::git(format!("git has several entries for {}", path.display()))),
         }
     }
 }

@@ -1,18 +1,17 @@
 //! What a new worktree gets besides its files: settings, ignored files that were asked for, links.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
 use super::disk::Root;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::include::{Included, included};
 use super::links;
 use super::names::InnerPath;
-use super::record::{Copied, Link};
+use super::record::{Copied, SharedLink};
 use crate::git::Git;
 
 /// Bytes of one file that is copied.
@@ -39,24 +38,22 @@ pub struct Setup {
 pub struct SetupDone {
     /// Files that were copied, by settings or by `.worktreeinclude`.
     pub copied: Vec<Copied>,
-    /// Directories that were linked.
     pub linked: Vec<Linked>,
     /// What was asked for and not done.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedCopy>,
 }
 
 /// A directory that was linked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Linked {
-    /// The link.
-    pub link: Link,
+    pub link: SharedLink,
     /// Whether git ignores it. A pattern with a slash at its end (`node_modules/`) does not ignore a link.
     pub is_ignored: bool,
 }
 
 /// Something that was asked for and not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Skipped {
+pub struct SkippedCopy {
     /// What it is about, from the top of the worktree.
     pub path: PathBuf,
     /// Why it was not done.
@@ -74,8 +71,8 @@ pub(crate) struct Preparation {
 
 impl Preparation {
     /// Looks at the main worktree for what a new one gets.
-    pub(crate) fn of(main: &Git<'_>, setup: &Setup) -> Result<Preparation, Failure> {
-        let root = Root::open(&main.worktree().root).map_err(Failure::disk(&main.worktree().root))?;
+    pub(crate) fn of(main: &Git<'_>, setup: &Setup) -> Result<Preparation, WorktreeError> {
+        let root = Root::open(&main.worktree().root).map_err(WorktreeError::disk(&main.worktree().root))?;
         let (settings, links) = (setup.settings.clone(), setup.links.clone());
         Ok(Preparation { main: Some(root), included: included(main)?, settings, links })
     }
@@ -87,12 +84,17 @@ impl Preparation {
     }
 
     /// Does it in a worktree that has its files. What cannot be done is skipped, and said.
-    pub(crate) fn apply(self, worktree: &Git<'_>, hooks: Option<InnerPath>) -> Result<SetupDone, Failure> {
-        let root = Root::open(&worktree.worktree().root).map_err(Failure::disk(&worktree.worktree().root))?;
+    pub(crate) fn apply(
+        self,
+        worktree: &Git<'_>,
+        hooks: Option<InnerPath>,
+    ) -> Result<SetupDone, WorktreeError> {
+        let root =
+            Root::open(&worktree.worktree().root).map_err(WorktreeError::disk(&worktree.worktree().root))?;
         let mut done = SetupDone { skipped: self.included.skipped, ..SetupDone::default() };
         let Some(main) = &self.main else {
             let asked = self.settings.iter().chain(&self.links).map(|path| path.as_path().to_owned());
-            done.skipped.extend(asked.map(|path| Skipped { path, why: NO_MAIN.into() }));
+            done.skipped.extend(asked.map(|path| SkippedCopy { path, why: NO_MAIN.into() }));
             return Ok(done);
         };
         let settings = self.settings.iter().map(|path| path.as_path().to_owned());
@@ -103,7 +105,7 @@ impl Preparation {
             }
             match copy(main, &root, &path, &mut bytes_left) {
                 Ok(copied) => done.copied.push(copied),
-                Err(error) => done.skipped.push(Skipped { path, why: reason(&error) }),
+                Err(error) => done.skipped.push(SkippedCopy { path, why: reason(&error) }),
             }
         }
         // Of hooks that are in the commits, the new worktree has its own.
@@ -112,7 +114,7 @@ impl Preparation {
         for path in self.links.iter().chain(&hooks) {
             match links::link(main, &root, path) {
                 Ok(link) => done.linked.push(Linked { link, is_ignored: false }),
-                Err(why) => done.skipped.push(Skipped { path: path.as_path().to_owned(), why }),
+                Err(why) => done.skipped.push(SkippedCopy { path: path.as_path().to_owned(), why }),
             }
         }
         note_ignored(worktree, &mut done.linked)?;
@@ -121,8 +123,7 @@ impl Preparation {
 }
 
 impl SetupDone {
-    /// The links alone.
-    pub(crate) fn links(&self) -> Vec<Link> {
+    pub(crate) fn links(&self) -> Vec<SharedLink> {
         self.linked.iter().map(|linked| linked.link.clone()).collect()
     }
 }
@@ -188,23 +189,10 @@ fn reason(error: &io::Error) -> String {
 }
 
 /// Asks git which of the links it ignores.
-fn note_ignored(worktree: &Git<'_>, linked: &mut [Linked]) -> Result<(), Failure> {
-    if linked.is_empty() {
-        return Ok(());
-    }
-    let paths: Vec<&[u8]> =
-        linked.iter().map(|linked| linked.link.path.as_path().as_os_str().as_bytes()).collect();
-    let said = worktree.run(&["check-ignore", "-z", "--stdin"], &paths.join(&0))?;
-    // Ends with 1 if none is ignored.
-    if !matches!(said.status.code(), Some(0 | 1)) {
-        return Err(Failure::git(format!(
-            "git check-ignore: {}",
-            String::from_utf8_lossy(&said.stderr).trim()
-        )));
-    }
-    let ignored: Vec<&[u8]> = said.stdout.split(|byte| *byte == 0).collect();
+fn note_ignored(worktree: &Git<'_>, linked: &mut [Linked]) -> Result<(), WorktreeError> {
+    let ignored = worktree.ignored(&[], linked.iter().map(|linked| linked.link.path.as_path()))?;
     for linked in linked {
-        linked.is_ignored = ignored.contains(&linked.link.path.as_str().as_bytes());
+        linked.is_ignored = ignored.iter().any(|path| path == linked.link.path.as_path());
     }
     Ok(())
 }

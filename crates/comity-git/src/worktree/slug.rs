@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::names::{is_legal_ref, plain_text, segment_problem};
 
 /// Characters of a slug.
@@ -23,10 +23,10 @@ pub struct Slug(String);
 
 impl Slug {
     /// Checks a name that somebody gave.
-    pub fn parse(text: &str) -> Result<Slug, Failure> {
+    pub fn parse(text: &str) -> Result<Slug, WorktreeError> {
         match problem(text) {
             None => Ok(Slug(text.to_owned())),
-            Some(problem) => Err(Failure::bad_name(text, problem)),
+            Some(problem) => Err(WorktreeError::bad_name(text, problem)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 /// A step that was just done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum WorktreeStep {
     /// The folder of a new worktree is reserved.
     Reserved,
     /// The branch of a new worktree exists.
@@ -11,7 +11,6 @@ pub enum Step {
     Added,
     /// It is written down that the worktree is being made.
     Recorded,
-    /// The files are there.
     CheckedOut,
     /// A worktree of the pool cannot be claimed until it is brought to another commit, or is in the trash.
     Held,
@@ -31,7 +30,6 @@ pub enum Step {
     FilesMoved,
     /// Git's entry for the worktree is in the trash.
     EntryMoved,
-    /// Our links are gone.
     LinksRemoved,
     /// The merged branch is gone.
     BranchRemoved,

@@ -12,9 +12,9 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use serde::{Deserialize, Serialize};
 
 use super::disk::Root;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::names::plain_text;
-use super::watch::Watch;
+use super::watch::ChangeWatch;
 
 /// Entries that are looked at.
 const ENTRIES_MAX: usize = 2_000_000;
@@ -56,7 +56,7 @@ impl Survey {
     /// Looks at all that is below a directory.
     pub(crate) fn of(root: &Root, except: &Except, deadline: Instant) -> io::Result<Survey> {
         let top = rustix::fs::fstat(root.fd())?;
-        let mut looking = Looking {
+        let mut looking = SurveyWalk {
             except,
             deadline,
             device: top.st_dev,
@@ -94,8 +94,8 @@ impl Survey {
     }
 
     /// Begins to watch the tree. Valid if a later look finds it unchanged.
-    pub(crate) fn watch(&self, root: &Path) -> Option<Watch> {
-        Watch::begin(root, self.dirs.values())
+    pub(crate) fn watch(&self, root: &Path) -> Option<ChangeWatch> {
+        ChangeWatch::begin(root, self.dirs.values())
     }
 
     /// Whether anything at all is below a directory, other directories aside.
@@ -106,15 +106,15 @@ impl Survey {
 }
 
 impl Seal {
-    fn parse(text: &str) -> Result<Seal, Failure> {
+    fn parse(text: &str) -> Result<Seal, WorktreeError> {
         let is_hash = text.len() == blake3::OUT_LEN * 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if is_hash { Ok(Seal(text.to_owned())) } else { Err(Failure::bad_name(text, "it is no seal")) }
+        if is_hash { Ok(Seal(text.to_owned())) } else { Err(WorktreeError::bad_name(text, "it is no seal")) }
     }
 }
 
 plain_text!(Seal);
 
-struct Looking<'a> {
+struct SurveyWalk<'a> {
     except: &'a Except,
     deadline: Instant,
     device: u64,
@@ -123,7 +123,7 @@ struct Looking<'a> {
     found: Survey,
 }
 
-impl Looking<'_> {
+impl SurveyWalk<'_> {
     fn look(
         &mut self,
         entries: Dir,

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::commit::CommitId;
 use super::disk::Root;
-use super::failure::{Failure, FailureKind};
-use super::guard::Guard;
+use super::failure::{FailureKind, WorktreeError};
 use super::names::{Branch, InnerPath, random_suffix};
-use super::record::{Link, decode, encode};
+use super::record::{SharedLink, decode, encode};
 use super::reserve::INTERRUPTED;
 use super::slug::Slug;
 use super::survey::Seal;
 use super::{Driver, seconds};
+use crate::turn::Turn;
 
 /// What is written down about an entry.
 pub(super) const ENTRY_FILE: &str = "entry.json";
@@ -39,7 +39,6 @@ pub struct Trashed {
     pub id: String,
     /// The worktree's name, if it had one.
     pub slug: Option<Slug>,
-    /// Where it was.
     pub path: PathBuf,
     /// When it was taken away.
     pub removed_at: SystemTime,
@@ -52,10 +51,9 @@ pub struct Trashed {
 /// What is written down about something in the trash.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub(super) struct TrashEntry {
     pub(super) id: String,
     pub(super) slug: Option<Slug>,
-    /// Where the files were.
     pub(super) path: PathBuf,
     /// The name of git's entry.
     pub(super) git_entry: Option<String>,
@@ -69,7 +67,7 @@ pub(super) struct Entry {
 #[serde(tag = "why", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Reason {
     /// Every proof held: there is no work in it.
-    Proven(Proven),
+    Proven(ProvenRemovable),
     /// It was in the way; nobody knows what is in it.
     SetAside { message: String },
 }
@@ -77,20 +75,20 @@ pub(super) enum Reason {
 /// What was proven, and what brings it back.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Proven {
+pub(super) struct ProvenRemovable {
     pub(super) head: CommitId,
     /// The branch that goes with it.
     pub(super) branch: Option<Branch>,
     /// The ref that keeps its commit.
     pub(super) saved_as: String,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<SharedLink>,
     pub(super) build_dirs: Vec<InnerPath>,
     pub(super) files: Seal,
     pub(super) git: Seal,
 }
 
-impl From<Entry> for Trashed {
-    fn from(entry: Entry) -> Trashed {
+impl From<TrashEntry> for Trashed {
+    fn from(entry: TrashEntry) -> Trashed {
         let (set_aside, saved_as) = match entry.reason {
             Reason::Proven(proven) => (None, Some(proven.saved_as)),
             Reason::SetAside { message } => (Some(message), None),
@@ -102,7 +100,7 @@ impl From<Entry> for Trashed {
 
 impl Driver {
     /// What is in the trash, the oldest first. What is not ours is left out.
-    pub fn trashed(&self) -> Result<Vec<Trashed>, Failure> {
+    pub fn trashed(&self) -> Result<Vec<Trashed>, WorktreeError> {
         let mut all = Vec::new();
         for id in self.trash_names()? {
             let Ok((_, entry)) = self.trash_entry(&id) else { continue };
@@ -113,7 +111,7 @@ impl Driver {
     }
 
     /// What a worktree of ours is in the trash as, if it went there and nothing of it is left where it was.
-    pub fn trashed_from(&self, path: &Path) -> Result<Option<Trashed>, Failure> {
+    pub fn trashed_from(&self, path: &Path) -> Result<Option<Trashed>, WorktreeError> {
         if path.symlink_metadata().is_ok() || !self.entries_for(path)?.is_empty() {
             return Ok(None);
         }
@@ -123,7 +121,7 @@ impl Driver {
     }
 
     /// Sees to it that the trash does not fill up with what nobody looks at.
-    pub(super) fn check_room(&self) -> Result<(), Failure> {
+    pub(super) fn check_room(&self) -> Result<(), WorktreeError> {
         let reasons: Vec<String> =
             self.trashed()?.into_iter().filter_map(|trashed| trashed.set_aside).collect();
         let set_aside = reasons.len();
@@ -132,15 +130,15 @@ impl Driver {
             return Ok(());
         }
         let message = format!("{set_aside} things were set aside in {}", self.places.trash.display());
-        Err(Failure::new(FailureKind::Busy, message, "look at them, and delete what is not needed"))
+        Err(WorktreeError::new(FailureKind::Busy, message, "look at them, and delete what is not needed"))
     }
 
     /// The names in the trash, those of ours aside that begin with a dot.
-    pub(super) fn trash_names(&self) -> Result<Vec<String>, Failure> {
+    pub(super) fn trash_names(&self) -> Result<Vec<String>, WorktreeError> {
         let trash = &self.places.trash;
         let mut names = Vec::new();
-        for entry in fs::read_dir(trash).map_err(Failure::disk(trash))? {
-            names.extend(entry.map_err(Failure::disk(trash))?.file_name().into_string());
+        for entry in fs::read_dir(trash).map_err(WorktreeError::disk(trash))? {
+            names.extend(entry.map_err(WorktreeError::disk(trash))?.file_name().into_string());
         }
         names.retain(|name| !name.starts_with('.'));
         names.sort_unstable();
@@ -148,14 +146,15 @@ impl Driver {
     }
 
     /// One at a time changes the trash.
-    pub(super) fn trash_guard(&self, deadline: Instant) -> Result<Guard, Failure> {
-        Guard::take(&self.places.trash.join(".lock"), deadline)
+    pub(super) fn turn_at_trash(&self, deadline: Instant) -> Result<Turn, WorktreeError> {
+        let path = self.places.trash.join(".lock");
+        Turn::wait(&path, deadline).map_err(WorktreeError::no_turn(&path))
     }
 
     /// An entry with what is written down about it.
-    pub(super) fn trash_entry(&self, id: &str) -> Result<(Root, Entry), Failure> {
+    pub(super) fn trash_entry(&self, id: &str) -> Result<(Root, TrashEntry), WorktreeError> {
         let no = |problem: String| {
-            Failure::new(
+            WorktreeError::new(
                 FailureKind::NotFound,
                 format!("{id:?} in the trash: {problem}"),
                 "look at what is there",
@@ -166,7 +165,7 @@ impl Driver {
         let bytes =
             dir.read(Path::new(ENTRY_FILE), ENTRY_BYTES_MAX).map_err(|error| no(error.to_string()))?;
         let bytes = bytes.ok_or_else(|| no("nothing is written down about it".into()))?;
-        let entry: Entry = decode(&bytes).map_err(|error| no(error.to_string()))?;
+        let entry: TrashEntry = decode(&bytes).map_err(|error| no(error.to_string()))?;
         match entry.id == id.strip_suffix(PURGING).unwrap_or(id) {
             true => Ok((dir, entry)),
             false => Err(no(format!("it says that it is {:?}", entry.id))),
@@ -180,9 +179,9 @@ impl Driver {
         path: &Path,
         git_dir: Option<&Path>,
         reason: Reason,
-    ) -> Result<Entry, Failure> {
+    ) -> Result<TrashEntry, WorktreeError> {
         let folder = path.file_name().and_then(|name| name.to_str()).unwrap_or("worktree");
-        Ok(Entry {
+        Ok(TrashEntry {
             id: format!("{folder}-{}", random_suffix()?),
             slug: slug.cloned(),
             path: path.to_owned(),
@@ -193,9 +192,9 @@ impl Driver {
     }
 
     /// Makes the directory of an entry and writes the entry down, for good.
-    pub(super) fn begin_entry(&self, entry: &Entry) -> Result<Root, Failure> {
+    pub(super) fn begin_entry(&self, entry: &TrashEntry) -> Result<Root, WorktreeError> {
         let place = self.place(&self.places.trash)?;
-        let disk = || Failure::disk(place.path());
+        let disk = || WorktreeError::disk(place.path());
         // A name of its own until something is written down about it: a crash in between leaves nothing to wonder about.
         let unwritten = format!(".{}", entry.id);
         place.make_dir(&unwritten).map_err(disk())?;
@@ -205,30 +204,30 @@ impl Driver {
         place.dir(Path::new(&entry.id)).map_err(disk())
     }
 
-    pub(super) fn write_entry(&self, dir: &Root, entry: &Entry) -> Result<(), Failure> {
+    pub(super) fn write_entry(&self, dir: &Root, entry: &TrashEntry) -> Result<(), WorktreeError> {
         let write = || dir.write(ENTRY_FILE, &encode(entry)?);
-        write().map_err(Failure::disk(&dir.path().join(ENTRY_FILE)))
+        write().map_err(WorktreeError::disk(&dir.path().join(ENTRY_FILE)))
     }
 
     /// Removes an entry that has nothing in it any more but what is written down.
-    pub(super) fn end_entry(&self, entry: &Entry) -> Result<(), Failure> {
+    pub(super) fn end_entry(&self, entry: &TrashEntry) -> Result<(), WorktreeError> {
         let place = self.place(&self.places.trash)?;
-        let dir = place.dir(Path::new(&entry.id)).map_err(Failure::disk(place.path()))?;
-        dir.unlink(ENTRY_FILE).map_err(Failure::disk(dir.path()))?;
-        place.remove_empty(&entry.id).map_err(Failure::disk(dir.path()))
+        let dir = place.dir(Path::new(&entry.id)).map_err(WorktreeError::disk(place.path()))?;
+        dir.unlink(ENTRY_FILE).map_err(WorktreeError::disk(dir.path()))?;
+        place.remove_empty(&entry.id).map_err(WorktreeError::disk(dir.path()))
     }
 
     /// Moves the files of a worktree into an entry.
-    pub(super) fn move_files(&self, dir: &Root, path: &Path) -> Result<(), Failure> {
+    pub(super) fn move_files(&self, dir: &Root, path: &Path) -> Result<(), WorktreeError> {
         let (place, name) = self.place_of(path)?;
-        place.rename(&name, dir, FILES).map_err(Failure::disk(path))
+        place.rename(&name, dir, FILES).map_err(WorktreeError::disk(path))
     }
 
     /// The place that a worktree is in, and its name there: always a direct child, never by a link.
-    pub(super) fn place_of(&self, path: &Path) -> Result<(Root, String), Failure> {
+    pub(super) fn place_of(&self, path: &Path) -> Result<(Root, String), WorktreeError> {
         let no = || {
             let message = format!("{} is not where our worktrees are", path.display());
-            Failure::new(FailureKind::BadPlace, message, "")
+            WorktreeError::new(FailureKind::BadPlace, message, "")
         };
         let (parent, name) = (path.parent().ok_or_else(no)?, path.file_name().ok_or_else(no)?);
         if ![&self.places.worktrees, &self.places.pool].iter().any(|place| place.as_path() == parent) {

@@ -15,17 +15,20 @@ const DIRS_MAX: usize = 16_384;
 /// has to look. A change through another name of the same file, outside of the tree, is not told: what was written is
 /// there under that name, too. One through a memory map is told when the file is closed.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct ChangeWatch {
     /// Nothing once it has ended.
     events: Option<OwnedFd>,
 }
 
-impl Watch {
+impl ChangeWatch {
     /// Begins to watch some directories; nothing if that cannot be done here.
     ///
     /// Whoever begins has to look once more at the tree afterwards: what changed before is not told.
     #[cfg(target_os = "linux")]
-    pub(crate) fn begin<'a>(root: &Path, dirs: impl ExactSizeIterator<Item = &'a PathBuf>) -> Option<Watch> {
+    pub(crate) fn begin<'a>(
+        root: &Path,
+        dirs: impl ExactSizeIterator<Item = &'a PathBuf>,
+    ) -> Option<ChangeWatch> {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         if dirs.len() > DIRS_MAX {
             return None;
@@ -45,12 +48,12 @@ impl Watch {
         for dir in dirs {
             add_watch(&events, root.join(dir), changes).ok()?;
         }
-        Some(Watch { events: Some(events) })
+        Some(ChangeWatch { events: Some(events) })
     }
 
     /// Other systems have nothing of the kind that would see every change.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn begin<'a>(_: &Path, _: impl ExactSizeIterator<Item = &'a PathBuf>) -> Option<Watch> {
+    pub(crate) fn begin<'a>(_: &Path, _: impl ExactSizeIterator<Item = &'a PathBuf>) -> Option<ChangeWatch> {
         None
     }
 
@@ -63,7 +66,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ChangeWatch {
     fn drop(&mut self) {
         let events = self.events.take();
         // The kernel takes some ten milliseconds to forget many watches; nobody need wait for it.
@@ -86,7 +89,7 @@ mod tests {
         fs::write(at("sub/file"), "1").expect("written");
         let dirs = [PathBuf::new(), PathBuf::from("sub")];
         let check = |is_change: bool, act: &dyn Fn()| {
-            let Some(watch) = Watch::begin(dir.path(), dirs.iter()) else {
+            let Some(watch) = ChangeWatch::begin(dir.path(), dirs.iter()) else {
                 eprintln!("skipped: directories cannot be watched here");
                 return;
             };

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use comity_core::{CaseRule, PathPattern};
-use comity_git::commit::{Dirty, LISTED_MAX, MissingReason, Outcome, Patterns, SkipReason};
+use comity_git::commit::{CommitOutcome, Dirty, LISTED_MAX, MissingReason, Patterns, SkipReason};
 
 use crate::committing::{
     ask, ask_for, below, commit_below, dirty, enlarge, lines, nothing_below, paths_of, request, shown,
@@ -184,7 +184,7 @@ fn what_is_left_out_is_named_with_the_reason() {
         ["src/kept.one", "src/b.rs", "src/x.log", "src/build/y", "src/never.rs", "docs/d.md", "src/a.rs"]
             .map(PathBuf::from)
             .into();
-    let request = comity_git::commit::Request { expected: &expected, ..request(&scope) };
+    let request = comity_git::commit::CommitRequest { expected: &expected, ..request(&scope) };
     let committed = ask_for(&sandbox, "main", &request);
     assert_eq!(shown(&committed.changes), ["A src/kept.one"]);
     assert_eq!(
@@ -361,7 +361,7 @@ fn what_cannot_be_committed_without_more_than_is_covered() {
     fs::remove_dir_all(sandbox.path("main/src")).expect("removed");
     sandbox.write("main/src", "a file now\n");
     struct OnlyTheFile;
-    impl comity_git::commit::Scope for OnlyTheFile {
+    impl comity_git::commit::CommitScope for OnlyTheFile {
         fn look(&self) -> comity_git::commit::Look {
             comity_git::commit::Look::Everywhere
         }
@@ -374,7 +374,7 @@ fn what_cannot_be_committed_without_more_than_is_covered() {
     assert_eq!(not, "the commit would also change src/a.rs, which may not be committed (3 in all)",);
     assert_eq!(sandbox.git("main", &["rev-parse", "HEAD"]), before);
     let whole = ask(&sandbox, "main", &request(&below(&["src"]))).expect("committed");
-    assert!(matches!(whole, Outcome::Committed(_)));
+    assert!(matches!(whole, CommitOutcome::Committed(_)));
 }
 
 #[test]

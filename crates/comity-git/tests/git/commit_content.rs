@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use comity_git::commit::{Look, Mode, Request, Scope};
+use comity_git::commit::{CommitRequest, CommitScope, FileMode, Look};
 
 use crate::committing::{BOB, ask_for, below, commit_below, lines, nothing_below, request, shown, skipped};
 use crate::sandbox::Sandbox;
@@ -14,7 +14,7 @@ use crate::sandbox::Sandbox;
 /// Everything there is.
 struct All;
 
-impl Scope for All {
+impl CommitScope for All {
     fn look(&self) -> Look {
         Look::Everywhere
     }
@@ -85,14 +85,14 @@ fn modes_are_git_s() {
     let committed = ask_for(&sandbox, "main", &request(&All));
     let modes: Vec<_> =
         committed.changes.iter().map(|change| change.new.as_ref().map(|new| new.mode)).collect();
-    assert_eq!(modes, [Some(Mode::Executable); 2]);
+    assert_eq!(modes, [Some(FileMode::Executable); 2]);
     // Where the file system's modes mean nothing, a change of them is none.
     sandbox.git("main", &["config", "core.fileMode", "false"]);
     run("main/b");
     sandbox.write("main/a", "second\n");
     let committed = ask_for(&sandbox, "main", &request(&All));
     assert_eq!(shown(&committed.changes), ["M a"]);
-    assert_eq!(committed.changes[0].new.as_ref().map(|new| new.mode), Some(Mode::Executable));
+    assert_eq!(committed.changes[0].new.as_ref().map(|new| new.mode), Some(FileMode::Executable));
 }
 
 #[test]
@@ -127,12 +127,12 @@ fn messages_are_committed_as_they_are() {
     ];
     for (number, message) in messages.into_iter().enumerate() {
         sandbox.write("main/a", &format!("{number}\n"));
-        let committed = ask_for(&sandbox, "main", &Request { message, ..request(&All) });
+        let committed = ask_for(&sandbox, "main", &CommitRequest { message, ..request(&All) });
         let raw = sandbox.git("main", &["cat-file", "commit", &committed.commit]);
         assert_eq!(raw.split_once("\n\n").expect("a message").1, message);
     }
     sandbox.write("main/a", "no line end\n");
-    ask_for(&sandbox, "main", &Request { message: "no line end", ..request(&All) });
+    ask_for(&sandbox, "main", &CommitRequest { message: "no line end", ..request(&All) });
     assert_eq!(sandbox.git("main", &["log", "-1", "--format=%B"]), "no line end\n\n");
     let log = sandbox.git("main", &["log", "-g", "--format=%gs"]);
     assert!(log.contains("commit: $(touch canary) `touch canary`; touch canary\n"), "{log}");
@@ -144,7 +144,7 @@ fn a_setting_for_another_encoding_does_not_make_text_unreadable() {
     let sandbox = Sandbox::with(&["a"]);
     sandbox.git("main", &["config", "i18n.commitEncoding", "ISO-8859-1"]);
     sandbox.write("main/a", "second\n");
-    ask_for(&sandbox, "main", &Request { message: "caf\u{e9}\n", ..request(&All) });
+    ask_for(&sandbox, "main", &CommitRequest { message: "caf\u{e9}\n", ..request(&All) });
     assert_eq!(sandbox.git("main", &["log", "-1", "--encoding=UTF-8", "--format=%s"]), "caf\u{e9}\n");
 }
 
@@ -158,10 +158,10 @@ fn who_made_it_and_who_committed_it() {
     };
     committer("ann", "ann@example.org");
     sandbox.write("main/a", "second\n");
-    ask_for(&sandbox, "main", &Request { author: Some(BOB), ..request(&All) });
+    ask_for(&sandbox, "main", &CommitRequest { author: Some(BOB), ..request(&All) });
     assert_eq!(people(), "bob <bob@example.org> ann <ann@example.org>\n");
     sandbox.write("main/a", "third\n");
-    ask_for(&sandbox, "main", &Request { author: None, ..request(&All) });
+    ask_for(&sandbox, "main", &CommitRequest { author: None, ..request(&All) });
     assert_eq!(people(), "ann <ann@example.org> ann <ann@example.org>\n");
 }
 
@@ -216,7 +216,7 @@ fn names_with_a_meaning_elsewhere_are_only_names() {
 /// One file, and nothing below it.
 struct OneFile(PathBuf);
 
-impl Scope for OneFile {
+impl CommitScope for OneFile {
     fn look(&self) -> Look {
         Look::At(vec![self.0.clone()])
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use comity_git::commit::{Request, commit};
+use comity_git::commit::{CommitRequest, commit};
 
 use crate::committing::{ask_for, below, request, shown, staged};
 use crate::sandbox::Sandbox;
@@ -19,7 +19,7 @@ fn work(sandbox: &Sandbox, number: usize) {
     for round in 0..COMMITS {
         sandbox.write(&format!("main/{dir}/x"), &format!("{number} {round}\n"));
         let message = format!("crowd {number} {round}\n");
-        let committed = ask_for(sandbox, "main", &Request { message: &message, ..request(&scope) });
+        let committed = ask_for(sandbox, "main", &CommitRequest { message: &message, ..request(&scope) });
         let letter = if round == 0 { 'A' } else { 'M' };
         assert_eq!(shown(&committed.changes), [format!("{letter} {dir}/x")]);
     }

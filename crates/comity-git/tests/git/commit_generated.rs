@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use comity_git::commit::{NotCommitted, Outcome};
+use comity_git::commit::{CommitOutcome, NotCommitted};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -204,11 +204,11 @@ fn property(case: Case) -> Result<(), TestCaseError> {
     let (head_after, index_after) = (in_head(&sandbox), in_index(&sandbox));
     prop_assert_eq!(on_disk(&sandbox), disk);
     let committed: BTreeSet<String> = match outcome {
-        Ok(Outcome::Committed(committed)) => {
+        Ok(CommitOutcome::Committed(committed)) => {
             prop_assert!(is_possible);
             committed.changes.iter().map(|change| change.path.display().to_string()).collect()
         }
-        Ok(Outcome::Nothing(_)) => BTreeSet::new(),
+        Ok(CommitOutcome::Nothing(_)) => BTreeSet::new(),
         Err(NotCommitted::BeyondScope { .. }) => {
             prop_assert!(!is_possible);
             prop_assert_eq!((&head_after, &index_after), (&head, &index));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use comity_git::commit::{Hooks, NotCommitted, Outcome, Request};
+use comity_git::commit::{CommitOutcome, CommitRequest, Hooks, NotCommitted};
 
 use crate::committing::{ask, ask_for, below, paths_of, request, shown, staged};
 use crate::sandbox::Sandbox;
@@ -19,16 +19,16 @@ fn with_hook(name: &str, script: &str) -> Sandbox {
     sandbox
 }
 
-fn ask_with_hooks(sandbox: &Sandbox) -> Result<Outcome, NotCommitted> {
+fn ask_with_hooks(sandbox: &Sandbox) -> Result<CommitOutcome, NotCommitted> {
     let scope = below(&["src"]);
-    ask(sandbox, "main", &Request { hooks: Hooks::Run(None), ..request(&scope) })
+    ask(sandbox, "main", &CommitRequest { hooks: Hooks::Run(None), ..request(&scope) })
 }
 
 #[test]
 fn a_hook_sees_what_is_committed_and_nothing_else() {
     let sandbox = with_hook("pre-commit", "git diff --cached --name-only > seen; pwd >> seen");
     let scope = below(&["src"]);
-    let committed = ask_for(&sandbox, "main", &Request { hooks: Hooks::Run(None), ..request(&scope) });
+    let committed = ask_for(&sandbox, "main", &CommitRequest { hooks: Hooks::Run(None), ..request(&scope) });
     assert_eq!(shown(&committed.changes), ["M src/a.rs"]);
     let seen = fs::read_to_string(sandbox.path("main/seen")).expect("the hook ran");
     assert_eq!(seen, format!("src/a.rs\n{}\n", sandbox.main().display()));
@@ -93,7 +93,7 @@ fn a_hook_cannot_turn_a_file_into_a_submodule() {
 fn a_hook_without_anything_to_commit_does_not_run() {
     let sandbox = with_hook("pre-commit", "touch ran");
     fs::write(sandbox.path("main/src/a.rs"), "first\n").expect("as before");
-    assert!(matches!(ask_with_hooks(&sandbox), Ok(Outcome::Nothing(_))));
+    assert!(matches!(ask_with_hooks(&sandbox), Ok(CommitOutcome::Nothing(_))));
     assert!(!sandbox.path("main/ran").exists());
     assert_eq!(paths_of(&sandbox, "main", "HEAD").len(), 2);
 }

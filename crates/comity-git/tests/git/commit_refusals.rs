@@ -4,7 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use comity_git::Repository;
-use comity_git::commit::{Author, NotCommitted, Request, Unfinished, commit};
+use comity_git::Unfinished;
+use comity_git::commit::{Author, CommitRequest, NotCommitted, commit};
 
 use crate::committing::{ask, below, commit_below, nothing_below, request, shown, skipped, staged};
 use crate::sandbox::Sandbox;
@@ -105,7 +106,7 @@ fn messages_and_authors_that_cannot_be_committed() {
     let scope = below(&["a"]);
     let check = |message: &str, author: (&str, &str), problem: &str| {
         let author = Some(Author { name: author.0, email: author.1 });
-        let not = ask(&sandbox, "main", &Request { message, author, ..request(&scope) });
+        let not = ask(&sandbox, "main", &CommitRequest { message, author, ..request(&scope) });
         assert_eq!(not, Err(NotCommitted::BadRequest { problem: problem.into() }));
     };
     let bob = ("bob", "bob@example.org");
@@ -128,13 +129,13 @@ fn what_takes_too_long_is_given_up_before_anything_is_published() {
     let sandbox = Sandbox::with(&["a"]);
     sandbox.write("main/a", "second\n");
     let scope = below(&["a"]);
-    let hurried = Request { patience: Duration::ZERO, ..request(&scope) };
+    let hurried = CommitRequest { patience: Duration::ZERO, ..request(&scope) };
     let not = ask(&sandbox, "main", &hurried).expect_err("late").to_string();
     assert!(not.ends_with("it was not done in time"), "{not}");
     // One who waits for another commit is told so.
     let (inner, outer) = (sandbox.repository("main"), sandbox.repository("main"));
     let outcome = commit(&outer, &request(&scope), &mut |_| {
-        let hurried = Request { patience: Duration::from_millis(10), ..request(&scope) };
+        let hurried = CommitRequest { patience: Duration::from_millis(10), ..request(&scope) };
         let second = commit(&inner, &hurried, &mut |_| Ok(()));
         assert_eq!(second, Err(NotCommitted::Busy));
         Ok(())
@@ -151,7 +152,7 @@ fn another_process_that_commits_is_waited_for() {
     // A lock belongs to who opened the file, so this is as good as another process.
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
     let scope = below(&["a"]);
-    let hurried = Request { patience: Duration::from_millis(20), ..request(&scope) };
+    let hurried = CommitRequest { patience: Duration::from_millis(20), ..request(&scope) };
     assert_eq!(ask(&sandbox, "main", &hurried), Err(NotCommitted::Busy));
     drop(file);
     commit_below(&sandbox, &["a"]);

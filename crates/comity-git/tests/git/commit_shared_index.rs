@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use comity_git::commit::{NotCommitted, Outcome, Request, SharedIndex, commit};
+use comity_git::commit::{CommitOutcome, CommitRequest, NotCommitted, SharedIndex, commit};
 
 use crate::committing::{ask, below, commit_below, lines, paths_of, request, shown, staged};
 use crate::sandbox::Sandbox;
@@ -60,7 +60,7 @@ fn what_is_staged_while_the_commit_is_built_stays_staged() {
         sandbox.git("main", &["add", "docs/d.md"]);
         Ok(())
     });
-    assert!(matches!(outcome, Ok(Outcome::Committed(_))), "{outcome:?}");
+    assert!(matches!(outcome, Ok(CommitOutcome::Committed(_))), "{outcome:?}");
     assert_eq!(staged(&sandbox, "main"), ["docs/d.md"]);
     person_commits(&sandbox, &["docs/d.md"]);
     assert_eq!(status(&sandbox), [""; 0]);
@@ -75,7 +75,7 @@ fn what_is_changed_while_the_commit_is_built_is_not_in_it() {
         sandbox.write("main/src/a.rs", "ours, and a little later\n");
         Ok(())
     });
-    assert!(matches!(outcome, Ok(Outcome::Committed(_))), "{outcome:?}");
+    assert!(matches!(outcome, Ok(CommitOutcome::Committed(_))), "{outcome:?}");
     assert_eq!(sandbox.git("main", &["show", "HEAD:src/a.rs"]), "ours\n");
     assert_eq!(status(&sandbox), [" M src/a.rs"]);
 }
@@ -99,7 +99,7 @@ fn a_commit_in_between_is_built_upon() {
         }
         Ok(())
     });
-    let Ok(Outcome::Committed(committed)) = outcome else { panic!("{outcome:?}") };
+    let Ok(CommitOutcome::Committed(committed)) = outcome else { panic!("{outcome:?}") };
     assert_eq!(asked, [vec!["M src/a.rs", "M src/b.rs"], vec!["M src/a.rs"], vec!["M src/a.rs"]]);
     assert_eq!(shown(&committed.changes), ["M src/a.rs"]);
     assert_eq!(committed.overtaken.first, [std::path::PathBuf::from("src/b.rs")]);
@@ -128,7 +128,7 @@ fn a_branch_that_moves_without_the_working_tree() {
         }
         Ok(())
     });
-    let Ok(Outcome::Committed(committed)) = outcome else { panic!("{outcome:?}") };
+    let Ok(CommitOutcome::Committed(committed)) = outcome else { panic!("{outcome:?}") };
     assert_eq!(
         (shown(&committed.changes), committed.parent),
         (vec!["M src/a.rs".into()], Some(pushed.trim().into()))
@@ -149,7 +149,7 @@ fn somebody_who_is_always_quicker_has_to_wait_at_last() {
         beaten += usize::from(!plain.status.success());
         Ok(())
     });
-    assert!(matches!(outcome, Ok(Outcome::Committed(_))), "{outcome:?}");
+    assert!(matches!(outcome, Ok(CommitOutcome::Committed(_))), "{outcome:?}");
     assert_eq!((asked, beaten), (3, 1));
 }
 
@@ -199,7 +199,7 @@ fn a_lock_of_another_git_is_waited_for() {
             Ok(())
         })
     });
-    let Ok(Outcome::Committed(committed)) = outcome else { panic!("{outcome:?}") };
+    let Ok(CommitOutcome::Committed(committed)) = outcome else { panic!("{outcome:?}") };
     assert_eq!(committed.index, SharedIndex::Refreshed);
     assert_eq!(status(&sandbox), [""; 0]);
 }
@@ -214,7 +214,7 @@ fn a_lock_that_nobody_gives_back_is_named_and_not_removed() {
     let scope = below(&["src"]);
     // Shorter than the wait for a lock, but long enough for git to come that far, if need be in a later round.
     let patience = [1, 2, 4, 8, 300].map(Duration::from_secs);
-    let rounds = patience.map(|patience| Request { patience, ..request(&scope) });
+    let rounds = patience.map(|patience| CommitRequest { patience, ..request(&scope) });
     let mut nots = rounds.iter().map(|request| ask(&sandbox, "main", request).expect_err("locked"));
     let not = nots.find(|not| !matches!(not, NotCommitted::Fault { .. }));
     assert_eq!(not, Some(NotCommitted::IndexLocked { lock: lock.clone() }));

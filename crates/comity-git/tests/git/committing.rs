@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comity_git::commit::{
-    Author, Change, ChangeKind, Committed, Dirty, Hooks, Look, NotCommitted, Outcome, Report, Request, Scope,
-    SharedIndex, Verified, commit,
+    Author, ChangeKind, CommitOutcome, CommitReport, CommitRequest, CommitScope, Committed, Confirmation,
+    Dirty, FileChange, Hooks, Look, NotCommitted, SharedIndex, commit,
 };
 
 use crate::sandbox::Sandbox;
@@ -20,7 +20,7 @@ pub(crate) fn below(paths: &[&str]) -> Below {
     Below(paths.iter().map(PathBuf::from).collect())
 }
 
-impl Scope for Below {
+impl CommitScope for Below {
     fn look(&self) -> Look {
         Look::At(self.0.clone())
     }
@@ -31,20 +31,27 @@ impl Scope for Below {
 }
 
 /// A request with nothing special in it.
-pub(crate) fn request<'a>(scope: &'a dyn Scope) -> Request<'a> {
+pub(crate) fn request<'a>(scope: &'a dyn CommitScope) -> CommitRequest<'a> {
     let (message, author) = ("work of bob\n", Some(BOB));
-    Request { message, author, scope, expected: &[], hooks: Hooks::Skip, patience: PATIENCE }
+    CommitRequest { message, author, scope, expected: &[], hooks: Hooks::Skip, patience: PATIENCE }
 }
 
-pub(crate) fn ask(sandbox: &Sandbox, dir: &str, request: &Request<'_>) -> Result<Outcome, NotCommitted> {
+pub(crate) fn ask(
+    sandbox: &Sandbox,
+    dir: &str,
+    request: &CommitRequest<'_>,
+) -> Result<CommitOutcome, NotCommitted> {
     commit(&sandbox.repository(dir), request, &mut |_| Ok(()))
 }
 
 /// Asks for what must come about, and be in order.
-pub(crate) fn ask_for(sandbox: &Sandbox, dir: &str, request: &Request<'_>) -> Committed {
+pub(crate) fn ask_for(sandbox: &Sandbox, dir: &str, request: &CommitRequest<'_>) -> Committed {
     match ask(sandbox, dir, request) {
-        Ok(Outcome::Committed(committed)) => {
-            assert_eq!((&committed.verified, &committed.index), (&Verified::Yes, &SharedIndex::Refreshed));
+        Ok(CommitOutcome::Committed(committed)) => {
+            assert_eq!(
+                (&committed.verified, &committed.index),
+                (&Confirmation::Yes, &SharedIndex::Refreshed)
+            );
             assert_eq!(committed.report.warnings, [""; 0]);
             *committed
         }
@@ -58,16 +65,16 @@ pub(crate) fn commit_below(sandbox: &Sandbox, paths: &[&str]) -> Committed {
 }
 
 /// Asks for what must come to nothing, because nothing is changed.
-pub(crate) fn nothing_below(sandbox: &Sandbox, paths: &[&str]) -> Report {
+pub(crate) fn nothing_below(sandbox: &Sandbox, paths: &[&str]) -> CommitReport {
     match ask(sandbox, "main", &request(&below(paths))) {
-        Ok(Outcome::Nothing(report)) => report,
+        Ok(CommitOutcome::Nothing(report)) => report,
         other => panic!("not nothing: {other:?}"),
     }
 }
 
 /// The changes as a letter and a path each.
-pub(crate) fn shown(changes: &[Change]) -> Vec<String> {
-    let letter = |change: &Change| match change.kind() {
+pub(crate) fn shown(changes: &[FileChange]) -> Vec<String> {
+    let letter = |change: &FileChange| match change.kind() {
         ChangeKind::Added => 'A',
         ChangeKind::Modified => 'M',
         ChangeKind::Deleted => 'D',
@@ -78,7 +85,7 @@ pub(crate) fn shown(changes: &[Change]) -> Vec<String> {
 }
 
 /// The paths that are left, as text.
-pub(crate) fn dirty(report: &Report) -> Vec<String> {
+pub(crate) fn dirty(report: &CommitReport) -> Vec<String> {
     match &report.dirty {
         Dirty::Known(listed) => listed.first.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
         Dirty::Unknown { problem } => panic!("{problem}"),
@@ -86,7 +93,7 @@ pub(crate) fn dirty(report: &Report) -> Vec<String> {
 }
 
 /// What was left out, with the reasons.
-pub(crate) fn skipped(report: &Report) -> Vec<String> {
+pub(crate) fn skipped(report: &CommitReport) -> Vec<String> {
     let listed = report.skipped.first.iter();
     listed.map(|skipped| format!("{}: {:?}", skipped.path.to_string_lossy(), skipped.reason)).collect()
 }

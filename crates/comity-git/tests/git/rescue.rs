@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use comity_core::{CaseRule, PathPattern};
-use comity_git::{Among, Left, Rescued, free_name, has_uncommitted_work};
+use comity_git::{Among, LeftWork, RescuedWork, free_name, has_uncommitted_work};
 
 use crate::sandbox::Sandbox;
 
@@ -14,10 +14,10 @@ fn pattern(text: &str) -> PathPattern {
     PathPattern::parse(text, CaseRule::Exact).expect("a pattern")
 }
 
-fn rescue(sandbox: &Sandbox, text: &str) -> Result<Vec<Rescued>, String> {
+fn rescue(sandbox: &Sandbox, text: &str) -> Result<Vec<RescuedWork>, String> {
     let (common_dir, pattern, among) = (&sandbox.path("main/.git"), &pattern(text), &Among::all());
     let name = free_name(common_dir, "ann", &[], PATIENCE).map_err(|unknown| unknown.to_string())?;
-    let left = Left { common_dir, pattern, case: CaseRule::Exact, among };
+    let left = LeftWork { common_dir, pattern, case: CaseRule::Exact, among, may_be_in: among };
     left.put_aside("ann", &name, PATIENCE).map_err(|unknown| unknown.to_string())
 }
 

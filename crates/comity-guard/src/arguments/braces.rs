@@ -1,10 +1,10 @@
 //! Expands `{a,b}` and `{1..3}` of a word, as a shell does.
 
-use super::Letter;
+use super::WordChar;
 use crate::limits::{BRACE_CHARS_MAX, BRACE_WORDS_MAX};
 
 /// The words that a word with braces stands for. Nothing if they are too many.
-pub(super) fn expand(letters: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
+pub(super) fn expand(letters: Vec<WordChar>) -> Option<Vec<Vec<WordChar>>> {
     if !letters.iter().any(|letter| letter.is_bare('{')) {
         return Some(vec![letters]);
     }
@@ -35,19 +35,19 @@ pub(super) fn expand(letters: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
 }
 
 /// A pair of braces with what parts it.
-struct Group {
+struct BracePair {
     start: usize,
     end: usize,
     commas: Vec<usize>,
 }
 
 /// The first pair of braces from `from` on that stands for several words. One pass: what is open waits on a stack.
-fn first_group(letters: &[Letter], from: usize) -> Option<Group> {
-    let mut open: Vec<Group> = Vec::new();
-    let mut first: Option<Group> = None;
+fn first_group(letters: &[WordChar], from: usize) -> Option<BracePair> {
+    let mut open: Vec<BracePair> = Vec::new();
+    let mut first: Option<BracePair> = None;
     for (at, letter) in letters.iter().enumerate().skip(from).filter(|(_, letter)| letter.bare) {
         match letter.character {
-            '{' => open.push(Group { start: at, end: at, commas: Vec::new() }),
+            '{' => open.push(BracePair { start: at, end: at, commas: Vec::new() }),
             ',' => open.last_mut().into_iter().for_each(|group| group.commas.push(at)),
             '}' => {
                 let Some(mut group) = open.pop() else { continue };
@@ -66,8 +66,8 @@ fn first_group(letters: &[Letter], from: usize) -> Option<Group> {
     first
 }
 
-impl Group {
-    fn choices(&self, letters: &[Letter]) -> Option<Vec<Vec<Letter>>> {
+impl BracePair {
+    fn choices(&self, letters: &[WordChar]) -> Option<Vec<Vec<WordChar>>> {
         if let Some((first, last)) = self.bounds(letters) {
             return sequence(&first, &last);
         }
@@ -81,7 +81,7 @@ impl Group {
     }
 
     /// The two ends of `{first..last}`.
-    fn bounds(&self, letters: &[Letter]) -> Option<(String, String)> {
+    fn bounds(&self, letters: &[WordChar]) -> Option<(String, String)> {
         // Longer than any number that could be counted through.
         const BOUNDS_CHARS_MAX: usize = 24;
         let inner = letters.get(self.start + 1..self.end)?;
@@ -99,7 +99,7 @@ fn is_letter(text: &str) -> bool {
     text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-fn sequence(first: &str, last: &str) -> Option<Vec<Vec<Letter>>> {
+fn sequence(first: &str, last: &str) -> Option<Vec<Vec<WordChar>>> {
     // Numbers with leading zeros are padded; those are left unclear.
     let is_padded =
         |text: &str| text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0');
@@ -121,7 +121,7 @@ fn sequence(first: &str, last: &str) -> Option<Vec<Vec<Letter>>> {
             true => u8::try_from(number).map(|byte| char::from(byte).to_string()).unwrap_or_default(),
             false => number.to_string(),
         };
-        text.chars().map(|character| Letter { character, bare: false }).collect()
+        text.chars().map(|character| WordChar { character, bare: false }).collect()
     };
     Some(numbers.map(word).collect())
 }

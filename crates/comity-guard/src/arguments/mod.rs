@@ -2,29 +2,26 @@
 
 mod braces;
 
-use crate::effects::Target;
+use crate::effects::FileTarget;
 use crate::limits::{BRACE_WORDS_MAX, CLASS_CHARS_MAX};
 use crate::shell::syntax::{Part, Word};
 
 /// One argument of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Argument {
-    /// Exactly this text.
     Plain(String),
-    /// What this glob matches.
     Glob(String),
     /// Something that only running would tell.
     Unclear(Unclear),
     /// The name of a pipe to a command.
     Pipe,
     /// Paths that another program finds.
-    Found(Vec<Target>),
+    Found(Vec<FileTarget>),
 }
 
 /// An argument whose text is not known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unclear {
-    /// As it was written.
     pub(crate) text: String,
     /// What it begins with for certain.
     pub(crate) prefix: String,
@@ -34,7 +31,7 @@ pub(crate) struct Unclear {
 
 /// What is known when a word is expanded.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'k> {
+pub(crate) struct KnownVariables<'k> {
     pub(crate) home: Option<&'k str>,
     /// Variables with all values that they may have.
     pub(crate) variables: &'k [(String, Vec<String>)],
@@ -102,24 +99,24 @@ impl Argument {
 
 /// A character of a word, and whether it stands without quotes.
 #[derive(Clone, Copy)]
-struct Letter {
+struct WordChar {
     character: char,
     bare: bool,
 }
 
-impl Letter {
+impl WordChar {
     fn is_bare(self, character: char) -> bool {
         self.bare && self.character == character
     }
 }
 
 /// What a word stands for; several arguments if it has braces, or a variable with several values.
-pub(crate) fn of_word(word: &Word, known: Known<'_>) -> Vec<Argument> {
+pub(crate) fn of_word(word: &Word, known: KnownVariables<'_>) -> Vec<Argument> {
     let unclear = || Argument::unclear(&word.text, true);
     if let [Part::Process(_)] = &word.parts[..] {
         return vec![Argument::Pipe];
     }
-    let mut choices: Vec<Vec<Letter>> = vec![Vec::new()];
+    let mut choices: Vec<Vec<WordChar>> = vec![Vec::new()];
     for part in &word.parts {
         let (texts, bare): (Vec<&str>, bool) = match part {
             Part::Bare(text) => (vec![text], true),
@@ -130,8 +127,8 @@ pub(crate) fn of_word(word: &Word, known: Known<'_>) -> Vec<Argument> {
             },
             Part::Substitution(_) | Part::Process(_) => return vec![unclear()],
         };
-        let with = |before: &Vec<Letter>, text: &str| {
-            let letters = text.chars().map(|character| Letter { character, bare });
+        let with = |before: &Vec<WordChar>, text: &str| {
+            let letters = text.chars().map(|character| WordChar { character, bare });
             before.iter().copied().chain(letters).collect()
         };
         choices =
@@ -140,7 +137,7 @@ pub(crate) fn of_word(word: &Word, known: Known<'_>) -> Vec<Argument> {
             return vec![unclear()];
         }
     }
-    let of_letters = |letters: Vec<Letter>| match braces::expand(letters) {
+    let of_letters = |letters: Vec<WordChar>| match braces::expand(letters) {
         None => vec![unclear()],
         Some(words) => {
             let each = words
@@ -162,18 +159,18 @@ fn values<'v>(text: &str, variables: &'v [(String, Vec<String>)]) -> Option<Vec<
 }
 
 /// The home directory for a leading `~`; nothing where it is not known, or another one is meant.
-fn at_home(letters: Vec<Letter>, home: Option<&str>) -> Option<Vec<Letter>> {
+fn at_home(letters: Vec<WordChar>, home: Option<&str>) -> Option<Vec<WordChar>> {
     if !letters.first().is_some_and(|letter| letter.is_bare('~')) {
         return Some(letters);
     }
     let user_ends = letters.get(1).is_none_or(|letter| letter.is_bare('/'));
     let home = home.filter(|_| user_ends)?;
-    let home = home.chars().map(|character| Letter { character, bare: false });
+    let home = home.chars().map(|character| WordChar { character, bare: false });
     Some(home.chain(letters[1..].iter().copied()).collect())
 }
 
 /// A word without braces and `~`. Nothing if it has a glob that we cannot write.
-fn argument(letters: &[Letter]) -> Option<Argument> {
+fn argument(letters: &[WordChar]) -> Option<Argument> {
     let mut glob = String::new();
     let mut is_glob = false;
     let mut at = 0;
@@ -202,7 +199,7 @@ fn argument(letters: &[Letter]) -> Option<Argument> {
 }
 
 /// Where a class ends that was opened just before `from`, if it does. Nothing for a class that we cannot write.
-fn class_end(letters: &[Letter], from: usize) -> Option<Option<usize>> {
+fn class_end(letters: &[WordChar], from: usize) -> Option<Option<usize>> {
     let negated = letters.get(from).is_some_and(|letter| matches!(letter.character, '!' | '^'));
     let body = from + usize::from(negated);
     // The first character belongs to the class, even `]`.

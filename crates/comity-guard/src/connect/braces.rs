@@ -16,27 +16,27 @@ pub(super) fn with(text: &str, table: &InlineTable, member: &str) -> Option<Stri
 }
 
 /// What has to go for a member to go.
-pub(super) enum Gone {
+pub(super) enum RemovedPart {
     /// This part of the text.
     Part(Range<usize>),
     /// All of the table: we made it.
     Table,
 }
 
-pub(super) fn without(text: &str, table: &InlineTable, key: &str) -> Option<Gone> {
+pub(super) fn without(text: &str, table: &InlineTable, key: &str) -> Option<RemovedPart> {
     let members = members(table)?;
     let at = table.iter().position(|(name, _)| name == key)?;
     let own = &members[at];
     if let Some(before) = at.checked_sub(1) {
-        return Some(Gone::Part(members[before].end..own.end));
+        return Some(RemovedPart::Part(members[before].end..own.end));
     }
     if let Some(next) = members.get(1) {
-        return Some(Gone::Part(own.start..next.start));
+        return Some(RemovedPart::Part(own.start..next.start));
     }
     let open = table.span()?.start + 1;
     Some(match text[open..].starts_with(' ') {
-        true => Gone::Part(open..own.end),
-        false => Gone::Table,
+        true => RemovedPart::Part(open..own.end),
+        false => RemovedPart::Table,
     })
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::shell::{BASH_ENV, ENV, SHELL_PREFIX, is_our_bash_env, is_our_prefix, value_of};
-use super::{Kind, line, opencode, policy};
+use super::{SettingsKind, line, opencode, policy};
 use crate::dialect::Dialect;
 
 /// What shell commands start through, as far as one file of a program says.
@@ -15,22 +15,19 @@ pub enum ShellStart {
     BashEnv(String),
     /// Something of the user's own, which was left alone.
     Users {
-        /// The setting.
         setting: &'static str,
-        /// Its value.
         value: String,
     },
-    /// Nothing.
     Plain,
 }
 
 /// The line that a program runs before a tool call, if it is one of ours.
-pub fn hook_command(dialect: Dialect, kind: Kind, text: &str) -> Option<String> {
+pub fn hook_command(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<String> {
     let event = match (dialect, kind) {
-        (Dialect::ClaudeCode | Dialect::Codex, Kind::Hooks) => "PreToolUse",
-        (Dialect::GeminiCli, Kind::HooksAndMcp) => "BeforeTool",
-        (Dialect::CopilotCli | Dialect::Cursor, Kind::Hooks) => "preToolUse",
-        (Dialect::OpenCode, Kind::Plugin) => return opencode::hook_command(text),
+        (Dialect::ClaudeCode | Dialect::Codex, SettingsKind::Hooks) => "PreToolUse",
+        (Dialect::GeminiCli, SettingsKind::HooksAndMcp) => "BeforeTool",
+        (Dialect::CopilotCli | Dialect::Cursor, SettingsKind::Hooks) => "preToolUse",
+        (Dialect::OpenCode, SettingsKind::Plugin) => return opencode::hook_command(text),
         _ => return None,
     };
     let settings: Value = serde_json::from_str(text).ok()?;
@@ -44,15 +41,15 @@ pub fn hook_command(dialect: Dialect, kind: Kind, text: &str) -> Option<String> 
 }
 
 /// What shell commands start through; none if this is not the file that says it.
-pub fn shell_start(dialect: Dialect, kind: Kind, text: &str) -> Option<ShellStart> {
+pub fn shell_start(dialect: Dialect, kind: SettingsKind, text: &str) -> Option<ShellStart> {
     match (dialect, kind) {
-        (Dialect::ClaudeCode, Kind::Hooks) => Some(prefix(text)),
-        (Dialect::Codex, Kind::Mcp) => Some(policy::shell_start(text)),
-        (Dialect::GeminiCli, Kind::Variables) => {
+        (Dialect::ClaudeCode, SettingsKind::Hooks) => Some(prefix(text)),
+        (Dialect::Codex, SettingsKind::Mcp) => Some(policy::shell_start(text)),
+        (Dialect::GeminiCli, SettingsKind::Variables) => {
             let set = text.lines().find_map(value_of).map(str::to_owned);
             Some(bash_env(set))
         }
-        (Dialect::OpenCode, Kind::Plugin) => Some(bash_env(opencode::bash_env(text))),
+        (Dialect::OpenCode, SettingsKind::Plugin) => Some(bash_env(opencode::bash_env(text))),
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
 //! The calls of our hook among those of others.
 
-use super::Problem;
+use super::EditProblem;
 use super::json::Document;
 use super::line::{HOOK_PROGRAM, is_hook_line};
 use super::piece::Piece;
-use super::scan::{Container, Item, Type};
+use super::scan::{JsonContainer, JsonItem, Type};
 
 /// The member that holds the hooks, of a file and of a group within it.
 const HOOKS: &str = "hooks";
@@ -21,9 +21,8 @@ pub(super) struct Hook {
 }
 
 /// What of an entry is ours.
-enum Share {
+enum OwnHooks {
     Nothing,
-    /// All that it calls.
     All,
     /// Some of the hooks in a group: where the group has its hooks, and which.
     Some(usize, Vec<usize>),
@@ -39,14 +38,18 @@ impl Hook {
     }
 }
 
-pub(super) fn connect(document: &mut Document, wanted: &[Hook], is_versioned: bool) -> Result<(), Problem> {
+pub(super) fn connect(
+    document: &mut Document,
+    wanted: &[Hook],
+    is_versioned: bool,
+) -> Result<(), EditProblem> {
     let root = document.root();
     let has_hooks = root.position(HOOKS)?.is_some();
     let version = root.position(VERSION)?;
     if let (true, Some(position)) = (is_versioned, version)
         && document.value(&root.items[position]) != Some(VERSION_WRITTEN.into())
     {
-        return Err(Problem::new(
+        return Err(EditProblem::new(
             format!("the file is of version {}, not {VERSION_WRITTEN}", document.raw(&root.items[position])),
             "look for a newer Comity, which may know that version",
         ));
@@ -61,7 +64,7 @@ pub(super) fn connect(document: &mut Document, wanted: &[Hook], is_versioned: bo
     remove_ours(document, |event| wanted.iter().all(|hook| hook.event != event))
 }
 
-pub(super) fn disconnect(document: &mut Document, is_versioned: bool) -> Result<(), Problem> {
+pub(super) fn disconnect(document: &mut Document, is_versioned: bool) -> Result<(), EditProblem> {
     let has_our_version = is_versioned && has_our_version(document)?;
     remove_ours(document, |_| true)?;
     if document.is_gone() || !has_our_version {
@@ -75,7 +78,7 @@ pub(super) fn disconnect(document: &mut Document, is_versioned: bool) -> Result<
 }
 
 /// Whether the version stands where we write it: behind the hooks.
-fn has_our_version(document: &Document) -> Result<bool, Problem> {
+fn has_our_version(document: &Document) -> Result<bool, EditProblem> {
     let root = document.root();
     let (hooks, version) = (root.position(HOOKS)?, root.position(VERSION)?);
     Ok(version.is_some_and(|at| {
@@ -84,7 +87,7 @@ fn has_our_version(document: &Document) -> Result<bool, Problem> {
     }))
 }
 
-fn connect_one(document: &mut Document, hook: &Hook) -> Result<(), Problem> {
+fn connect_one(document: &mut Document, hook: &Hook) -> Result<(), EditProblem> {
     let root = document.root();
     let Some(hooks_at) = root.position(HOOKS)? else {
         let list = Piece::List(vec![hook.entry.clone()]);
@@ -101,10 +104,10 @@ fn connect_one(document: &mut Document, hook: &Hook) -> Result<(), Problem> {
     let mut others = Vec::new();
     for (at, item) in list.items.iter().enumerate() {
         match share(document, item)? {
-            Share::Nothing => {}
-            Share::All if kept.is_none() => kept = Some(at),
-            Share::All => others.push(vec![hooks_at, list_at, at]),
-            Share::Some(inner, which) => {
+            OwnHooks::Nothing => {}
+            OwnHooks::All if kept.is_none() => kept = Some(at),
+            OwnHooks::All => others.push(vec![hooks_at, list_at, at]),
+            OwnHooks::Some(inner, which) => {
                 others.extend(which.into_iter().map(|one| vec![hooks_at, list_at, at, inner, one]));
             }
         }
@@ -121,7 +124,7 @@ fn connect_one(document: &mut Document, hook: &Hook) -> Result<(), Problem> {
 }
 
 /// Takes away what is ours on the events that are asked for.
-fn remove_ours(document: &mut Document, is_asked: impl Fn(&str) -> bool) -> Result<(), Problem> {
+fn remove_ours(document: &mut Document, is_asked: impl Fn(&str) -> bool) -> Result<(), EditProblem> {
     while let Some(path) = first_of_ours(document, &is_asked)? {
         document.remove(&path);
         if document.is_gone() {
@@ -134,7 +137,7 @@ fn remove_ours(document: &mut Document, is_asked: impl Fn(&str) -> bool) -> Resu
 fn first_of_ours(
     document: &Document,
     is_asked: &impl Fn(&str) -> bool,
-) -> Result<Option<Vec<usize>>, Problem> {
+) -> Result<Option<Vec<usize>>, EditProblem> {
     let root = document.root();
     let Some(hooks_at) = root.position(HOOKS)? else { return Ok(None) };
     if document.type_of(&root.items[hooks_at]) != Type::Object {
@@ -148,9 +151,9 @@ fn first_of_ours(
         }
         for (at, item) in document.inside(list).items.iter().enumerate() {
             let path = match share(document, item)? {
-                Share::Nothing => continue,
-                Share::All => vec![hooks_at, list_at, at],
-                Share::Some(inner, which) => vec![hooks_at, list_at, at, inner, which[0]],
+                OwnHooks::Nothing => continue,
+                OwnHooks::All => vec![hooks_at, list_at, at],
+                OwnHooks::Some(inner, which) => vec![hooks_at, list_at, at, inner, which[0]],
             };
             hooks.position(event)?;
             return Ok(Some(path));
@@ -159,29 +162,29 @@ fn first_of_ours(
     Ok(None)
 }
 
-fn share(document: &Document, item: &Item) -> Result<Share, Problem> {
+fn share(document: &Document, item: &JsonItem) -> Result<OwnHooks, EditProblem> {
     if document.type_of(item) != Type::Object || !document.raw(item).contains(HOOK_PROGRAM) {
-        return Ok(Share::Nothing);
+        return Ok(OwnHooks::Nothing);
     }
     if calls_us(document, item) {
-        return Ok(Share::All);
+        return Ok(OwnHooks::All);
     }
     let group = document.inside(item);
-    let Some(inner) = group.position(HOOKS)? else { return Ok(Share::Nothing) };
+    let Some(inner) = group.position(HOOKS)? else { return Ok(OwnHooks::Nothing) };
     if document.type_of(&group.items[inner]) != Type::List {
-        return Ok(Share::Nothing);
+        return Ok(OwnHooks::Nothing);
     }
     let handlers = document.inside(&group.items[inner]).items;
     let ours: Vec<usize> = (0..handlers.len()).filter(|at| calls_us(document, &handlers[*at])).collect();
     Ok(match ours.len() {
-        0 => Share::Nothing,
-        all if all == handlers.len() => Share::All,
-        _ => Share::Some(inner, ours),
+        0 => OwnHooks::Nothing,
+        all if all == handlers.len() => OwnHooks::All,
+        _ => OwnHooks::Some(inner, ours),
     })
 }
 
 /// Whether an entry has a command line that runs our hook.
-fn calls_us(document: &Document, item: &Item) -> bool {
+fn calls_us(document: &Document, item: &JsonItem) -> bool {
     if document.type_of(item) != Type::Object {
         return false;
     }
@@ -191,9 +194,14 @@ fn calls_us(document: &Document, item: &Item) -> bool {
     commands.filter_map(|member| document.value(member)).any(|value| value.as_str().is_some_and(is_hook_line))
 }
 
-fn inside(document: &Document, item: &Item, name: &str, wanted: Type) -> Result<Container, Problem> {
+fn inside(
+    document: &Document,
+    item: &JsonItem,
+    name: &str,
+    wanted: Type,
+) -> Result<JsonContainer, EditProblem> {
     if document.type_of(item) == wanted {
         return Ok(document.inside(item));
     }
-    Err(Problem::wrong_type(name, if wanted == Type::Object { "an object" } else { "a list" }))
+    Err(EditProblem::wrong_type(name, if wanted == Type::Object { "an object" } else { "a list" }))
 }

@@ -7,9 +7,9 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Problem;
+use super::EditProblem;
 use super::piece::{Layout, Piece, key_part};
-use super::scan::{Container, Item, Type, is_blank, skip_blank};
+use super::scan::{JsonContainer, JsonItem, Type, is_blank, skip_blank};
 
 /// The indentation of files that have none.
 const UNIT: &str = "  ";
@@ -21,11 +21,11 @@ pub(super) struct Document {
     unit: String,
     /// Whether the text has no line breaks and shall get none.
     is_one_line: bool,
-    state: State,
+    state: MemberState,
 }
 
 #[derive(PartialEq, Eq)]
-enum State {
+enum MemberState {
     /// There is no file yet.
     New,
     /// There is something in it.
@@ -42,15 +42,15 @@ impl Document {
             newline: "\n",
             unit: UNIT.to_owned(),
             is_one_line: false,
-            state: State::New,
+            state: MemberState::New,
         }
     }
 
-    pub(super) fn parse(text: &str) -> Result<Document, Problem> {
+    pub(super) fn parse(text: &str) -> Result<Document, EditProblem> {
         serde_json::from_str::<&RawValue>(text).map_err(|error| not_json(&error))?;
-        let mut document = Document { text: text.to_owned(), state: State::Filled, ..Document::new() };
+        let mut document = Document { text: text.to_owned(), state: MemberState::Filled, ..Document::new() };
         if Type::at(text, document.root_start()) != Type::Object {
-            return Err(Problem::new(
+            return Err(EditProblem::new(
                 "the file is JSON, but no object",
                 "make it an object, or move it away",
             ));
@@ -73,37 +73,37 @@ impl Document {
 
     /// The text, unless everything in it was ours.
     pub(super) fn into_text_if_any(self) -> Option<String> {
-        (self.state != State::Gone).then_some(self.text)
+        (self.state != MemberState::Gone).then_some(self.text)
     }
 
     pub(super) fn is_gone(&self) -> bool {
-        self.state == State::Gone
+        self.state == MemberState::Gone
     }
 
-    pub(super) fn root(&self) -> Container {
-        Container::at(&self.text, self.root_start())
+    pub(super) fn root(&self) -> JsonContainer {
+        JsonContainer::at(&self.text, self.root_start())
     }
 
     /// The items of an item that is an object or a list.
-    pub(super) fn inside(&self, item: &Item) -> Container {
-        Container::at(&self.text, item.value.start)
+    pub(super) fn inside(&self, item: &JsonItem) -> JsonContainer {
+        JsonContainer::at(&self.text, item.value.start)
     }
 
-    pub(super) fn type_of(&self, item: &Item) -> Type {
+    pub(super) fn type_of(&self, item: &JsonItem) -> Type {
         Type::at(&self.text, item.value.start)
     }
 
-    pub(super) fn raw<'a>(&'a self, item: &Item) -> &'a str {
+    pub(super) fn raw<'a>(&'a self, item: &JsonItem) -> &'a str {
         &self.text[item.value.clone()]
     }
 
     /// The value of an item; none if it is JSON that has no value, such as half of a surrogate pair.
-    pub(super) fn value(&self, item: &Item) -> Option<Value> {
+    pub(super) fn value(&self, item: &JsonItem) -> Option<Value> {
         serde_json::from_str(self.raw(item)).ok()
     }
 
     /// Puts an item behind all others.
-    pub(super) fn append(&mut self, container: &Container, key: Option<&'static str>, piece: &Piece) {
+    pub(super) fn append(&mut self, container: &JsonContainer, key: Option<&'static str>, piece: &Piece) {
         let Some(last) = container.items.last() else { return self.fill(container, key, piece) };
         let (lead, indent) = (self.lead(last), self.indent_of(last));
         let separator = match indent {
@@ -115,10 +115,10 @@ impl Document {
     }
 
     /// Puts the first item into an empty container.
-    fn fill(&mut self, container: &Container, key: Option<&'static str>, piece: &Piece) {
+    fn fill(&mut self, container: &JsonContainer, key: Option<&'static str>, piece: &Piece) {
         // Without the space we would take the container for ours when it is emptied.
-        let mark = if self.state == State::New { "" } else { " " };
-        self.state = State::Filled;
+        let mark = if self.state == MemberState::New { "" } else { " " };
+        self.state = MemberState::Filled;
         if self.is_one_line {
             let text = self.render(key, piece, None);
             return self.text.insert_str(container.close, &format!("{mark}{text}"));
@@ -132,7 +132,7 @@ impl Document {
     }
 
     /// Puts another value in the place of an item's.
-    pub(super) fn replace(&mut self, item: &Item, piece: &Piece) {
+    pub(super) fn replace(&mut self, item: &JsonItem, piece: &Piece) {
         let text = self.render(None, piece, self.indent_of(item));
         self.text.replace_range(item.value.clone(), &text);
     }
@@ -140,7 +140,7 @@ impl Document {
     /// Takes away the item at the end of this path of positions, and containers that we had made for it.
     pub(super) fn remove(&mut self, path: &[usize]) {
         let Some((position, above)) = path.split_last() else {
-            self.state = State::Gone;
+            self.state = MemberState::Gone;
             return;
         };
         let mut container = self.root();
@@ -164,7 +164,7 @@ impl Document {
     }
 
     /// What stood between the brackets before the first item came in; none if we made the brackets.
-    fn emptiness_before(&self, item: &Item) -> Option<&str> {
+    fn emptiness_before(&self, item: &JsonItem) -> Option<&str> {
         let lead = self.lead(item);
         let rest = lead.rfind('\n').map_or(lead, |newline| &lead[..newline]);
         rest.strip_suffix('\r').unwrap_or(rest).strip_suffix(' ')
@@ -180,13 +180,13 @@ impl Document {
     }
 
     /// The white space before an item.
-    fn lead(&self, item: &Item) -> &str {
+    fn lead(&self, item: &JsonItem) -> &str {
         let before = &self.text[..item.start];
         &before[before.trim_end_matches(is_blank).len()..]
     }
 
     /// The indentation of an item that begins a line.
-    fn indent_of(&self, item: &Item) -> Option<&str> {
+    fn indent_of(&self, item: &JsonItem) -> Option<&str> {
         let lead = self.lead(item);
         lead.rfind('\n').map(|newline| &lead[newline + 1..])
     }
@@ -202,8 +202,8 @@ impl Document {
     }
 }
 
-fn not_json(error: &serde_json::Error) -> Problem {
-    Problem::new(
+fn not_json(error: &serde_json::Error) -> EditProblem {
+    EditProblem::new(
         format!("the file is no plain JSON: {error}"),
         "take out comments and trailing commas, which an edit could lose, or connect by hand",
     )

@@ -26,8 +26,8 @@ mod toml;
 
 pub use configured::{ShellStart, hook_command, shell_start};
 pub use gaps::gaps;
-pub use places::{Base, Kind, Place, places};
-pub use problem::Problem;
+pub use places::{SettingsFile, SettingsKind, SettingsRoot, places};
+pub use problem::EditProblem;
 pub use shell::{BASH_ENV_FILE, is_bash_env_script};
 
 use crate::dialect::Dialect;
@@ -46,7 +46,7 @@ const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The programs that are connected, by their absolute paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Connection {
+pub struct ProgramPaths {
     /// `comity-hook`.
     pub hook: String,
     /// `comity`.
@@ -69,19 +69,21 @@ pub enum Connected {
 /// The text of a program's file with our things in it. An empty text is like none.
 pub fn connect(
     dialect: Dialect,
-    kind: Kind,
+    kind: SettingsKind,
     existing: Option<&str>,
-    connection: &Connection,
-) -> Result<String, Problem> {
+    connection: &ProgramPaths,
+) -> Result<String, EditProblem> {
     check_place(dialect, kind)?;
     connection.check()?;
     let existing = existing.filter(|text| !text.trim().is_empty());
     check_length(existing.unwrap_or_default())?;
     match (dialect, kind) {
-        (_, Kind::Plugin) => opencode::connect_plugin(existing, connection),
-        (_, Kind::Variables) => Ok(shell::connect_variables(existing.unwrap_or_default(), connection)),
-        (Dialect::Codex, Kind::Mcp) => toml::connect(existing.unwrap_or_default(), connection),
-        (_, Kind::Hooks | Kind::Mcp | Kind::HooksAndMcp) => {
+        (_, SettingsKind::Plugin) => opencode::connect_plugin(existing, connection),
+        (_, SettingsKind::Variables) => {
+            Ok(shell::connect_variables(existing.unwrap_or_default(), connection))
+        }
+        (Dialect::Codex, SettingsKind::Mcp) => toml::connect(existing.unwrap_or_default(), connection),
+        (_, SettingsKind::Hooks | SettingsKind::Mcp | SettingsKind::HooksAndMcp) => {
             let mut document = existing.map_or_else(|| Ok(Document::new()), Document::parse)?;
             if kind.has_hooks() {
                 hooks::connect(&mut document, &wanted_hooks(dialect, connection), is_versioned(dialect))?;
@@ -100,17 +102,17 @@ pub fn connect(
 /// The text of a program's file without our things; none if there is nothing else in it.
 ///
 /// After [`connect`] it is the text from before, byte for byte.
-pub fn disconnect(dialect: Dialect, kind: Kind, text: &str) -> Result<Option<String>, Problem> {
+pub fn disconnect(dialect: Dialect, kind: SettingsKind, text: &str) -> Result<Option<String>, EditProblem> {
     check_place(dialect, kind)?;
     check_length(text)?;
     if text.trim().is_empty() {
         return Ok(Some(text.to_owned()));
     }
     match (dialect, kind) {
-        (_, Kind::Plugin) => Ok((!opencode::is_our_plugin(text)).then(|| text.to_owned())),
-        (_, Kind::Variables) => Ok(shell::disconnect_variables(text)),
-        (Dialect::Codex, Kind::Mcp) => toml::disconnect(text),
-        (_, Kind::Hooks | Kind::Mcp | Kind::HooksAndMcp) => {
+        (_, SettingsKind::Plugin) => Ok((!opencode::is_our_plugin(text)).then(|| text.to_owned())),
+        (_, SettingsKind::Variables) => Ok(shell::disconnect_variables(text)),
+        (Dialect::Codex, SettingsKind::Mcp) => toml::disconnect(text),
+        (_, SettingsKind::Hooks | SettingsKind::Mcp | SettingsKind::HooksAndMcp) => {
             let mut document = Document::parse(text)?;
             if kind.has_hooks() {
                 hooks::disconnect(&mut document, is_versioned(dialect))?;
@@ -127,7 +129,12 @@ pub fn disconnect(dialect: Dialect, kind: Kind, text: &str) -> Result<Option<Str
 }
 
 /// Whether a text has our things in it as [`connect`] would put them there.
-pub fn is_connected(dialect: Dialect, kind: Kind, text: &str, connection: &Connection) -> Connected {
+pub fn is_connected(
+    dialect: Dialect,
+    kind: SettingsKind,
+    text: &str,
+    connection: &ProgramPaths,
+) -> Connected {
     if connect(dialect, kind, Some(text), connection).is_ok_and(|connected| connected == text) {
         return Connected::Yes;
     }
@@ -138,40 +145,40 @@ pub fn is_connected(dialect: Dialect, kind: Kind, text: &str, connection: &Conne
     }
 }
 
-impl Kind {
+impl SettingsKind {
     fn has_hooks(self) -> bool {
-        matches!(self, Kind::Hooks | Kind::HooksAndMcp)
+        matches!(self, SettingsKind::Hooks | SettingsKind::HooksAndMcp)
     }
 
     fn has_servers(self) -> bool {
-        matches!(self, Kind::Mcp | Kind::HooksAndMcp)
+        matches!(self, SettingsKind::Mcp | SettingsKind::HooksAndMcp)
     }
 }
 
-impl Connection {
-    fn check(&self) -> Result<(), Problem> {
+impl ProgramPaths {
+    fn check(&self) -> Result<(), EditProblem> {
         for path in [&self.hook, &self.comity, &self.bash_env] {
             if !path.starts_with('/') {
-                return Err(Problem::new(
+                return Err(EditProblem::new(
                     format!("{path:?} is no absolute path"),
                     "give the whole path of the program: agents run it from other folders",
                 ));
             }
             if path.chars().any(char::is_control) {
-                return Err(Problem::new(
+                return Err(EditProblem::new(
                     format!("the path {path:?} has control characters in it"),
                     "install the program in a folder with a plain name",
                 ));
             }
         }
         if !line::is_our_program(&self.hook) {
-            return Err(Problem::new(
+            return Err(EditProblem::new(
                 format!("{:?} is not called {}", self.hook, line::HOOK_PROGRAM),
                 "give the hook program its own name: by that it is found again when it is removed",
             ));
         }
         if !shell::is_our_bash_env(&self.bash_env) {
-            return Err(Problem::new(
+            return Err(EditProblem::new(
                 format!("{:?} is not called {}", self.bash_env, shell::BASH_ENV_FILE),
                 "give the file its own name: by that it is found again when it is removed",
             ));
@@ -180,27 +187,27 @@ impl Connection {
     }
 }
 
-fn check_place(dialect: Dialect, kind: Kind) -> Result<(), Problem> {
+fn check_place(dialect: Dialect, kind: SettingsKind) -> Result<(), EditProblem> {
     if places(dialect).iter().any(|place| place.kind == kind) {
         return Ok(());
     }
-    Err(Problem::new(
+    Err(EditProblem::new(
         format!("{dialect} has no file of the kind {kind:?}"),
         "ask for one of the places that it has",
     ))
 }
 
-fn check_length(text: &str) -> Result<(), Problem> {
+fn check_length(text: &str) -> Result<(), EditProblem> {
     if text.len() <= TEXT_BYTES_MAX {
         return Ok(());
     }
-    Err(Problem::new(
+    Err(EditProblem::new(
         format!("the file has {} bytes; the limit is {TEXT_BYTES_MAX}", text.len()),
         "look at what fills it; settings are short",
     ))
 }
 
-fn wanted_hooks(dialect: Dialect, connection: &Connection) -> Vec<Hook> {
+fn wanted_hooks(dialect: Dialect, connection: &ProgramPaths) -> Vec<Hook> {
     let line = line::hook_line(&connection.hook, dialect);
     match dialect {
         Dialect::ClaudeCode => claude::hooks(&line),
@@ -213,8 +220,8 @@ fn wanted_hooks(dialect: Dialect, connection: &Connection) -> Vec<Hook> {
 }
 
 /// Whether a file also says what shell commands begin with.
-fn has_prefix(dialect: Dialect, kind: Kind) -> bool {
-    dialect == Dialect::ClaudeCode && kind == Kind::Hooks
+fn has_prefix(dialect: Dialect, kind: SettingsKind) -> bool {
+    dialect == Dialect::ClaudeCode && kind == SettingsKind::Hooks
 }
 
 /// Whether the file with the hooks says of which version it is.
@@ -234,7 +241,7 @@ fn servers_member(dialect: Dialect) -> &'static str {
     }
 }
 
-fn server(dialect: Dialect, connection: &Connection) -> Piece {
+fn server(dialect: Dialect, connection: &ProgramPaths) -> Piece {
     let comity = connection.comity.as_str();
     match dialect {
         Dialect::ClaudeCode => claude::server(comity),

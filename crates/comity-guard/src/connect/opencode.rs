@@ -2,7 +2,7 @@
 
 use super::line::shell_word;
 use super::piece::{Piece, quoted};
-use super::{Connection, HOOK_SECONDS_MAX, Problem, SERVER_ARGUMENTS};
+use super::{EditProblem, HOOK_SECONDS_MAX, ProgramPaths, SERVER_ARGUMENTS};
 use crate::dialect::Dialect;
 
 /// By its first line a plugin is known to be ours.
@@ -20,9 +20,12 @@ pub(super) fn server(comity: &str) -> Piece {
     ])
 }
 
-pub(super) fn connect_plugin(existing: Option<&str>, connection: &Connection) -> Result<String, Problem> {
+pub(super) fn connect_plugin(
+    existing: Option<&str>,
+    connection: &ProgramPaths,
+) -> Result<String, EditProblem> {
     if existing.is_some_and(|text| !is_our_plugin(text)) {
-        return Err(Problem::new(
+        return Err(EditProblem::new(
             "a plugin of somebody else has the name of ours",
             "give that plugin another name",
         ));

@@ -6,23 +6,20 @@ use crate::dialect::Dialect;
 
 /// A file with settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct SettingsFile {
     /// The folder that its path begins at.
-    pub base: Base,
-    /// Its path from there.
+    pub base: SettingsRoot,
     pub path: &'static str,
     /// What it holds of ours.
-    pub kind: Kind,
+    pub kind: SettingsKind,
 }
 
 /// A folder that settings are found from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Base {
-    /// The user's home.
+pub enum SettingsRoot {
     Home,
     /// The folder that a variable of the environment names.
     ConfigDir {
-        /// The variable.
         variable: &'static str,
         /// The folder below the home, if the variable is not set; empty for the home itself.
         otherwise: &'static str,
@@ -31,12 +28,10 @@ pub enum Base {
 
 /// What a file holds of ours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SettingsKind {
     /// The calls of our hook.
     Hooks,
-    /// Our MCP server.
     Mcp,
-    /// Both.
     HooksAndMcp,
     /// Nothing else: it is a program of ours that runs within the agent's.
     Plugin,
@@ -44,19 +39,19 @@ pub enum Kind {
     Variables,
 }
 
-impl Kind {
+impl SettingsKind {
     /// Whether by this file a program asks before a tool call.
     pub fn calls_hooks(self) -> bool {
-        matches!(self, Kind::Hooks | Kind::HooksAndMcp | Kind::Plugin)
+        matches!(self, SettingsKind::Hooks | SettingsKind::HooksAndMcp | SettingsKind::Plugin)
     }
 }
 
-impl Place {
+impl SettingsFile {
     /// The file, for a user with this home and this environment. A variable that is empty is like none.
     pub fn file(&self, home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
         let folder = match self.base {
-            Base::Home => home.to_owned(),
-            Base::ConfigDir { variable: name, otherwise } => {
+            SettingsRoot::Home => home.to_owned(),
+            SettingsRoot::ConfigDir { variable: name, otherwise } => {
                 let named = variable(name).filter(|folder| !folder.as_os_str().is_empty());
                 named.unwrap_or_else(|| home.join(otherwise))
             }
@@ -66,7 +61,7 @@ impl Place {
 }
 
 /// The files that a program is connected by.
-pub fn places(dialect: Dialect) -> &'static [Place] {
+pub fn places(dialect: Dialect) -> &'static [SettingsFile] {
     match dialect {
         Dialect::ClaudeCode => &CLAUDE_PLACES,
         Dialect::Codex => &CODEX_PLACES,
@@ -77,31 +72,39 @@ pub fn places(dialect: Dialect) -> &'static [Place] {
     }
 }
 
-const CLAUDE_PLACES: [Place; 2] = [
-    place(CLAUDE, "settings.json", Kind::Hooks),
+const CLAUDE_PLACES: [SettingsFile; 2] = [
+    place(CLAUDE, "settings.json", SettingsKind::Hooks),
     // Without the variable, this one lies beside the folder of the other.
-    place(Base::ConfigDir { variable: "CLAUDE_CONFIG_DIR", otherwise: "" }, ".claude.json", Kind::Mcp),
+    place(
+        SettingsRoot::ConfigDir { variable: "CLAUDE_CONFIG_DIR", otherwise: "" },
+        ".claude.json",
+        SettingsKind::Mcp,
+    ),
 ];
-const CODEX_PLACES: [Place; 2] =
-    [place(CODEX, "hooks.json", Kind::Hooks), place(CODEX, "config.toml", Kind::Mcp)];
-const GEMINI_PLACES: [Place; 2] = [
-    place(Base::Home, ".gemini/settings.json", Kind::HooksAndMcp),
-    place(Base::Home, ".gemini/.env", Kind::Variables),
+const CODEX_PLACES: [SettingsFile; 2] =
+    [place(CODEX, "hooks.json", SettingsKind::Hooks), place(CODEX, "config.toml", SettingsKind::Mcp)];
+const GEMINI_PLACES: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".gemini/settings.json", SettingsKind::HooksAndMcp),
+    place(SettingsRoot::Home, ".gemini/.env", SettingsKind::Variables),
 ];
-const COPILOT_PLACES: [Place; 2] =
-    [place(COPILOT, "hooks/comity.json", Kind::Hooks), place(COPILOT, "mcp-config.json", Kind::Mcp)];
-const CURSOR_PLACES: [Place; 2] =
-    [place(Base::Home, ".cursor/hooks.json", Kind::Hooks), place(Base::Home, ".cursor/mcp.json", Kind::Mcp)];
-const OPENCODE_PLACES: [Place; 2] = [
-    place(CONFIG, "opencode/opencode.json", Kind::Mcp),
-    place(CONFIG, "opencode/plugins/comity.js", Kind::Plugin),
+const COPILOT_PLACES: [SettingsFile; 2] = [
+    place(COPILOT, "hooks/comity.json", SettingsKind::Hooks),
+    place(COPILOT, "mcp-config.json", SettingsKind::Mcp),
+];
+const CURSOR_PLACES: [SettingsFile; 2] = [
+    place(SettingsRoot::Home, ".cursor/hooks.json", SettingsKind::Hooks),
+    place(SettingsRoot::Home, ".cursor/mcp.json", SettingsKind::Mcp),
+];
+const OPENCODE_PLACES: [SettingsFile; 2] = [
+    place(CONFIG, "opencode/opencode.json", SettingsKind::Mcp),
+    place(CONFIG, "opencode/plugins/comity.js", SettingsKind::Plugin),
 ];
 
-const CLAUDE: Base = Base::ConfigDir { variable: "CLAUDE_CONFIG_DIR", otherwise: ".claude" };
-const CODEX: Base = Base::ConfigDir { variable: "CODEX_HOME", otherwise: ".codex" };
-const COPILOT: Base = Base::ConfigDir { variable: "COPILOT_HOME", otherwise: ".copilot" };
-const CONFIG: Base = Base::ConfigDir { variable: "XDG_CONFIG_HOME", otherwise: ".config" };
+const CLAUDE: SettingsRoot = SettingsRoot::ConfigDir { variable: "CLAUDE_CONFIG_DIR", otherwise: ".claude" };
+const CODEX: SettingsRoot = SettingsRoot::ConfigDir { variable: "CODEX_HOME", otherwise: ".codex" };
+const COPILOT: SettingsRoot = SettingsRoot::ConfigDir { variable: "COPILOT_HOME", otherwise: ".copilot" };
+const CONFIG: SettingsRoot = SettingsRoot::ConfigDir { variable: "XDG_CONFIG_HOME", otherwise: ".config" };
 
-const fn place(base: Base, path: &'static str, kind: Kind) -> Place {
-    Place { base, path, kind }
+const fn place(base: SettingsRoot, path: &'static str, kind: SettingsKind) -> SettingsFile {
+    SettingsFile { base, path, kind }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Value};
 
-use super::Connection;
-use super::braces::{self, Gone};
+use super::ProgramPaths;
+use super::braces::{self, RemovedPart};
 use super::configured::{ShellStart, bash_env};
 use super::shell::{BASH_ENV, is_our_bash_env};
 use super::toml::{line_end, newline, without_newline};
@@ -19,22 +19,22 @@ const INCLUDE_ONLY: &str = "include_only";
 ///
 /// A variable of the user's own stays, and so does a form that cannot be added to: Codex works then, unconfined, and
 /// [`shell_start`] tells.
-pub(super) fn connect(text: &str, connection: &Connection) -> String {
+pub(super) fn connect(text: &str, connection: &ProgramPaths) -> String {
     let wanted = Value::from(connection.bash_env.as_str());
     let edited = match found(text) {
-        Found::Ours(span, _) => Some(replaced(text, span, wanted.to_string().trim())),
-        Found::Users => None,
-        Found::Table(end) => {
+        PolicySetting::Ours(span, _) => Some(replaced(text, span, wanted.to_string().trim())),
+        PolicySetting::Users => None,
+        PolicySetting::Table(end) => {
             let (before, newline) = (&text[..end], newline(text));
             let gap = if before.ends_with('\n') { "" } else { newline };
             let rest = if gap.is_empty() { newline } else { "" };
             Some(format!("{before}{gap}{BASH_ENV} = {wanted}{rest}{}", &text[end..]))
         }
-        Found::Braces(set) => braces::with(text, &set, &format!("{BASH_ENV} = {wanted}")),
-        Found::OuterBraces(policy) => {
+        PolicySetting::Braces(set) => braces::with(text, &set, &format!("{BASH_ENV} = {wanted}")),
+        PolicySetting::OuterBraces(policy) => {
             braces::with(text, &policy, &format!("{SET} = {{{BASH_ENV} = {wanted}}}"))
         }
-        Found::Nothing => Some(appended(text, &wanted)),
+        PolicySetting::Nothing => Some(appended(text, &wanted)),
     };
     edited.filter(|edited| Document::parse(edited.as_str()).is_ok()).unwrap_or_else(|| text.to_owned())
 }
@@ -42,20 +42,22 @@ pub(super) fn connect(text: &str, connection: &Connection) -> String {
 /// The text without our variable, and without the table if there is nothing else in it.
 pub(super) fn disconnect(text: &str) -> String {
     match found(text) {
-        Found::Ours(span, Form::Line) => without_line(text, span),
-        Found::Ours(_, Form::Braces { set, policy }) => {
+        PolicySetting::Ours(span, PolicyForm::Line) => without_line(text, span),
+        PolicySetting::Ours(_, PolicyForm::Braces { set, policy }) => {
             let gone = match braces::without(text, &set, BASH_ENV) {
-                Some(Gone::Table) => policy.and_then(|policy| braces::without(text, &policy, SET)),
+                Some(RemovedPart::Table) => policy.and_then(|policy| braces::without(text, &policy, SET)),
                 gone => gone,
             };
             match gone {
-                Some(Gone::Part(part)) => replaced(text, part, ""),
-                Some(Gone::Table) | None => text.to_owned(),
+                Some(RemovedPart::Part(part)) => replaced(text, part, ""),
+                Some(RemovedPart::Table) | None => text.to_owned(),
             }
         }
-        Found::Users | Found::Table(_) | Found::Braces(_) | Found::OuterBraces(_) | Found::Nothing => {
-            text.to_owned()
-        }
+        PolicySetting::Users
+        | PolicySetting::Table(_)
+        | PolicySetting::Braces(_)
+        | PolicySetting::OuterBraces(_)
+        | PolicySetting::Nothing => text.to_owned(),
     }
 }
 
@@ -107,57 +109,58 @@ fn without_line(text: &str, span: Range<usize>) -> String {
     format!("{before}{}", &text[end..])
 }
 
-enum Found {
+enum PolicySetting {
     /// Our variable, by where its value is.
-    Ours(Range<usize>, Form),
+    Ours(Range<usize>, PolicyForm),
     /// The user's own, or a form that cannot be added to.
     Users,
     /// The table, by where a line can be added.
     Table(usize),
-    /// The table, in braces.
     Braces(Box<InlineTable>),
     /// What the table belongs into, in braces.
     OuterBraces(Box<InlineTable>),
     Nothing,
 }
 
-enum Form {
+enum PolicyForm {
     /// A line of its own.
     Line,
     /// In braces, which may be in braces themselves.
     Braces { set: Box<InlineTable>, policy: Option<Box<InlineTable>> },
 }
 
-fn found(text: &str) -> Found {
-    let Ok(document) = Document::parse(text) else { return Found::Users };
-    let Some(policy) = document.get(POLICY) else { return Found::Nothing };
+fn found(text: &str) -> PolicySetting {
+    let Ok(document) = Document::parse(text) else { return PolicySetting::Users };
+    let Some(policy) = document.get(POLICY) else { return PolicySetting::Nothing };
     let outer = policy.as_inline_table().cloned().map(Box::new);
-    let Some(policy) = policy.as_table_like() else { return Found::Users };
+    let Some(policy) = policy.as_table_like() else { return PolicySetting::Users };
     let set = match (policy.get(SET), outer.clone()) {
         (Some(set), _) => set,
-        (None, Some(outer)) => return Found::OuterBraces(outer),
-        (None, None) if policy.is_dotted() => return Found::Users,
-        (None, None) => return Found::Nothing,
+        (None, Some(outer)) => return PolicySetting::OuterBraces(outer),
+        (None, None) if policy.is_dotted() => return PolicySetting::Users,
+        (None, None) => return PolicySetting::Nothing,
     };
-    let ours = |item: &Item, form: Form| {
+    let ours = |item: &Item, form: PolicyForm| {
         let span = item.as_value().and_then(Value::span);
         match (item.as_str().is_some_and(is_our_bash_env), span) {
-            (true, Some(span)) => Found::Ours(span, form),
-            (true, None) | (false, _) => Found::Users,
+            (true, Some(span)) => PolicySetting::Ours(span, form),
+            (true, None) | (false, _) => PolicySetting::Users,
         }
     };
     match set {
         Item::Table(set) if !set.is_dotted() && !set.is_implicit() => match set.get(BASH_ENV) {
-            None => set.span().map_or(Found::Users, |span| Found::Table(line_end(text, span.end))),
-            Some(item) => ours(item, Form::Line),
+            None => {
+                set.span().map_or(PolicySetting::Users, |span| PolicySetting::Table(line_end(text, span.end)))
+            }
+            Some(item) => ours(item, PolicyForm::Line),
         },
         Item::Value(Value::InlineTable(set)) if !set.is_dotted() => {
             match policy.get(SET).and_then(Item::as_table_like).and_then(|set| set.get(BASH_ENV)) {
-                None => Found::Braces(Box::new(set.clone())),
-                Some(item) => ours(item, Form::Braces { set: Box::new(set.clone()), policy: outer }),
+                None => PolicySetting::Braces(Box::new(set.clone())),
+                Some(item) => ours(item, PolicyForm::Braces { set: Box::new(set.clone()), policy: outer }),
             }
         }
-        Item::None | Item::Value(_) | Item::Table(_) | Item::ArrayOfTables(_) => Found::Users,
+        Item::None | Item::Value(_) | Item::Table(_) | Item::ArrayOfTables(_) => PolicySetting::Users,
     }
 }
 

@@ -4,31 +4,29 @@ use std::fmt;
 
 /// What stands in the way of an edit, and what to do about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
-    /// What is wrong.
+pub struct EditProblem {
     pub message: String,
-    /// What helps.
     pub hint: String,
 }
 
-impl Problem {
-    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Problem {
-        Problem { message: message.into(), hint: hint.into() }
+impl EditProblem {
+    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> EditProblem {
+        EditProblem { message: message.into(), hint: hint.into() }
     }
 
     /// A value is not of the type that it has to have.
-    pub(super) fn wrong_type(name: &str, wanted: &str) -> Problem {
-        Problem::new(
+    pub(super) fn wrong_type(name: &str, wanted: &str) -> EditProblem {
+        EditProblem::new(
             format!("\"{name}\" is not {wanted}"),
             format!("make it {wanted}, or take it out; the program itself would not understand it"),
         )
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for EditProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.message, self.hint)
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for EditProblem {}

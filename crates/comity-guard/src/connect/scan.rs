@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::Problem;
+use super::EditProblem;
 
 /// An object or a list, by where its brackets are.
-pub(super) struct Container {
+pub(super) struct JsonContainer {
     pub(super) open: usize,
     pub(super) close: usize,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<JsonItem>,
 }
 
 /// A member or an element.
-pub(super) struct Item {
+pub(super) struct JsonItem {
     /// The key of a member.
     pub(super) key: Option<String>,
     /// Where it begins, at its key if it has one.
@@ -28,9 +28,9 @@ pub(super) enum Type {
     Scalar,
 }
 
-impl Container {
+impl JsonContainer {
     /// The container that opens here.
-    pub(super) fn at(text: &str, open: usize) -> Container {
+    pub(super) fn at(text: &str, open: usize) -> JsonContainer {
         let has_keys = text.as_bytes()[open] == b'{';
         let mut items = Vec::new();
         let mut at = skip_blank(text, open + 1);
@@ -43,21 +43,21 @@ impl Container {
                 at = skip_blank(text, skip_blank(text, end) + 1);
             }
             let end = value_end(text, at);
-            items.push(Item { key, start, value: at..end });
+            items.push(JsonItem { key, start, value: at..end });
             at = skip_blank(text, end);
             if text.as_bytes()[at] == b',' {
                 at = skip_blank(text, at + 1);
             }
         }
-        Container { open, close: at, items }
+        JsonContainer { open, close: at, items }
     }
 
     /// The position of a member; a key that is there twice is refused.
-    pub(super) fn position(&self, key: &str) -> Result<Option<usize>, Problem> {
+    pub(super) fn position(&self, key: &str) -> Result<Option<usize>, EditProblem> {
         let mut positions = (0..self.items.len()).filter(|at| self.items[*at].key.as_deref() == Some(key));
         let position = positions.next();
         if positions.next().is_some() {
-            return Err(Problem::new(
+            return Err(EditProblem::new(
                 format!("\"{key}\" is there twice"),
                 "merge the two: programs read only one of them",
             ));

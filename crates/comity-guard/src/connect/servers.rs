@@ -3,21 +3,25 @@
 use super::json::Document;
 use super::piece::Piece;
 use super::scan::Type;
-use super::{Problem, SERVER, SERVER_ARGUMENTS};
+use super::{EditProblem, SERVER, SERVER_ARGUMENTS};
 
 /// A server for programs that need no more than a command.
 pub(super) fn plain(comity: &str) -> Piece {
     Piece::Members(vec![("command", Piece::text(comity)), ("args", Piece::texts(&SERVER_ARGUMENTS))])
 }
 
-pub(super) fn connect(document: &mut Document, member: &'static str, server: &Piece) -> Result<(), Problem> {
+pub(super) fn connect(
+    document: &mut Document,
+    member: &'static str,
+    server: &Piece,
+) -> Result<(), EditProblem> {
     let root = document.root();
     let Some(servers_at) = root.position(member)? else {
         document.append(&root, Some(member), &Piece::Members(vec![(SERVER, server.clone())]));
         return Ok(());
     };
     if document.type_of(&root.items[servers_at]) != Type::Object {
-        return Err(Problem::wrong_type(member, "an object"));
+        return Err(EditProblem::wrong_type(member, "an object"));
     }
     let servers = document.inside(&root.items[servers_at]);
     match servers.position(SERVER)?.map(|at| &servers.items[at]) {
@@ -28,7 +32,7 @@ pub(super) fn connect(document: &mut Document, member: &'static str, server: &Pi
     Ok(())
 }
 
-pub(super) fn disconnect(document: &mut Document, member: &str) -> Result<(), Problem> {
+pub(super) fn disconnect(document: &mut Document, member: &str) -> Result<(), EditProblem> {
     if document.is_gone() {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use super::json::Document;
 use super::line::{hook_line, shell_word};
 use super::piece::Piece;
 use super::scan::Type;
-use super::{Connection, Problem};
+use super::{EditProblem, ProgramPaths};
 use crate::dialect::Dialect;
 
 /// The program that a shell is started through, by whose name our settings are known.
@@ -21,7 +21,7 @@ pub(super) const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
 /// What is in the file that `BASH_ENV` names, but for the paths of the programs.
 const SCRIPT: &str = include_str!("comity-confine.sh");
 
-impl Connection {
+impl ProgramPaths {
     /// `comity-confine`, beside the hook.
     pub fn confine(&self) -> String {
         beside(&self.hook, CONFINE_PROGRAM)
@@ -52,7 +52,7 @@ pub(super) fn is_our_bash_env(value: &str) -> bool {
 }
 
 /// Sets the prefix of Claude Code's shell commands, unless the user has one.
-pub(super) fn connect_claude(document: &mut Document, connection: &Connection) -> Result<(), Problem> {
+pub(super) fn connect_claude(document: &mut Document, connection: &ProgramPaths) -> Result<(), EditProblem> {
     let prefix = Piece::text(&connection.confine());
     let root = document.root();
     let Some(env_at) = root.position(ENV)? else {
@@ -60,7 +60,7 @@ pub(super) fn connect_claude(document: &mut Document, connection: &Connection) -
         return Ok(());
     };
     if document.type_of(&root.items[env_at]) != Type::Object {
-        return Err(Problem::wrong_type(ENV, "an object"));
+        return Err(EditProblem::wrong_type(ENV, "an object"));
     }
     let env = document.inside(&root.items[env_at]);
     match env.position(SHELL_PREFIX)?.map(|at| &env.items[at]) {
@@ -72,7 +72,7 @@ pub(super) fn connect_claude(document: &mut Document, connection: &Connection) -
     Ok(())
 }
 
-pub(super) fn disconnect_claude(document: &mut Document) -> Result<(), Problem> {
+pub(super) fn disconnect_claude(document: &mut Document) -> Result<(), EditProblem> {
     if document.is_gone() {
         return Ok(());
     }
@@ -94,7 +94,7 @@ pub(super) fn is_our_prefix(raw: &str) -> bool {
 }
 
 /// A file of variables, such as Gemini CLI's `.env`, with ours in it. One of the user's own stays.
-pub(super) fn connect_variables(text: &str, connection: &Connection) -> String {
+pub(super) fn connect_variables(text: &str, connection: &ProgramPaths) -> String {
     let wanted = format!("{BASH_ENV}={}", variable_word(&connection.bash_env));
     if let Some(line) = text.lines().find(|line| value_of(line).is_some()) {
         return match value_of(line).is_some_and(is_our_bash_env) {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use toml_edit::{Array, Document, Item, Table, TomlError, Value};
 
-use super::{Connection, Problem, SERVER, SERVER_ARGUMENTS, policy};
+use super::{EditProblem, ProgramPaths, SERVER, SERVER_ARGUMENTS, policy};
 
 const SERVERS: &str = "mcp_servers";
 
-pub(super) fn connect(text: &str, connection: &Connection) -> Result<String, Problem> {
+pub(super) fn connect(text: &str, connection: &ProgramPaths) -> Result<String, EditProblem> {
     let document = parse(text)?;
     let text = match comity(&document)? {
         None => appended(text, &connection.comity),
@@ -23,7 +23,7 @@ pub(super) fn connect(text: &str, connection: &Connection) -> Result<String, Pro
     Ok(policy::connect(&text, connection))
 }
 
-pub(super) fn disconnect(text: &str) -> Result<Option<String>, Problem> {
+pub(super) fn disconnect(text: &str) -> Result<Option<String>, EditProblem> {
     let mut text = policy::disconnect(text);
     while let Some(block) = first_block(&text)? {
         text.replace_range(block, "");
@@ -31,24 +31,24 @@ pub(super) fn disconnect(text: &str) -> Result<Option<String>, Problem> {
     Ok((!text.is_empty()).then_some(text))
 }
 
-fn parse(text: &str) -> Result<Document<&str>, Problem> {
+fn parse(text: &str) -> Result<Document<&str>, EditProblem> {
     Document::parse(text).map_err(|error: TomlError| {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Problem::new(format!("the file is no TOML (line {line})"), "mend it; Codex cannot read it either")
+        EditProblem::new(format!("the file is no TOML (line {line})"), "mend it; Codex cannot read it either")
     })
 }
 
 /// Our server, if it has a header of its own.
-fn comity<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, Problem> {
+fn comity<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, EditProblem> {
     Ok(comity_or_below(document)?.filter(|table| !table.is_implicit()))
 }
 
 /// Our server, also if only tables below it have headers.
-fn comity_or_below<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, Problem> {
+fn comity_or_below<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>, EditProblem> {
     let Some(servers) = document.get(SERVERS) else { return Ok(None) };
     let Some(servers) = servers.as_table_like() else {
-        return Err(Problem::wrong_type(SERVERS, "a table"));
+        return Err(EditProblem::wrong_type(SERVERS, "a table"));
     };
     let Some(server) = servers.get(SERVER) else { return Ok(None) };
     match server {
@@ -57,8 +57,8 @@ fn comity_or_below<'a>(document: &'a Document<&str>) -> Result<Option<&'a Table>
     }
 }
 
-fn other_form() -> Problem {
-    Problem::new(
+fn other_form() -> EditProblem {
+    EditProblem::new(
         format!("\"{SERVERS}\" is written in a form that cannot be edited"),
         format!("give every server a header of its own, such as [{SERVERS}.{SERVER}]"),
     )
@@ -84,7 +84,7 @@ fn appended(text: &str, comity: &str) -> String {
 }
 
 /// The text with a value of our server as it should be.
-fn with_value(text: &str, key: &str, wanted: &Value) -> Result<String, Problem> {
+fn with_value(text: &str, key: &str, wanted: &Value) -> Result<String, EditProblem> {
     let document = parse(text)?;
     let Some(table) = comity(&document)? else { return Err(other_form()) };
     let span = match table.get(key) {
@@ -114,7 +114,7 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// The lines of the first table that is our server or below it, with the empty line before them.
-fn first_block(text: &str) -> Result<Option<Range<usize>>, Problem> {
+fn first_block(text: &str) -> Result<Option<Range<usize>>, EditProblem> {
     let document = parse(text)?;
     let Some(server) = comity_or_below(&document)? else { return Ok(None) };
     let table = first_with_header(server)?;
@@ -133,7 +133,7 @@ fn first_block(text: &str) -> Result<Option<Range<usize>>, Problem> {
     Ok(Some(before.len()..end))
 }
 
-fn first_with_header(table: &Table) -> Result<&Table, Problem> {
+fn first_with_header(table: &Table) -> Result<&Table, EditProblem> {
     if !table.is_implicit() {
         return Ok(table);
     }

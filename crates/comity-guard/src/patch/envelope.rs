@@ -1,7 +1,7 @@
 //! The patches of `apply_patch`: `*** Begin Patch`, one section per file, `*** End Patch`.
 
 use super::Malformed;
-use crate::effects::{How, Target, Write};
+use crate::effects::{FileTarget, Write, WriteKind};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -111,15 +111,23 @@ impl Section {
         match std::mem::replace(self, Section::None) {
             Section::None => {}
             Section::Add { path, content, .. } => {
-                writes.push(Write { target: Target::Path(path), how: How::Create, content: Some(content) });
+                writes.push(Write {
+                    target: FileTarget::Path(path),
+                    how: WriteKind::Create,
+                    content: Some(content),
+                });
             }
-            Section::Delete { path, .. } => writes.push(Write::new(Target::Path(path), How::Delete)),
+            Section::Delete { path, .. } => {
+                writes.push(Write::new(FileTarget::Path(path), WriteKind::Delete))
+            }
             Section::Update { path, to: Some(to), .. } => {
-                writes.push(Write::new(Target::Path(path), How::Move));
-                writes.push(Write::new(Target::Path(to), How::Move));
+                writes.push(Write::new(FileTarget::Path(path), WriteKind::Move));
+                writes.push(Write::new(FileTarget::Path(to), WriteKind::Move));
             }
             Section::Update { lines: 0, .. } => return Err("the change of the file before is empty"),
-            Section::Update { path, to: None, .. } => writes.push(Write::new(Target::Path(path), How::Edit)),
+            Section::Update { path, to: None, .. } => {
+                writes.push(Write::new(FileTarget::Path(path), WriteKind::Edit))
+            }
         }
         Ok(())
     }

@@ -17,7 +17,6 @@ use crate::effects::Unknown;
 pub struct Malformed {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there.
     pub why: &'static str,
 }
 

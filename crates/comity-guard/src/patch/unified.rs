@@ -1,12 +1,11 @@
 //! Unified diffs, as `git apply` and `patch` read them.
 
 use super::Malformed;
-use crate::effects::{How, Target, Write};
+use crate::effects::{FileTarget, Write, WriteKind};
 
 /// How much of the front of a path goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Strip {
-    /// So many directories.
     Components(usize),
     /// All of them, which is what `patch` does when it is not told.
     ToName,
@@ -14,7 +13,7 @@ pub enum Strip {
 
 /// The files that a unified diff changes.
 pub fn unified(patch: &str, strip: Strip) -> Result<Vec<Write>, Malformed> {
-    let mut diff = Diff { strip, writes: Vec::new(), file: File::default(), left: None };
+    let mut diff = Diff { strip, writes: Vec::new(), file: PatchFile::default(), left: None };
     let mut line_number = 0;
     for line in patch.lines() {
         line_number += 1;
@@ -26,14 +25,14 @@ pub fn unified(patch: &str, strip: Strip) -> Result<Vec<Write>, Malformed> {
 struct Diff {
     strip: Strip,
     writes: Vec<Write>,
-    file: File,
+    file: PatchFile,
     /// Lines of the current hunk that are still to come: old and new ones.
     left: Option<(usize, usize)>,
 }
 
 /// What the headers of one file say.
 #[derive(Default)]
-struct File {
+struct PatchFile {
     old: Option<String>,
     new: Option<String>,
     from: Option<String>,
@@ -121,12 +120,12 @@ impl Diff {
         let file = std::mem::take(&mut self.file);
         if let (Some(from), Some(to)) = (&file.from, &file.to) {
             // Names of a rename have no prefix, whatever is stripped elsewhere.
-            self.write(from.clone(), How::Move);
-            self.write(to.clone(), How::Move);
+            self.write(from.clone(), WriteKind::Move);
+            self.write(to.clone(), WriteKind::Move);
             return Ok(());
         }
         if let Some(to) = &file.to {
-            self.write(to.clone(), How::Create);
+            self.write(to.clone(), WriteKind::Create);
             return Ok(());
         }
         let is_there = |path: &Option<String>| path.clone().filter(|path| path != "/dev/null");
@@ -136,10 +135,10 @@ impl Diff {
             (None, None) => {
                 let named = file.named.ok_or("the name of a file cannot be read")?;
                 let how = match (file.is_new, file.is_deleted, file.is_mode) {
-                    (true, ..) => How::Create,
-                    (_, true, _) => How::Delete,
-                    (_, _, true) => How::Mode,
-                    _ => How::Whole,
+                    (true, ..) => WriteKind::Create,
+                    (_, true, _) => WriteKind::Delete,
+                    (_, _, true) => WriteKind::Mode,
+                    _ => WriteKind::Whole,
                 };
                 let path = self.stripped(&named)?;
                 self.write(path, how);
@@ -147,26 +146,26 @@ impl Diff {
             (Some(_), None) if file.new.is_none() => return Err("\"---\" without \"+++\" behind it"),
             (Some(old), None) => {
                 let path = self.stripped(&old)?;
-                self.write(path, How::Delete);
+                self.write(path, WriteKind::Delete);
             }
             (None, Some(new)) => {
                 let path = self.stripped(&new)?;
-                self.write(path, How::Create);
+                self.write(path, WriteKind::Create);
             }
             (Some(old), Some(new)) => {
                 let (old, new) = (self.stripped(&old)?, self.stripped(&new)?);
                 // Where the names differ, programs differ in which of them they take.
                 if old != new {
-                    self.write(old, How::Edit);
+                    self.write(old, WriteKind::Edit);
                 }
-                self.write(new, How::Edit);
+                self.write(new, WriteKind::Edit);
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, path: String, how: How) {
-        self.writes.push(Write::new(Target::Path(path), how));
+    fn write(&mut self, path: String, how: WriteKind) {
+        self.writes.push(Write::new(FileTarget::Path(path), how));
     }
 
     fn stripped(&self, path: &str) -> Result<String, &'static str> {

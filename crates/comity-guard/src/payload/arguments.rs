@@ -1,10 +1,15 @@
 //! The texts in the arguments of a tool, however deep, and which of them may be paths.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
-use super::words::{Role, Verb, is_of_writers, role, verb};
-use crate::effects::{Effects, Guess, Unknown};
-use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX};
+use super::options::{values, words_of_line};
+use super::verbs::{Verb, verb};
+use super::words::{ArgumentRole, role};
+use super::writers::is_for_writers;
+use crate::effects::{Effects, GuessedPath, Unknown};
+use crate::limits::{EFFECTS_MAX, GUESS_BYTES_MAX, LINE_WORDS_MAX};
 
 /// Arguments that say where others are meant from.
 const DIRECTORIES: [&str; 12] = [
@@ -25,8 +30,8 @@ const DIRECTORIES: [&str; 12] = [
 /// All texts under names that say which file, in order; the same once.
 pub(super) fn named_paths(input: &Map<String, Value>) -> Vec<&str> {
     let mut found = Vec::new();
-    each(input, Role::Other, &mut |role, text| {
-        if role == Role::Path && !found.contains(&text) {
+    each(input, ArgumentRole::Other, &mut |role, text| {
+        if role == ArgumentRole::Path && !found.contains(&text) {
             found.push(text);
         }
     });
@@ -45,65 +50,107 @@ pub(super) fn guess(tool: &str, input: &Value) -> Effects {
             &owned
         }
     };
-    if verb == Verb::Reads && !has_argument_of_writers(input) {
+    if matches!(verb, Verb::Reads | Verb::Searches) && !is_for_writers(input, verb) {
         return Effects::default();
     }
-    let mut effects = Effects::default();
     let directories: Vec<&str> = DIRECTORIES
         .iter()
         .filter_map(|name| input.get(*name)?.as_str())
         .filter(|text| !text.is_empty())
         .collect();
-    each(input, Role::Other, &mut |role, text| {
-        let is_named = role == Role::Path;
-        if role == Role::Text || (!is_named && text.len() > GUESS_BYTES_MAX) {
-            return;
-        }
-        // A name beside a directory may be meant from there.
-        let below = directories.iter().filter(|directory| **directory != text && !text.starts_with('/'));
-        let readings = below.map(|directory| format!("{directory}/{text}")).chain([text.to_owned()]);
-        for text in readings {
-            let guess = Guess { text, is_named, with_trees: verb == Verb::ChangesTrees };
-            if effects.guesses.contains(&guess) {
-                continue;
-            }
-            match effects.guesses.len() < EFFECTS_MAX {
-                true => effects.guesses.push(guess),
-                false => effects.note(Unknown::Bound("too many paths")),
-            }
-        }
-    });
-    effects
+    let mut found = Guesses { directories, with_trees: verb == Verb::ChangesTrees, ..Guesses::default() };
+    each(input, ArgumentRole::Other, &mut |role, text| found.text(role, text));
+    found.effects
 }
 
-fn has_argument_of_writers(input: &Map<String, Value>) -> bool {
-    let says = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
-    input.iter().any(|(name, value)| {
-        let nested = match value {
-            Value::Object(fields) => has_argument_of_writers(fields),
-            Value::Array(values) => values.iter().filter_map(Value::as_object).any(has_argument_of_writers),
-            _ => false,
-        };
-        nested || (is_of_writers(name) && says(value))
-    })
+/// What may be paths, each once.
+#[derive(Default)]
+struct Guesses<'a> {
+    directories: Vec<&'a str>,
+    with_trees: bool,
+    seen: HashSet<(String, bool)>,
+    effects: Effects,
+}
+
+impl Guesses<'_> {
+    fn text(&mut self, role: ArgumentRole, text: &str) {
+        match role {
+            ArgumentRole::Text => {}
+            ArgumentRole::Path => {
+                self.one(text, true);
+                self.words(text);
+            }
+            ArgumentRole::Other | ArgumentRole::Pattern if text.len() > GUESS_BYTES_MAX => {}
+            ArgumentRole::Other | ArgumentRole::Pattern => {
+                self.one(text, false);
+                self.words(text);
+            }
+            ArgumentRole::Line => {
+                self.one(text, false);
+                self.words(text);
+            }
+        }
+    }
+
+    /// The words of an argument string, and the values of its options.
+    fn words(&mut self, text: &str) {
+        let words = words_of_line(text);
+        // Prose has many words, and those of a path have a mark in them.
+        let is_prose = words.len() > LINE_WORDS_MAX;
+        for value in words.iter().flat_map(|word| values(word)) {
+            if value != text && (!is_prose || value.contains(['/', '.'])) {
+                self.one(value, false);
+            }
+        }
+    }
+
+    fn one(&mut self, text: &str, is_named: bool) {
+        // A name beside a directory may be meant from there.
+        let below: Vec<String> = self
+            .directories
+            .iter()
+            .filter(|directory| **directory != text && !text.starts_with('/'))
+            .map(|directory| format!("{directory}/{text}"))
+            .collect();
+        for text in below.into_iter().chain([text.to_owned()]) {
+            if !self.seen.insert((text.clone(), is_named)) {
+                continue;
+            }
+            match self.effects.guesses.len() < EFFECTS_MAX {
+                true => {
+                    self.effects.guesses.push(GuessedPath { text, is_named, with_trees: self.with_trees })
+                }
+                false => self.effects.note(Unknown::Bound("too many paths")),
+            }
+        }
+    }
 }
 
 /// Visits every text that is not empty. What has no name of its own has that of what it is in.
-fn each<'a>(input: &'a Map<String, Value>, above: Role, visit: &mut impl FnMut(Role, &'a str)) {
+fn each<'a>(
+    input: &'a Map<String, Value>,
+    above: ArgumentRole,
+    visit: &mut impl FnMut(ArgumentRole, &'a str),
+) {
     for (name, value) in input {
-        // In `{"files": {"src/a.rs": "fn a() {}"}}` the names are paths, and what they stand for is text.
         let inner = match (role(name), above) {
-            (Role::Other, Role::Path) => {
-                visit(Role::Path, name);
-                Role::Text
+            // In `{"files": {"src/a.rs": "fn a() {}"}}` the names are paths, and what they stand for is text.
+            (ArgumentRole::Other, ArgumentRole::Path) => {
+                visit(ArgumentRole::Path, name);
+                ArgumentRole::Text
             }
-            (own, _) => own,
+            (own, _) => {
+                let has_slash = name.contains('/');
+                visit(if has_slash { ArgumentRole::Path } else { ArgumentRole::Other }, name);
+                let is_content = |text: &str| text.contains(char::is_whitespace);
+                if has_slash && value.as_str().is_some_and(is_content) { ArgumentRole::Text } else { own }
+            }
         };
         value_in(value, inner, visit);
     }
 }
 
-fn value_in<'a>(value: &'a Value, role: Role, visit: &mut impl FnMut(Role, &'a str)) {
+fn value_in<'a>(value: &'a Value, role: ArgumentRole, visit: &mut impl FnMut(ArgumentRole, &'a str)) {
     match value {
         Value::String(text) if !text.is_empty() => visit(role, text),
         Value::Array(values) => values.iter().for_each(|value| value_in(value, role, visit)),

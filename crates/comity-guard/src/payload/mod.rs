@@ -2,10 +2,13 @@
 
 mod arguments;
 mod fields;
+mod options;
 mod recognise;
 mod shell;
 mod tools;
+mod verbs;
 mod words;
+mod writers;
 
 use std::fmt;
 
@@ -16,18 +19,16 @@ use crate::effects::Effects;
 use crate::limits::PAYLOAD_BYTES_MAX;
 use fields::Fields;
 pub use shell::{ShellCall, shell_call};
-pub use tools::{Kind as ToolKind, tool};
+pub use tools::{ToolKind, tool};
 
 /// When a hook is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum HookEvent {
     /// Before a tool runs: it can be kept from running.
     BeforeTool,
     /// After a tool has run.
     AfterTool,
-    /// A session begins.
     SessionStart,
-    /// A session ends.
     SessionEnd,
     /// The user has said something.
     UserPrompt,
@@ -40,19 +41,15 @@ pub enum Event {
 /// One call of a hook, as it was understood.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HookCall {
-    /// Which program calls.
     pub dialect: Dialect,
-    /// When.
-    pub event: Event,
+    pub event: HookEvent,
     /// The program's own name for the event, which some answers have to repeat.
     pub event_name: String,
     /// The session that the program gave itself.
     pub session: Option<String>,
     /// The agent within the session, if the program has several.
     pub agent_within: Option<String>,
-    /// Where the call runs.
     pub cwd: Option<String>,
-    /// The tool's name.
     pub tool: Option<String>,
     /// What it does to files.
     pub effects: Effects,
@@ -88,12 +85,14 @@ impl HookCall {
         let tool = fields.text(&["tool_name", "toolName", "tool"]).map(str::to_owned);
         let cwd = fields.text(&["cwd", "working_directory", "workingDirectory"]).map(str::to_owned);
         let effects = match event {
-            Event::BeforeTool | Event::AfterTool => {
+            HookEvent::BeforeTool | HookEvent::AfterTool => {
                 tools::effects(dialect, &event_name, tool.as_deref(), &fields)
             }
-            Event::SessionStart | Event::SessionEnd | Event::UserPrompt | Event::Stop | Event::Other => {
-                Effects::default()
-            }
+            HookEvent::SessionStart
+            | HookEvent::SessionEnd
+            | HookEvent::UserPrompt
+            | HookEvent::Stop
+            | HookEvent::Other => Effects::default(),
         };
         let session = fields.text(&["session_id", "sessionId", "session", "sessionID", "conversation_id"]);
         Ok(HookCall {

@@ -2,43 +2,43 @@
 
 use super::fields::Fields;
 use super::tools::INPUTS;
-use super::{BadPayload, Event};
+use super::{BadPayload, HookEvent};
 use crate::dialect::Dialect;
 
 /// Events of programs by their names; those of Claude Code are also Codex's.
-const EVENTS: &[(&str, Event)] = &[
-    ("PreToolUse", Event::BeforeTool),
-    ("PermissionRequest", Event::BeforeTool),
-    ("PostToolUse", Event::AfterTool),
-    ("PostToolUseFailure", Event::AfterTool),
-    ("SessionStart", Event::SessionStart),
-    ("SessionEnd", Event::SessionEnd),
-    ("UserPromptSubmit", Event::UserPrompt),
-    ("Stop", Event::Stop),
-    ("SubagentStop", Event::Stop),
+const EVENTS: &[(&str, HookEvent)] = &[
+    ("PreToolUse", HookEvent::BeforeTool),
+    ("PermissionRequest", HookEvent::BeforeTool),
+    ("PostToolUse", HookEvent::AfterTool),
+    ("PostToolUseFailure", HookEvent::AfterTool),
+    ("SessionStart", HookEvent::SessionStart),
+    ("SessionEnd", HookEvent::SessionEnd),
+    ("UserPromptSubmit", HookEvent::UserPrompt),
+    ("Stop", HookEvent::Stop),
+    ("SubagentStop", HookEvent::Stop),
     // Gemini CLI.
-    ("BeforeTool", Event::BeforeTool),
-    ("AfterTool", Event::AfterTool),
-    ("BeforeAgent", Event::UserPrompt),
-    ("AfterAgent", Event::Stop),
+    ("BeforeTool", HookEvent::BeforeTool),
+    ("AfterTool", HookEvent::AfterTool),
+    ("BeforeAgent", HookEvent::UserPrompt),
+    ("AfterAgent", HookEvent::Stop),
     // Copilot CLI and Cursor.
-    ("preToolUse", Event::BeforeTool),
-    ("postToolUse", Event::AfterTool),
-    ("beforeShellExecution", Event::BeforeTool),
-    ("afterShellExecution", Event::AfterTool),
-    ("beforeReadFile", Event::Other),
-    ("afterFileEdit", Event::AfterTool),
-    ("afterTabFileEdit", Event::AfterTool),
-    ("beforeMCPExecution", Event::BeforeTool),
-    ("afterMCPExecution", Event::AfterTool),
-    ("sessionStart", Event::SessionStart),
-    ("sessionEnd", Event::SessionEnd),
-    ("userPromptSubmitted", Event::UserPrompt),
-    ("beforeSubmitPrompt", Event::UserPrompt),
-    ("stop", Event::Stop),
+    ("preToolUse", HookEvent::BeforeTool),
+    ("postToolUse", HookEvent::AfterTool),
+    ("beforeShellExecution", HookEvent::BeforeTool),
+    ("afterShellExecution", HookEvent::AfterTool),
+    ("beforeReadFile", HookEvent::Other),
+    ("afterFileEdit", HookEvent::AfterTool),
+    ("afterTabFileEdit", HookEvent::AfterTool),
+    ("beforeMCPExecution", HookEvent::BeforeTool),
+    ("afterMCPExecution", HookEvent::AfterTool),
+    ("sessionStart", HookEvent::SessionStart),
+    ("sessionEnd", HookEvent::SessionEnd),
+    ("userPromptSubmitted", HookEvent::UserPrompt),
+    ("beforeSubmitPrompt", HookEvent::UserPrompt),
+    ("stop", HookEvent::Stop),
     // Our plugin for OpenCode.
-    ("tool.execute.before", Event::BeforeTool),
-    ("tool.execute.after", Event::AfterTool),
+    ("tool.execute.before", HookEvent::BeforeTool),
+    ("tool.execute.after", HookEvent::AfterTool),
 ];
 
 /// The program that a payload is from, by what only that one sends.
@@ -60,7 +60,7 @@ pub(super) fn dialect(fields: &Fields<'_>) -> Option<Dialect> {
 }
 
 /// The event, and the program's own name for it.
-pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(Event, String), BadPayload> {
+pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(HookEvent, String), BadPayload> {
     let name = fields.text(&["hook_event_name", "hookEventName", "event"]);
     let name = match (name, dialect) {
         (Some(name), _) => name,
@@ -73,6 +73,6 @@ pub(super) fn event(dialect: Dialect, fields: &Fields<'_>) -> Result<(Event, Str
     let known = EVENTS.iter().find(|(known, _)| *known == name).map(|(_, event)| *event);
     let has_call = fields.get(INPUTS).is_some() || fields.has("tool_name") || fields.has("toolName");
     // A call under a name that is not known is judged like one that has not run yet.
-    let unknown = if has_call { Event::BeforeTool } else { Event::Other };
+    let unknown = if has_call { HookEvent::BeforeTool } else { HookEvent::Other };
     Ok((known.unwrap_or(unknown), name.to_owned()))
 }

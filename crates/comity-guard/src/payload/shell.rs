@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::tools::{Kind, kind};
+use super::tools::{ToolKind, kind};
 
 /// Names of the field that holds a command line.
 pub(super) const COMMANDS: &[&str] = &["command", "cmd", "script"];
@@ -27,7 +27,6 @@ const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash"];
 /// One line that a tool gives to a shell, and nothing else that would change it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShellCall {
-    /// The command line.
     pub command: String,
     /// Where it runs, from where the call starts; empty if it is the same.
     pub directory: String,
@@ -35,7 +34,7 @@ pub struct ShellCall {
 
 /// The line that a call runs, if it is one for certain: a field that is not known may change what it means.
 pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
-    if kind(tool) != Kind::Shell || tool == "powershell" {
+    if kind(tool) != ToolKind::Shell || tool == "powershell" {
         return None;
     }
     let input = match input {

@@ -6,10 +6,10 @@ use super::arguments::{guess, named_paths};
 use super::fields::Fields;
 use super::shell::{COMMANDS, DIRECTORIES, all};
 use crate::dialect::Dialect;
-use crate::effects::{Effects, How, Read, Target, Unknown, Write};
+use crate::effects::{Effects, FileTarget, Read, Unknown, Write, WriteKind};
 use crate::patch::{Strip, envelope, unified};
 use crate::programs::{
-    Commands, Place, commands, commands_of_arguments, effects as of_command, effects_of_arguments,
+    CallDirs, ShellCommands, commands, commands_of_arguments, effects as of_command, effects_of_arguments,
 };
 
 /// Names of the field that says which file.
@@ -55,33 +55,26 @@ const LOOKING: [&str; 26] = [
 
 /// What a tool is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ToolKind {
     /// It writes a whole file.
     Write,
-    /// It makes a file.
     Create,
     /// It changes a part of a file.
     Edit,
-    /// It reads a file.
     Read,
-    /// It reads several files.
     ReadMany,
-    /// It lists or searches.
     Look,
     /// It runs a command line.
     Shell,
-    /// It applies a patch.
     Patch,
-    /// It deletes a file.
     Delete,
     /// One tool with several verbs.
     Editor,
-    /// Nobody told us.
     Unknown,
 }
 
 /// What a tool is for, what a call of it does to files, and its command line, if it runs one.
-pub fn tool(name: &str, input: &Value) -> (Kind, Effects, Option<Commands>) {
+pub fn tool(name: &str, input: &Value) -> (ToolKind, Effects, Option<ShellCommands>) {
     let kind = kind(name);
     let effects = match input {
         Value::Object(input) => of_tool(name, &Fields(input)),
@@ -93,23 +86,23 @@ pub fn tool(name: &str, input: &Value) -> (Kind, Effects, Option<Commands>) {
         Value::String(_) => vec![input],
         _ => Vec::new(),
     };
-    let commands = (kind == Kind::Shell && !given.is_empty()).then(|| of_lines(&given));
+    let commands = (kind == ToolKind::Shell && !given.is_empty()).then(|| of_lines(&given));
     (kind, effects, commands)
 }
 
 /// The commands of all lines of a call; nobody knows which of several is run.
-fn of_lines(lines: &[&Value]) -> Commands {
+fn of_lines(lines: &[&Value]) -> ShellCommands {
     let each = lines.iter().map(|line| match line {
         Value::String(line) => commands(line),
         Value::Array(words) => {
-            words_of(words).map_or_else(Commands::default, |words| commands_of_arguments(&words))
+            words_of(words).map_or_else(ShellCommands::default, |words| commands_of_arguments(&words))
         }
-        _ => Commands::default(),
+        _ => ShellCommands::default(),
     });
-    let mut all: Vec<Commands> = each.collect();
+    let mut all: Vec<ShellCommands> = each.collect();
     match all.len() {
         1 => all.remove(0),
-        _ => Commands {
+        _ => ShellCommands {
             single: None,
             parts: all.into_iter().flat_map(|one| one.parts).collect(),
             is_all: false,
@@ -121,21 +114,21 @@ fn words_of(words: &[Value]) -> Option<Vec<String>> {
     words.iter().map(|word| word.as_str().map(str::to_owned)).collect()
 }
 
-pub(super) fn kind(tool: &str) -> Kind {
+pub(super) fn kind(tool: &str) -> ToolKind {
     match tool {
-        "Write" | "write_file" | "write" => Kind::Write,
-        "create" | "create_file" => Kind::Create,
+        "Write" | "write_file" | "write" => ToolKind::Write,
+        "create" | "create_file" => ToolKind::Create,
         "Edit" | "MultiEdit" | "NotebookEdit" | "replace" | "edit" | "multiedit" | "edit_file"
-        | "StrReplace" | "search_replace" | "str_replace" | "insert" => Kind::Edit,
-        "Read" | "read_file" | "read" | "view" => Kind::Read,
-        "read_many_files" => Kind::ReadMany,
+        | "StrReplace" | "search_replace" | "str_replace" | "insert" => ToolKind::Edit,
+        "Read" | "read_file" | "read" | "view" => ToolKind::Read,
+        "read_many_files" => ToolKind::ReadMany,
         "Bash" | "bash" | "run_shell_command" | "shell" | "local_shell" | "Shell" | "exec_command"
-        | "unified_exec" | "powershell" | "run_terminal_cmd" | "container.exec" => Kind::Shell,
-        "apply_patch" | "patch" | "ApplyPatch" => Kind::Patch,
-        "Delete" | "delete_file" => Kind::Delete,
-        "str_replace_editor" | "str_replace_based_edit_tool" => Kind::Editor,
-        _ if LOOKING.contains(&tool) => Kind::Look,
-        _ => Kind::Unknown,
+        | "unified_exec" | "powershell" | "run_terminal_cmd" | "container.exec" => ToolKind::Shell,
+        "apply_patch" | "patch" | "ApplyPatch" => ToolKind::Patch,
+        "Delete" | "delete_file" => ToolKind::Delete,
+        "str_replace_editor" | "str_replace_based_edit_tool" => ToolKind::Editor,
+        _ if LOOKING.contains(&tool) => ToolKind::Look,
+        _ => ToolKind::Unknown,
     }
 }
 
@@ -150,7 +143,7 @@ pub(super) fn effects(
     match (dialect, event_name) {
         (Dialect::Cursor, "beforeShellExecution" | "afterShellExecution") => return shell(fields),
         (Dialect::Cursor, "afterFileEdit" | "afterTabFileEdit") => {
-            return first_file(fields, How::Edit);
+            return first_file(fields, WriteKind::Edit);
         }
         _ => {}
     }
@@ -171,33 +164,39 @@ pub(super) fn effects(
         Some(other) => return without_fields(tool, other),
         None => return without_fields(tool, &Value::Null),
     };
-    of_tool(tool, &Fields(input))
+    let is_of_a_server = matches!(event_name, "beforeMCPExecution" | "afterMCPExecution");
+    let mut effects = of_tool(tool, &Fields(input));
+    // Cursor names a tool of a server as the server does: one that is named like its own need not be like it.
+    if is_of_a_server && matches!(kind(tool), ToolKind::Look | ToolKind::Read | ToolKind::ReadMany) {
+        effects.guesses = guess(tool, &Value::Object(input.clone())).guesses;
+    }
+    effects
 }
 
 /// Whether a tool runs commands.
 pub(super) fn runs_commands(dialect: Dialect, event_name: &str, tool: Option<&str>) -> bool {
     let is_cursors = matches!(event_name, "beforeShellExecution" | "afterShellExecution");
-    (dialect == Dialect::Cursor && is_cursors) || matches!(kind(tool.unwrap_or_default()), Kind::Shell)
+    (dialect == Dialect::Cursor && is_cursors) || matches!(kind(tool.unwrap_or_default()), ToolKind::Shell)
 }
 
 fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
     match kind(tool) {
-        Kind::Write => files(input, How::Whole),
-        Kind::Create => files(input, How::Create),
-        Kind::Edit => files(input, How::Edit),
-        Kind::Delete => files(input, How::Delete),
-        Kind::Read => read(input),
-        Kind::ReadMany => read_many(input),
-        Kind::Shell => shell(input),
-        Kind::Patch => patch(input),
-        Kind::Editor => match input.text(&["command"]).unwrap_or_default() {
-            "create" => files(input, How::Whole),
+        ToolKind::Write => files(input, WriteKind::Whole),
+        ToolKind::Create => files(input, WriteKind::Create),
+        ToolKind::Edit => files(input, WriteKind::Edit),
+        ToolKind::Delete => files(input, WriteKind::Delete),
+        ToolKind::Read => read(input),
+        ToolKind::ReadMany => read_many(input),
+        ToolKind::Shell => shell(input),
+        ToolKind::Patch => patch(input),
+        ToolKind::Editor => match input.text(&["command"]).unwrap_or_default() {
+            "create" => files(input, WriteKind::Whole),
             "view" => read(input),
-            "undo_edit" | "str_replace" | "insert" => files(input, How::Edit),
+            "undo_edit" | "str_replace" | "insert" => files(input, WriteKind::Edit),
             _ => Effects::unknown(Unknown::Field("command")),
         },
-        Kind::Look => Effects::default(),
-        Kind::Unknown => of_stranger(tool, input),
+        ToolKind::Look => Effects::default(),
+        ToolKind::Unknown => of_stranger(tool, input),
     }
 }
 
@@ -205,7 +204,7 @@ fn of_tool(tool: &str, input: &Fields<'_>) -> Effects {
 fn of_stranger(tool: &str, input: &Fields<'_>) -> Effects {
     let mut effects = guess(tool, &Value::Object(input.0.clone()));
     let named = tool.rsplit("__").next().unwrap_or(tool);
-    if !matches!(kind(named), Kind::Unknown | Kind::Look | Kind::Read | Kind::ReadMany) {
+    if !matches!(kind(named), ToolKind::Unknown | ToolKind::Look | ToolKind::Read | ToolKind::ReadMany) {
         effects.merge(of_tool(named, input));
     }
     if !all(input, COMMANDS).is_empty() {
@@ -226,46 +225,50 @@ fn of_stranger(tool: &str, input: &Fields<'_>) -> Effects {
 /// A tool whose arguments are no object: a patch or a command line as it is.
 fn raw(tool: &str, text: &str) -> Effects {
     match kind(tool) {
-        Kind::Patch => patch_text(text),
-        Kind::Shell => of_command(text, &place(None)),
-        Kind::Unknown => guess(tool, &Value::String(text.to_owned())),
-        Kind::Write | Kind::Create | Kind::Edit | Kind::Delete | Kind::Editor => {
+        ToolKind::Patch => patch_text(text),
+        ToolKind::Shell => of_command(text, &place(None)),
+        ToolKind::Unknown => guess(tool, &Value::String(text.to_owned())),
+        ToolKind::Write | ToolKind::Create | ToolKind::Edit | ToolKind::Delete | ToolKind::Editor => {
             Effects::unknown(Unknown::Field("arguments"))
         }
-        Kind::Look | Kind::Read | Kind::ReadMany => Effects::default(),
+        ToolKind::Look | ToolKind::Read | ToolKind::ReadMany => Effects::default(),
     }
 }
 
 /// A tool whose arguments are neither an object nor a text.
 fn without_fields(tool: &str, input: &Value) -> Effects {
     match kind(tool) {
-        Kind::Unknown => guess(tool, input),
-        Kind::Look | Kind::Read | Kind::ReadMany => Effects::default(),
-        Kind::Write | Kind::Create | Kind::Edit | Kind::Delete | Kind::Editor | Kind::Shell | Kind::Patch => {
-            Effects::unknown(Unknown::Field("arguments"))
-        }
+        ToolKind::Unknown => guess(tool, input),
+        ToolKind::Look | ToolKind::Read | ToolKind::ReadMany => Effects::default(),
+        ToolKind::Write
+        | ToolKind::Create
+        | ToolKind::Edit
+        | ToolKind::Delete
+        | ToolKind::Editor
+        | ToolKind::Shell
+        | ToolKind::Patch => Effects::unknown(Unknown::Field("arguments")),
     }
 }
 
 /// The files of a tool that changes some: whichever field its program takes, each is judged.
-fn files(input: &Fields<'_>, how: How) -> Effects {
+fn files(input: &Fields<'_>, how: WriteKind) -> Effects {
     let paths = named_paths(input.0);
     let mut effects = match paths.is_empty() {
         true => Effects::unknown(Unknown::Field("path")),
         false => Effects::default(),
     };
-    let content = matches!(how, How::Whole | How::Create).then(|| input.text(CONTENTS)).flatten();
+    let content = matches!(how, WriteKind::Whole | WriteKind::Create).then(|| input.text(CONTENTS)).flatten();
     for path in paths {
-        let write = Write::new(Target::Path(path.to_owned()), how);
+        let write = Write::new(FileTarget::Path(path.to_owned()), how);
         effects.write(Write { content: content.map(str::to_owned), ..write });
     }
     effects
 }
 
 /// The file of an event that names one beside fields about itself.
-fn first_file(input: &Fields<'_>, how: How) -> Effects {
+fn first_file(input: &Fields<'_>, how: WriteKind) -> Effects {
     let Some(path) = input.text(PATHS) else { return Effects::unknown(Unknown::Field("path")) };
-    Effects { writes: vec![Write::new(Target::Path(path.to_owned()), how)], ..Effects::default() }
+    Effects { writes: vec![Write::new(FileTarget::Path(path.to_owned()), how)], ..Effects::default() }
 }
 
 fn read(input: &Fields<'_>) -> Effects {
@@ -289,7 +292,7 @@ fn shell(input: &Fields<'_>) -> Effects {
         return Effects::unknown(Unknown::Field("command"));
     }
     // Of several fields that mean the same nobody knows which one counts: all of them do.
-    let places: Vec<Place> = match &directories[..] {
+    let places: Vec<CallDirs> = match &directories[..] {
         [] => vec![place(None)],
         directories => directories.iter().map(|directory| place(directory.as_str())).collect(),
     };
@@ -320,7 +323,7 @@ fn patch(input: &Fields<'_>) -> Effects {
         unknown.into_iter().for_each(|why| all.note(why));
     }
     for path in named_paths(input.0) {
-        all.write(Write::new(Target::Path(path.to_owned()), How::Edit));
+        all.write(Write::new(FileTarget::Path(path.to_owned()), WriteKind::Edit));
     }
     all.without_repeats()
 }
@@ -333,6 +336,6 @@ fn patch_text(text: &str) -> Effects {
 }
 
 /// Where a command runs, from where the call starts.
-fn place(own: Option<&str>) -> Place {
-    Place { directory: own.unwrap_or_default().to_owned(), home: None }
+fn place(own: Option<&str>) -> CallDirs {
+    CallDirs { directory: own.unwrap_or_default().to_owned(), home: None }
 }

@@ -21,149 +21,22 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What a tool does to files, as far as its name tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verb {
-    /// It looks, and does nothing else.
-    Reads,
-    /// It changes what it is given, a directory with all below it included.
-    ChangesTrees,
-    /// It may change a file that it is given.
-    MayChange,
-}
-
-const READING: &[&str] = &[
-    "read",
-    "reads",
-    "get",
-    "list",
-    "ls",
-    "search",
-    "find",
-    "view",
-    "show",
-    "describe",
-    "query",
-    "lookup",
-    "stat",
-    "info",
-    "tree",
-    "cat",
-    "head",
-    "tail",
-    "grep",
-    "glob",
-    "count",
-    "status",
-    "outline",
-    "hover",
-    "inspect",
-    "explain",
-    "browse",
-    "look",
-    "references",
-    "definition",
-    "symbols",
-    "diagnostics",
-];
-const WRITING: &[&str] = &[
-    "write",
-    "edit",
-    "create",
-    "update",
-    "delete",
-    "remove",
-    "rm",
-    "unlink",
-    "move",
-    "mv",
-    "rename",
-    "replace",
-    "insert",
-    "append",
-    "apply",
-    "patch",
-    "save",
-    "set",
-    "put",
-    "copy",
-    "cp",
-    "make",
-    "mkdir",
-    "touch",
-    "format",
-    "fix",
-    "refactor",
-    "modify",
-    "change",
-    "overwrite",
-    "truncate",
-    "download",
-    "export",
-    "generate",
-    "convert",
-    "render",
-    "execute",
-    "exec",
-    "run",
-    "eval",
-    "install",
-    "extract",
-    "restore",
-    "reset",
-    "revert",
-    "undo",
-    "clean",
-    "clear",
-    "merge",
-    "sync",
-    "rewrite",
-    "prepend",
-    "add",
-    "store",
-    "dump",
-    "to",
-];
-const WHOLE_TREES: &[&str] = &[
-    "delete",
-    "remove",
-    "rm",
-    "unlink",
-    "move",
-    "mv",
-    "rename",
-    "replace",
-    "format",
-    "refactor",
-    "clean",
-    "clear",
-    "restore",
-    "reset",
-    "revert",
-    "rewrite",
-    "overwrite",
-];
-
-/// What the name of a tool tells. Of a tool of an MCP server only its own name counts, where it can be told.
-pub(super) fn verb(tool: &str) -> Verb {
-    let own = tool.rsplit("__").next().filter(|own| !own.is_empty()).unwrap_or(tool);
-    let words = words(own);
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
-    match (has(WHOLE_TREES), has(WRITING), has(READING)) {
-        (true, _, _) => Verb::ChangesTrees,
-        (false, true, _) | (false, false, false) => Verb::MayChange,
-        (false, false, true) => Verb::Reads,
-    }
+/// Whether a word is in a list of words.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// What an argument is for, as far as its name tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
+pub(super) enum ArgumentRole {
     /// It names files or directories.
     Path,
     /// It holds what is written or said, which is no name of anything.
     Text,
-    /// Nobody can say.
+    /// It says how what is looked for is spelled, which may be names of files.
+    Pattern,
+    /// It holds the arguments of a program.
+    Line,
     Other,
 }
 
@@ -220,10 +93,6 @@ const ABOUT: &[&str] = &[
     "line",
     "lines",
     "limit",
-    "pattern",
-    "patterns",
-    "glob",
-    "filter",
     "id",
     "sha",
     "max",
@@ -251,8 +120,11 @@ const SAYING: &[&str] = &[
     "instructions",
     "string",
     "str",
-    "pattern",
-    "patterns",
+    "msg",
+    "markdown",
+    "html",
+    "observations",
+    "element",
     "regex",
     "thought",
     "explanation",
@@ -262,47 +134,28 @@ const SAYING: &[&str] = &[
     "old",
     "search",
 ];
-/// Arguments that only a tool that writes takes.
-const OF_WRITERS: &[&str] = &[
-    "content",
-    "contents",
-    "replacement",
-    "patch",
-    "diff",
-    "edits",
-    "changes",
-    "overwrite",
-    "append",
-    "write",
-    "save",
-    "output",
-    "outfile",
-    "destination",
-    "dest",
-    "dst",
-    "new",
-];
+const ARGUING: &str = "args arg argv arguments argument options option opts flags params parameters";
+const MATCHING: &str = "pattern patterns glob globs filter filters mask include includes exclude excludes";
 
 /// What the name of an argument tells.
-pub(super) fn role(argument: &str) -> Role {
+pub(super) fn role(argument: &str) -> ArgumentRole {
     let words = words(argument);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&&**word));
     let ends = |known: &[&str]| words.last().is_some_and(|word| known.contains(&&**word));
     // `new_source` is what a cell of a notebook will hold.
     if has(&["new", "old"]) && ends(&["source", "src", "output", "document", "doc", "target"]) {
-        return Role::Text;
+        return ArgumentRole::Text;
+    }
+    if words.iter().any(|word| is_one_of(word, MATCHING)) {
+        return ArgumentRole::Pattern;
     }
     match (has(ABOUT), has(NAMING) || ends(NAMING_AT_THE_END)) {
-        (false, true) => Role::Path,
-        (true, _) if has(SAYING) || has(NAMING) => Role::Text,
-        _ if has(SAYING) => Role::Text,
-        _ => Role::Other,
+        (false, true) => ArgumentRole::Path,
+        (true, _) if has(SAYING) || has(NAMING) => ArgumentRole::Text,
+        _ if has(SAYING) => ArgumentRole::Text,
+        _ if words.iter().any(|word| is_one_of(word, ARGUING)) => ArgumentRole::Line,
+        _ => ArgumentRole::Other,
     }
-}
-
-/// Whether a tool that is called with such an argument writes.
-pub(super) fn is_of_writers(argument: &str) -> bool {
-    words(argument).iter().any(|word| OF_WRITERS.contains(&&**word))
 }
 
 #[cfg(test)]
@@ -326,31 +179,6 @@ mod tests {
     }
 
     #[test]
-    fn verbs_of_tools() {
-        for reads in
-            ["mcp__fs__read_text_file", "getFileContents", "list_dir", "MCP:search", "fs-find", "view"]
-        {
-            assert_eq!(verb(reads), Verb::Reads, "{reads}");
-        }
-        for may in [
-            "mcp__fs__write_file",
-            "mcp__search__go",
-            "frobnicate",
-            "read_and_write",
-            "jetbrains_create_new_file",
-            "mcp__readers__annotate",
-            "get_or_create",
-            "runCode",
-            "render",
-        ] {
-            assert_eq!(verb(may), Verb::MayChange, "{may}");
-        }
-        for trees in ["mcp__fs__delete_directory", "moveFile", "search_and_replace", "fs-rename"] {
-            assert_eq!(verb(trees), Verb::ChangesTrees, "{trees}");
-        }
-    }
-
-    #[test]
     fn roles_of_arguments() {
         for path in [
             "path",
@@ -370,7 +198,7 @@ mod tests {
             "notebook_path",
             "source",
         ] {
-            assert_eq!(role(path), Role::Path, "{path}");
+            assert_eq!(role(path), ArgumentRole::Path, "{path}");
         }
         for text in [
             "content",
@@ -383,10 +211,13 @@ mod tests {
             "code",
             "new_source",
         ] {
-            assert_eq!(role(text), Role::Text, "{text}");
+            assert_eq!(role(text), ArgumentRole::Text, "{text}");
+        }
+        for pattern in ["pattern", "file_pattern", "includePattern", "glob", "filter"] {
+            assert_eq!(role(pattern), ArgumentRole::Pattern, "{pattern}");
         }
         for other in ["profile", "limit", "fileType", "x", "overwrite", "filemode"] {
-            assert_ne!(role(other), Role::Path, "{other}");
+            assert_ne!(role(other), ArgumentRole::Path, "{other}");
         }
     }
 }

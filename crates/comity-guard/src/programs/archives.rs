@@ -1,22 +1,22 @@
 //! Programs that unpack, mirror or fetch: `tar`, `unzip`, `rsync`, `curl`, `wget`.
 
-use super::walk::{Call, Walk};
+use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
-use crate::effects::How;
+use crate::effects::WriteKind;
 use crate::table;
 
-pub(crate) fn tar(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn tar(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let arguments = dashed(call.arguments, "fCbgHIKLNTVX");
     let Some(tar) = table::program("tar") else { return };
     let given = tar.options.guess(&arguments);
     let extracts = given.has(&["x", "extract", "get"]) && !given.has(&["O", "to-stdout"]);
     let here = Argument::Plain(".".to_owned());
     if extracts {
-        walk.writes_below(given.value(&["C", "directory"]).unwrap_or(&here), How::Whole);
+        walk.writes_below(given.value(&["C", "directory"]).unwrap_or(&here), WriteKind::Whole);
     }
     let packs = given.has(&["c", "create", "r", "append", "u", "update", "A", "delete"]);
     if let Some(archive) = given.value(&["f", "file"]).filter(|archive| packs && !archive.is("-")) {
-        walk.writes(archive, if given.has(&["c", "create"]) { How::Whole } else { How::Edit });
+        walk.writes(archive, if given.has(&["c", "create"]) { WriteKind::Whole } else { WriteKind::Edit });
     }
 }
 
@@ -36,35 +36,35 @@ fn dashed(arguments: &[Argument], with_value: &str) -> Vec<Argument> {
     dashed
 }
 
-pub(crate) fn unzip(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn unzip(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["l", "t", "p", "v", "Z", "c"]) {
         return;
     }
     let here = Argument::Plain(".".to_owned());
-    walk.writes_below(given.value(&["d"]).unwrap_or(&here), How::Whole);
+    walk.writes_below(given.value(&["d"]).unwrap_or(&here), WriteKind::Whole);
 }
 
-pub(crate) fn zip(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn zip(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if let Some(archive) = given.operands.first().filter(|archive| !archive.is("-")) {
-        walk.writes(archive, How::Edit);
+        walk.writes(archive, WriteKind::Edit);
     }
 }
 
 /// `rsync`, and `scp`, whose last operand is where everything goes.
-pub(crate) fn rsync(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn rsync(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let [sources @ .., to] = &given.operands[..] else { return };
     if given.has(&["n", "dry-run", "list-only"]) || sources.is_empty() {
         return;
     }
     if !is_remote(to) {
-        walk.writes_below(to, How::Whole);
+        walk.writes_below(to, WriteKind::Whole);
     }
     if given.has(&["remove-source-files"]) {
         for source in sources.iter().filter(|source| !is_remote(source)) {
-            walk.writes_below(source, How::Delete);
+            walk.writes_below(source, WriteKind::Delete);
         }
     }
 }
@@ -76,7 +76,7 @@ fn is_remote(path: &Argument) -> bool {
     name.contains(':')
 }
 
-pub(crate) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn curl(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     walk.apart(|walk| {
         if let Some(directory) = given.value(&["output-dir"]) {
@@ -87,27 +87,27 @@ pub(crate) fn curl(walk: &mut Walk<'_>, call: &Call<'_>) {
                 ["o", "output", "D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr"];
             if let Some(file) = value.as_ref().filter(|file| writes.contains(&name.as_str()) && !file.is("-"))
             {
-                walk.writes(file, How::Whole);
+                walk.writes(file, WriteKind::Whole);
             }
         }
         if given.has(&["O", "remote-name", "remote-name-all"]) {
             let urls = given.value(&["url"]).into_iter().chain(&given.operands);
-            urls.for_each(|url| walk.writes(&url_name(url), How::Whole));
+            urls.for_each(|url| walk.writes(&url_name(url), WriteKind::Whole));
         }
     });
 }
 
-pub(crate) fn wget(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn wget(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     for log in ["o", "output-file", "a", "append-output"].iter().filter_map(|name| given.value(&[name])) {
-        walk.writes(log, How::Append);
+        walk.writes(log, WriteKind::Append);
     }
     if given.has(&["spider"]) {
         return;
     }
     if let Some(document) = given.value(&["O", "output-document"]) {
         if !document.is("-") {
-            walk.writes(document, How::Whole);
+            walk.writes(document, WriteKind::Whole);
         }
         return;
     }
@@ -116,9 +116,9 @@ pub(crate) fn wget(walk: &mut Walk<'_>, call: &Call<'_>) {
             walk.base = walk.base.enter(directory);
         }
         if given.has(&["r", "recursive", "m", "mirror", "p", "page-requisites"]) {
-            return walk.writes_below(&Argument::Plain(".".to_owned()), How::Whole);
+            return walk.writes_below(&Argument::Plain(".".to_owned()), WriteKind::Whole);
         }
-        given.operands.iter().for_each(|url| walk.writes(&url_name(url), How::Whole));
+        given.operands.iter().for_each(|url| walk.writes(&url_name(url), WriteKind::Whole));
     });
 }
 
@@ -137,7 +137,7 @@ fn url_name(url: &Argument) -> Argument {
 }
 
 /// `gzip` and its kin, which put a file in the place of another.
-pub(crate) fn gzip(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn gzip(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]) {
         return;
@@ -146,7 +146,7 @@ pub(crate) fn gzip(walk: &mut Walk<'_>, call: &Call<'_>) {
         call.name.starts_with("un") || call.name == "gunzip" || given.has(&["d", "decompress", "uncompress"]);
     for operand in &given.operands {
         if !given.has(&["k", "keep"]) {
-            walk.writes(operand, How::Delete);
+            walk.writes(operand, WriteKind::Delete);
         }
         let made = match (operand.plain(), unpacks) {
             (Some(path), true) => path.rsplit_once('.').map(|(stem, _)| stem.to_owned()),
@@ -154,7 +154,7 @@ pub(crate) fn gzip(walk: &mut Walk<'_>, call: &Call<'_>) {
             (None, _) => None,
         };
         if let Some(made) = made {
-            walk.writes(&Argument::Plain(made), How::Create);
+            walk.writes(&Argument::Plain(made), WriteKind::Create);
         }
     }
 }
@@ -169,12 +169,12 @@ fn ending(name: &str) -> &'static str {
 }
 
 /// `cpio`, which unpacks here with `-i`.
-pub(crate) fn cpio(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn cpio(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let here = Argument::Plain(".".to_owned());
     if call.given.has(&["i", "extract"]) && !call.given.has(&["t", "list"]) {
-        walk.writes_below(call.given.value(&["D", "directory"]).unwrap_or(&here), How::Whole);
+        walk.writes_below(call.given.value(&["D", "directory"]).unwrap_or(&here), WriteKind::Whole);
     }
     if let Some(directory) = call.given.operands.last().filter(|_| call.given.has(&["p", "pass-through"])) {
-        walk.writes_below(directory, How::Whole);
+        walk.writes_below(directory, WriteKind::Whole);
     }
 }

@@ -1,11 +1,11 @@
 //! Where relative paths begin.
 
 use crate::arguments::{Argument, as_glob};
-use crate::effects::Target;
+use crate::effects::FileTarget;
 
 /// Where a call starts, as far as that is needed to name files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct CallDirs {
     /// The directory in which the command runs, from where the call starts; empty if it is the same.
     pub directory: String,
     /// What `~` stands for, if that is known.
@@ -14,20 +14,19 @@ pub struct Place {
 
 /// The directory that a command runs in, from where the call starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Base {
+pub(crate) enum CommandDir {
     /// There; empty for the start.
     At(String),
-    /// Nobody knows where.
     Lost,
 }
 
-impl Base {
+impl CommandDir {
     /// Where `cd` to this directory leads. A shell goes up by the name of the directory, not by what it is.
-    pub(crate) fn enter(&self, directory: &Argument) -> Base {
-        let (Base::At(from), Some(to)) = (self, directory.plain()) else {
+    pub(crate) fn enter(&self, directory: &Argument) -> CommandDir {
+        let (CommandDir::At(from), Some(to)) = (self, directory.plain()) else {
             return match directory.plain().filter(|to| to.starts_with('/')) {
-                Some(to) => Base::At(to.to_owned()),
-                None => Base::Lost,
+                Some(to) => CommandDir::At(to.to_owned()),
+                None => CommandDir::Lost,
             };
         };
         if to.is_empty() {
@@ -49,48 +48,50 @@ impl Base {
                 name => names.push(name),
             }
         }
-        Base::At(format!("{root}{}", names.join("/")))
+        CommandDir::At(format!("{root}{}", names.join("/")))
     }
 
     /// A path seen from here.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         match self {
             _ if path.starts_with('/') => Some(path.to_owned()),
-            Base::Lost => None,
-            Base::At(base) if base.is_empty() => Some(path.to_owned()),
-            Base::At(base) => Some(format!("{}/{path}", base.trim_end_matches('/'))),
+            CommandDir::Lost => None,
+            CommandDir::At(base) if base.is_empty() => Some(path.to_owned()),
+            CommandDir::At(base) => Some(format!("{}/{path}", base.trim_end_matches('/'))),
         }
     }
 
     /// The directory itself, `.` for the start.
     pub(crate) fn here(&self) -> Option<String> {
         match self {
-            Base::At(base) if base.is_empty() => Some(".".to_owned()),
-            Base::At(base) => Some(base.clone()),
-            Base::Lost => None,
+            CommandDir::At(base) if base.is_empty() => Some(".".to_owned()),
+            CommandDir::At(base) => Some(base.clone()),
+            CommandDir::Lost => None,
         }
     }
 
     /// What an argument that names files means here; nothing for a pipe.
-    pub(crate) fn targets(&self, argument: &Argument) -> Vec<Target> {
+    pub(crate) fn targets(&self, argument: &Argument) -> Vec<FileTarget> {
         match argument {
             Argument::Plain(path) => {
-                vec![self.path(path).map_or_else(|| Target::Unclear(path.clone()), Target::Path)]
+                vec![self.path(path).map_or_else(|| FileTarget::Unclear(path.clone()), FileTarget::Path)]
             }
             Argument::Glob(glob) => vec![self.glob(glob)],
-            Argument::Unclear(unclear) => vec![Target::Unclear(unclear.text.clone())],
+            Argument::Unclear(unclear) => vec![FileTarget::Unclear(unclear.text.clone())],
             Argument::Pipe => Vec::new(),
             Argument::Found(targets) => targets.clone(),
         }
     }
 
     /// What a glob means here.
-    pub(crate) fn glob(&self, glob: &str) -> Target {
+    pub(crate) fn glob(&self, glob: &str) -> FileTarget {
         match self {
-            _ if glob.starts_with('/') => Target::Glob(glob.to_owned()),
-            Base::Lost => Target::Unclear(glob.to_owned()),
-            Base::At(base) if base.is_empty() => Target::Glob(glob.to_owned()),
-            Base::At(base) => Target::Glob(format!("{}/{glob}", as_glob(base.trim_end_matches('/')))),
+            _ if glob.starts_with('/') => FileTarget::Glob(glob.to_owned()),
+            CommandDir::Lost => FileTarget::Unclear(glob.to_owned()),
+            CommandDir::At(base) if base.is_empty() => FileTarget::Glob(glob.to_owned()),
+            CommandDir::At(base) => {
+                FileTarget::Glob(format!("{}/{glob}", as_glob(base.trim_end_matches('/'))))
+            }
         }
     }
 }
@@ -102,9 +103,9 @@ mod tests {
     #[test]
     fn directories_are_entered_by_name() {
         let check = |steps: &[&str], expected: &str| {
-            let start = Base::At(String::new());
+            let start = CommandDir::At(String::new());
             let end = steps.iter().fold(start, |base, step| base.enter(&Argument::Plain((*step).to_owned())));
-            assert_eq!(end, Base::At(expected.to_owned()), "{steps:?}");
+            assert_eq!(end, CommandDir::At(expected.to_owned()), "{steps:?}");
         };
         check(&["a"], "a");
         check(&["a", "b/../c"], "a/c");

@@ -1,9 +1,9 @@
 //! Which commands a command line runs, wherever they stand in it.
 
-use super::base::Place;
-use super::feed::Feed;
+use super::base::CallDirs;
+use super::feed::CommandInput;
 use super::walk::Walk;
-use crate::arguments::{Argument, Known, of_word};
+use crate::arguments::{Argument, KnownVariables, of_word};
 use crate::effects::Unknown;
 use crate::limits::EFFECTS_MAX;
 use crate::shell;
@@ -11,36 +11,35 @@ use crate::shell::syntax::{Body, Command, Joint, Simple};
 
 /// The commands of one command line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Commands {
+pub struct ShellCommands {
     /// The words, if it is one plain command: nothing else runs, nothing is redirected or set, no word has to be expanded.
     pub single: Option<Vec<String>>,
     /// The words of every command, those that others start included; `None` for a word that only running would tell.
     pub parts: Vec<Vec<Option<String>>>,
-    /// Whether these are all.
     pub is_all: bool,
 }
 
 /// The commands of a command line.
-pub fn commands(line: &str) -> Commands {
-    let place = Place::default();
+pub fn commands(line: &str) -> ShellCommands {
+    let place = CallDirs::default();
     let mut walk = Walk::new(&place);
     walk.run = Some(Vec::new());
     walk.line(line);
-    Commands { single: single(line), ..of_walk(&walk) }
+    ShellCommands { single: single(line), ..of_walk(&walk) }
 }
 
 /// The commands that a program with these arguments runs; no shell reads them.
-pub fn commands_of_arguments(arguments: &[String]) -> Commands {
-    let place = Place::default();
+pub fn commands_of_arguments(arguments: &[String]) -> ShellCommands {
+    let place = CallDirs::default();
     let mut walk = Walk::new(&place);
     walk.run = Some(Vec::new());
     let plain: Vec<Argument> = arguments.iter().cloned().map(Argument::Plain).collect();
-    walk.program(&plain, &Feed::Unknown);
+    walk.program(&plain, &CommandInput::Unknown);
     let single = (!arguments.is_empty()).then(|| arguments.to_vec());
-    Commands { single, ..of_walk(&walk) }
+    ShellCommands { single, ..of_walk(&walk) }
 }
 
-fn of_walk(walk: &Walk<'_>) -> Commands {
+fn of_walk(walk: &Walk<'_>) -> ShellCommands {
     let word = |argument: &Argument| argument.plain().map(str::to_owned);
     let run = walk.run.as_deref().unwrap_or_default();
     let parts = run.iter().map(|arguments| arguments.iter().map(word).collect()).collect();
@@ -51,7 +50,7 @@ fn of_walk(walk: &Walk<'_>) -> Commands {
         Some(Unknown::InPlace(_) | Unknown::Patch(_) | Unknown::PatchFile(_) | Unknown::Field(_)) => true,
         Some(Unknown::Bound(_) | Unknown::Unreadable(_) | Unknown::Code(_) | Unknown::Hidden(_)) => false,
     };
-    Commands { single: None, parts, is_all }
+    ShellCommands { single: None, parts, is_all }
 }
 
 fn single(line: &str) -> Option<Vec<String>> {
@@ -68,6 +67,7 @@ fn single(line: &str) -> Option<Vec<String>> {
     if !assignments.is_empty() || !redirects.is_empty() || words.is_empty() {
         return None;
     }
-    let arguments = words.iter().flat_map(|word| of_word(word, Known { home: None, variables: &[] }));
+    let arguments =
+        words.iter().flat_map(|word| of_word(word, KnownVariables { home: None, variables: &[] }));
     arguments.map(|argument| argument.plain().map(str::to_owned)).collect()
 }

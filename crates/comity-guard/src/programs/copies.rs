@@ -1,34 +1,34 @@
 //! Programs that put something somewhere else: `mv`, `cp`, `install`, `ln`.
 
-use super::walk::{Call, Walk, below};
+use super::walk::{ProgramCall, Walk, below};
 use crate::arguments::{Argument, as_glob};
-use crate::effects::{How, Target};
-use crate::table::Given;
+use crate::effects::{FileTarget, WriteKind};
+use crate::table::ParsedArguments;
 
-pub(crate) fn mv(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn mv(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let sources = sources(given);
     for source in sources {
-        walk.writes(source, How::Move);
+        walk.writes(source, WriteKind::Move);
     }
-    put(walk, given, sources, How::Move, Kind::Whatever);
+    put(walk, given, sources, WriteKind::Move, SourceKind::Whatever);
 }
 
-pub(crate) fn cp(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn cp(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let recursive = given.has(&["r", "R", "a", "recursive", "archive"]);
-    let kind = if recursive { Kind::Whatever } else { Kind::File };
-    put(walk, given, sources(given), How::Whole, kind);
+    let kind = if recursive { SourceKind::Whatever } else { SourceKind::File };
+    put(walk, given, sources(given), WriteKind::Whole, kind);
 }
 
-pub(crate) fn install(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn install(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if !given.has(&["d", "directory"]) {
-        put(walk, given, sources(given), How::Whole, Kind::File);
+        put(walk, given, sources(given), WriteKind::Whole, SourceKind::File);
     }
 }
 
-pub(crate) fn ln(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn ln(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if let [to, link] = &given.operands[..] {
         walk.linked(link, to);
@@ -39,37 +39,36 @@ pub(crate) fn ln(walk: &mut Walk<'_>, call: &Call<'_>) {
             walk,
             std::slice::from_ref(one),
             &Argument::Plain(".".to_owned()),
-            How::Create,
-            Kind::File,
+            WriteKind::Create,
+            SourceKind::File,
         ),
         _ if given.has(&["n", "no-dereference", "h"]) && given.operands.len() == 2 => {
-            walk.writes(&given.operands[1], How::Create);
+            walk.writes(&given.operands[1], WriteKind::Create);
         }
-        _ => put(walk, given, sources(given), How::Create, Kind::File),
+        _ => put(walk, given, sources(given), WriteKind::Create, SourceKind::File),
     }
 }
 
 /// What is put somewhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A file.
+pub(super) enum SourceKind {
     File,
     /// A file or a directory.
     Whatever,
 }
 
-fn target_directory(given: &Given) -> Option<&Argument> {
+fn target_directory(given: &ParsedArguments) -> Option<&Argument> {
     given.value(&["t", "target-directory"])
 }
 
-fn sources(given: &Given) -> &[Argument] {
+fn sources(given: &ParsedArguments) -> &[Argument] {
     match target_directory(given) {
         Some(_) => &given.operands,
         None => &given.operands[..given.operands.len().saturating_sub(1)],
     }
 }
 
-fn put(walk: &mut Walk<'_>, given: &Given, sources: &[Argument], how: How, kind: Kind) {
+fn put(walk: &mut Walk<'_>, given: &ParsedArguments, sources: &[Argument], how: WriteKind, kind: SourceKind) {
     if let Some(directory) = target_directory(given) {
         return put_into(walk, sources, directory, how, kind);
     }
@@ -77,7 +76,7 @@ fn put(walk: &mut Walk<'_>, given: &Given, sources: &[Argument], how: How, kind:
     match sources {
         [_] if given.has(&["T", "no-target-directory"]) => {
             for target in walk.base.targets(to) {
-                walk.write(if kind == Kind::File { target } else { below(target) }, how);
+                walk.write(if kind == SourceKind::File { target } else { below(target) }, how);
             }
         }
         [source] if !is_directory(to) && !matches!(source, Argument::Glob(_)) => {
@@ -94,20 +93,20 @@ fn is_directory(path: &Argument) -> bool {
 }
 
 /// Puts one thing to a path that may be a directory or not.
-fn put_at(walk: &mut Walk<'_>, source: &Argument, to: &Argument, how: How, kind: Kind) {
+fn put_at(walk: &mut Walk<'_>, source: &Argument, to: &Argument, how: WriteKind, kind: SourceKind) {
     for target in walk.base.targets(to) {
-        let Target::Path(path) = target else {
+        let FileTarget::Path(path) = target else {
             walk.write(target, how);
             continue;
         };
         match (name(source), kind) {
             (Some(Argument::Plain(name)), kind) => {
-                walk.write(Target::Into { path, name, below: kind == Kind::Whatever }, how);
+                walk.write(FileTarget::Into { path, name, below: kind == SourceKind::Whatever }, how);
             }
-            (_, Kind::Whatever) => walk.write(Target::Below(path), how),
-            (_, Kind::File) => {
-                walk.write(Target::Glob(format!("{}/*", as_glob(&path))), how);
-                walk.write(Target::Path(path), how);
+            (_, SourceKind::Whatever) => walk.write(FileTarget::Below(path), how),
+            (_, SourceKind::File) => {
+                walk.write(FileTarget::Glob(format!("{}/*", as_glob(&path))), how);
+                walk.write(FileTarget::Path(path), how);
             }
         }
     }
@@ -118,23 +117,25 @@ pub(super) fn put_into(
     walk: &mut Walk<'_>,
     sources: &[Argument],
     directory: &Argument,
-    how: How,
-    kind: Kind,
+    how: WriteKind,
+    kind: SourceKind,
 ) {
     for target in walk.base.targets(directory) {
-        let Target::Path(directory) = target else {
+        let FileTarget::Path(directory) = target else {
             walk.write(target, how);
             continue;
         };
         let directory = directory.trim_end_matches('/');
         for source in sources {
             let target = match (name(source), kind) {
-                (Some(Argument::Plain(name)), Kind::File) => Target::Path(within(directory, &name)),
-                (Some(Argument::Plain(name)), Kind::Whatever) => Target::Below(within(directory, &name)),
-                (Some(Argument::Glob(name)), _) => Target::Glob(within(&as_glob(directory), &name)),
-                (_, Kind::File) => Target::Glob(within(&as_glob(directory), "*")),
-                (_, Kind::Whatever) => {
-                    Target::Below(if directory.is_empty() { "/" } else { directory }.to_owned())
+                (Some(Argument::Plain(name)), SourceKind::File) => FileTarget::Path(within(directory, &name)),
+                (Some(Argument::Plain(name)), SourceKind::Whatever) => {
+                    FileTarget::Below(within(directory, &name))
+                }
+                (Some(Argument::Glob(name)), _) => FileTarget::Glob(within(&as_glob(directory), &name)),
+                (_, SourceKind::File) => FileTarget::Glob(within(&as_glob(directory), "*")),
+                (_, SourceKind::Whatever) => {
+                    FileTarget::Below(if directory.is_empty() { "/" } else { directory }.to_owned())
                 }
             };
             walk.write(target, how);

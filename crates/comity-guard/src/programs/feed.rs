@@ -3,43 +3,46 @@
 use super::search;
 use super::walk::Walk;
 use crate::arguments::Argument;
-use crate::effects::Target;
+use crate::effects::FileTarget;
 use crate::shell::Parsed;
 use crate::shell::syntax::{Body, Command, Operator, Redirect, Simple, Word};
 
 /// The input of a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Feed {
-    /// This text.
+pub(crate) enum CommandInput {
     Text(String),
     /// The names of files, one a line.
-    Found(Vec<Target>),
-    /// What a file holds.
+    Found(Vec<FileTarget>),
     File,
     /// Nothing that can be seen.
     Unknown,
 }
 
-impl Feed {
+impl CommandInput {
     /// What a redirection gives to read, if it does.
-    pub(super) fn from_redirect(redirect: &Redirect, parsed: &Parsed) -> Option<Feed> {
+    pub(super) fn from_redirect(redirect: &Redirect, parsed: &Parsed) -> Option<CommandInput> {
         match redirect.operator {
-            Operator::Document => parsed.document(redirect).map(|document| Feed::Text(document.text.clone())),
-            Operator::Text => Some(redirect.target.literal().map_or(Feed::Unknown, Feed::Text)),
-            Operator::Read | Operator::ReadWrite => Some(Feed::File),
+            Operator::Document => {
+                parsed.document(redirect).map(|document| CommandInput::Text(document.text.clone()))
+            }
+            Operator::Text => {
+                Some(redirect.target.literal().map_or(CommandInput::Unknown, CommandInput::Text))
+            }
+            Operator::Read | Operator::ReadWrite => Some(CommandInput::File),
             Operator::Write | Operator::Append | Operator::DuplicateInput | Operator::DuplicateOutput => None,
         }
     }
 
     /// What the next command of a pipeline reads.
-    pub(super) fn from_output(command: &Command, parsed: &Parsed, walk: &Walk<'_>) -> Feed {
-        let Body::Simple(simple) = &command.body else { return Feed::Unknown };
-        let input = command.redirects.iter().rev().find_map(|redirect| Feed::from_redirect(redirect, parsed));
-        output(simple, input, walk).unwrap_or(Feed::Unknown)
+    pub(super) fn from_output(command: &Command, parsed: &Parsed, walk: &Walk<'_>) -> CommandInput {
+        let Body::Simple(simple) = &command.body else { return CommandInput::Unknown };
+        let input =
+            command.redirects.iter().rev().find_map(|redirect| CommandInput::from_redirect(redirect, parsed));
+        output(simple, input, walk).unwrap_or(CommandInput::Unknown)
     }
 }
 
-fn output(simple: &Simple, input: Option<Feed>, walk: &Walk<'_>) -> Option<Feed> {
+fn output(simple: &Simple, input: Option<CommandInput>, walk: &Walk<'_>) -> Option<CommandInput> {
     let arguments = walk.arguments(&simple.words);
     let (name, rest) = arguments.split_first()?;
     match name.plain()? {
@@ -48,35 +51,35 @@ fn output(simple: &Simple, input: Option<Feed>, walk: &Walk<'_>) -> Option<Feed>
             let words = simple.words[1..].iter().map(Word::literal).collect::<Option<Vec<_>>>()?;
             let is_flag = |word: &&String| matches!(word.as_str(), "-n" | "-e" | "-E" | "-ne" | "-en");
             let flags = words.iter().take_while(is_flag).count();
-            Some(Feed::Text(words[flags..].join(" ")))
+            Some(CommandInput::Text(words[flags..].join(" ")))
         }
         "printf" => {
             let words = rest.iter().map(Argument::plain).collect::<Option<Vec<_>>>()?;
             let (format, values) = words.split_first()?;
             match (*format, values) {
-                ("%s" | "%s\\n" | "%s\\0", values) => Some(Feed::Text(values.join("\n"))),
-                (format, []) if !format.contains(['%', '\\']) => Some(Feed::Text(format.to_owned())),
+                ("%s" | "%s\\n" | "%s\\0", values) => Some(CommandInput::Text(values.join("\n"))),
+                (format, []) if !format.contains(['%', '\\']) => Some(CommandInput::Text(format.to_owned())),
                 _ => None,
             }
         }
-        "find" => search::found(walk, rest).map(Feed::Found),
-        "grep" | "egrep" | "rg" => listed(walk, name.plain()?, rest).map(Feed::Found),
+        "find" => search::found(walk, rest).map(CommandInput::Found),
+        "grep" | "egrep" | "rg" => listed(walk, name.plain()?, rest).map(CommandInput::Found),
         _ => None,
     }
 }
 
 /// The files that `grep -l` may name: those that it is told to search.
-fn listed(walk: &Walk<'_>, name: &str, arguments: &[Argument]) -> Option<Vec<Target>> {
+fn listed(walk: &Walk<'_>, name: &str, arguments: &[Argument]) -> Option<Vec<FileTarget>> {
     let given = crate::table::program(name)?.options.guess(arguments);
     if !given.has(&["l", "L", "files-with-matches", "files-without-match", "files"]) {
         return None;
     }
     let has_pattern = given.has(&["e", "f", "regexp", "file", "files"]);
     let searched = given.operands.iter().skip(usize::from(!has_pattern));
-    let mut targets: Vec<Target> = searched.flat_map(|argument| walk.base.targets(argument)).collect();
+    let mut targets: Vec<FileTarget> = searched.flat_map(|argument| walk.base.targets(argument)).collect();
     let recursive = name == "rg" || given.has(&["r", "R", "recursive"]);
     if targets.is_empty() {
-        targets.extend(walk.base.here().filter(|_| recursive).map(Target::Path));
+        targets.extend(walk.base.here().filter(|_| recursive).map(FileTarget::Path));
     }
     let targets =
         targets.into_iter().map(|target| if recursive { super::walk::below(target) } else { target });

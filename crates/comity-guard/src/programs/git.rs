@@ -1,11 +1,11 @@
 //! What `git` does to the files of a work tree.
 
-use super::walk::{Call, Walk};
+use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
-use crate::effects::{How, Target};
+use crate::effects::{FileTarget, WriteKind};
 use crate::table;
 
-pub(crate) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let Some((command, arguments)) = call.given.operands.split_first() else { return };
     let Some(row) = command.plain().and_then(|name| table::in_family(table::GIT_COMMANDS, name)) else {
         return;
@@ -18,33 +18,33 @@ pub(crate) fn git(walk: &mut Walk<'_>, call: &Call<'_>) {
     });
 }
 
-pub(crate) fn git_rm(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_rm(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if !call.given.has(&["cached", "n", "dry-run"]) {
-        paths(walk, &call.given.operands, How::Delete);
+        paths(walk, &call.given.operands, WriteKind::Delete);
     }
 }
 
-pub(crate) fn git_reset(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_reset(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if call.given.has(&["hard", "merge", "keep"]) {
-        whole_tree(walk, How::Whole);
+        whole_tree(walk, WriteKind::Whole);
     }
 }
 
-pub(crate) fn git_submodule(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_submodule(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if call.arguments.iter().any(|argument| argument.is("update")) {
-        whole_tree(walk, How::Edit);
+        whole_tree(walk, WriteKind::Edit);
     }
 }
 
 /// `merge`, `rebase` and others that may change any file.
-pub(crate) fn git_tree(walk: &mut Walk<'_>, _: &Call<'_>) {
-    whole_tree(walk, How::Edit);
+pub(crate) fn git_tree(walk: &mut Walk<'_>, _: &ProgramCall<'_>) {
+    whole_tree(walk, WriteKind::Edit);
 }
 
-fn whole_tree(walk: &mut Walk<'_>, how: How) {
+fn whole_tree(walk: &mut Walk<'_>, how: WriteKind) {
     let target = match walk.base.here() {
-        Some(here) => Target::WorkTree(here),
-        None => Target::Unclear("the work tree".to_owned()),
+        Some(here) => FileTarget::WorkTree(here),
+        None => FileTarget::Unclear("the work tree".to_owned()),
     };
     walk.write(target, how);
 }
@@ -55,59 +55,59 @@ fn behind_dashes(arguments: &[Argument]) -> &[Argument] {
     dashes.map_or(&[], |dashes| &arguments[dashes + 1..])
 }
 
-pub(crate) fn git_checkout(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_checkout(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let pathspecs = behind_dashes(call.arguments);
     if !pathspecs.is_empty() {
-        return paths(walk, pathspecs, How::Whole);
+        return paths(walk, pathspecs, WriteKind::Whole);
     }
     let creates = call.given.has(&["b", "B", "orphan"]);
     match &call.given.operands[..] {
         [] => {}
-        [_, rest @ ..] if !rest.is_empty() && !creates => paths(walk, rest, How::Whole),
-        [one] if one.is(".") => paths(walk, std::slice::from_ref(one), How::Whole),
+        [_, rest @ ..] if !rest.is_empty() && !creates => paths(walk, rest, WriteKind::Whole),
+        [one] if one.is(".") => paths(walk, std::slice::from_ref(one), WriteKind::Whole),
         // A branch, or a file: git looks which of them exists.
-        _ => whole_tree(walk, How::Whole),
+        _ => whole_tree(walk, WriteKind::Whole),
     }
 }
 
-pub(crate) fn git_switch(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_switch(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let creates = call.given.has(&["c", "C", "create", "force-create"]);
     if !creates || !call.given.operands.is_empty() {
-        whole_tree(walk, How::Whole);
+        whole_tree(walk, WriteKind::Whole);
     }
 }
 
-pub(crate) fn git_restore(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_restore(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let index_only = given.has(&["S", "staged"]) && !given.has(&["W", "worktree"]);
     match index_only {
         true => {}
-        false if given.has(&["pathspec-from-file"]) => whole_tree(walk, How::Whole),
-        false => paths(walk, &given.operands, How::Whole),
+        false if given.has(&["pathspec-from-file"]) => whole_tree(walk, WriteKind::Whole),
+        false => paths(walk, &given.operands, WriteKind::Whole),
     }
 }
 
-pub(crate) fn git_stash(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_stash(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let command = call.arguments.first().and_then(Argument::plain).unwrap_or("push");
     if matches!(command, "list" | "show" | "drop" | "clear" | "create" | "store" | "export") {
         return;
     }
     match behind_dashes(call.arguments) {
-        [] => whole_tree(walk, How::Edit),
-        pathspecs => paths(walk, pathspecs, How::Whole),
+        [] => whole_tree(walk, WriteKind::Edit),
+        pathspecs => paths(walk, pathspecs, WriteKind::Whole),
     }
 }
 
-pub(crate) fn git_clean(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_clean(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if call.given.has(&["n", "dry-run"]) {
         return;
     }
     let here = [Argument::Plain(".".to_owned())];
     let cleaned = if call.given.operands.is_empty() { &here[..] } else { &call.given.operands };
-    cleaned.iter().for_each(|operand| walk.writes_below(operand, How::Delete));
+    cleaned.iter().for_each(|operand| walk.writes_below(operand, WriteKind::Delete));
 }
 
-pub(crate) fn git_clone(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_clone(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let named = match &call.given.operands[..] {
         [_, directory, ..] => directory.clone(),
         [Argument::Plain(url)] => {
@@ -116,11 +116,11 @@ pub(crate) fn git_clone(walk: &mut Walk<'_>, call: &Call<'_>) {
         }
         _ => return,
     };
-    walk.writes_below(&named, How::Create);
+    walk.writes_below(&named, WriteKind::Create);
 }
 
 /// Paths as git reads them: `:` begins something that means more than its name.
-fn paths(walk: &mut Walk<'_>, pathspecs: &[Argument], how: How) {
+fn paths(walk: &mut Walk<'_>, pathspecs: &[Argument], how: WriteKind) {
     for pathspec in pathspecs {
         let Some(path) = pathspec.plain() else {
             walk.writes(pathspec, how);
@@ -128,7 +128,7 @@ fn paths(walk: &mut Walk<'_>, pathspecs: &[Argument], how: How) {
         };
         match (path.strip_prefix(":/"), walk.base.here()) {
             (Some(path), Some(of)) if !path.is_empty() && !path.contains(['*', '?', '[', ':']) => {
-                walk.write(Target::FromTop { of, path: path.to_owned() }, how);
+                walk.write(FileTarget::FromTop { of, path: path.to_owned() }, how);
             }
             _ if path.starts_with(':') => whole_tree(walk, how),
             // Quoted from the shell, a glob is one for git.

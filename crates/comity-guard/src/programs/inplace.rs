@@ -1,12 +1,12 @@
 //! Programs that edit files in place: `sed -i`, `perl -i`, editors and formatters.
 
 use super::shells::code;
-use super::walk::{Call, Walk};
+use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
-use crate::effects::{How, Unknown};
-use crate::table::{self, Given, Options};
+use crate::effects::{Unknown, WriteKind};
+use crate::table::{self, ParsedArguments, ProgramOptions};
 
-pub(crate) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn sed(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let mut in_place = None;
     let mut has_script = false;
     let mut operands = Vec::new();
@@ -43,9 +43,9 @@ pub(crate) fn sed(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
     let Some(suffix) = in_place else { return };
     for file in operands.iter().skip(usize::from(!has_script)) {
-        walk.writes(file, How::Edit);
+        walk.writes(file, WriteKind::Edit);
         if let Some(path) = file.plain().filter(|_| !suffix.is_empty() && !suffix.contains(['*', '/'])) {
-            walk.writes(&Argument::Plain(format!("{path}{suffix}")), How::Create);
+            walk.writes(&Argument::Plain(format!("{path}{suffix}")), WriteKind::Create);
         }
     }
 }
@@ -84,14 +84,14 @@ fn is_suffix(argument: &Argument) -> bool {
     argument.plain().is_some_and(|text| text.is_empty() || (text.starts_with('.') && !text.contains('/')))
 }
 
-pub(crate) fn perl(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn perl(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let Some(perl) = table::program("perl") else { return };
     let arguments: Vec<Argument> = call.arguments.iter().map(without_suffix).collect();
     let given = perl.options.guess(&arguments);
     let has_code = given.has(&["e", "E"]);
     if given.has(&["i"]) {
         for file in given.operands.iter().skip(usize::from(!has_code)) {
-            walk.writes(file, How::Edit);
+            walk.writes(file, WriteKind::Edit);
         }
         return;
     }
@@ -110,32 +110,32 @@ fn without_suffix(argument: &Argument) -> Argument {
 }
 
 /// `awk`, which edits in place with an extension of GNU only.
-pub(crate) fn awk(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn awk(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if !given.value(&["i", "include"]).is_some_and(|library| library.is("inplace")) {
         return;
     }
     let has_program = given.has(&["f", "file", "e"]);
     for file in given.operands.iter().skip(usize::from(!has_program)) {
-        walk.writes(file, How::Edit);
+        walk.writes(file, WriteKind::Edit);
     }
 }
 
 /// `ed`, `ex`, `vim` and others that open the files that they name.
-pub(crate) fn editor(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn editor(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     for file in given.operands.iter().filter(|file| !file.shown().starts_with('+')) {
-        walk.writes(file, How::Edit);
+        walk.writes(file, WriteKind::Edit);
     }
 }
 
 /// `yq`, whose first operand is an expression.
-pub(crate) fn yq(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn yq(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["i", "inplace", "in-place"]) {
         let words = ["eval", "e", "eval-all", "ea"];
         let operands = given.operands.iter().filter(|operand| !words.contains(&operand.shown()));
-        operands.skip(1).for_each(|file| walk.writes(file, How::Edit));
+        operands.skip(1).for_each(|file| walk.writes(file, WriteKind::Edit));
     }
 }
 
@@ -148,7 +148,7 @@ struct Formatter {
     writes: &'static [&'static str],
     /// The options that make it look only.
     looks: &'static [&'static str],
-    options: Options,
+    options: ProgramOptions,
 }
 
 const fn row(
@@ -158,7 +158,7 @@ const fn row(
     looks: &'static [&'static str],
     options: &'static [&'static str],
 ) -> Formatter {
-    Formatter { name, command, writes, looks, options: Options::new(options) }
+    Formatter { name, command, writes, looks, options: ProgramOptions::new(options) }
 }
 
 const LONG: &str =
@@ -191,7 +191,7 @@ const FORMATTERS: [Formatter; 22] = [
 ];
 
 /// A formatter changes the files that it names, or some that it finds.
-pub(crate) fn formatter(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn formatter(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     for formatter in FORMATTERS.iter().filter(|formatter| formatter.name == call.name) {
         let mut given = formatter.options.guess(call.arguments);
         // `cargo +nightly fmt`
@@ -205,7 +205,7 @@ pub(crate) fn formatter(walk: &mut Walk<'_>, call: &Call<'_>) {
     }
 }
 
-fn named_or_unknown(walk: &mut Walk<'_>, formatter: &Formatter, given: &Given) {
+fn named_or_unknown(walk: &mut Walk<'_>, formatter: &Formatter, given: &ParsedArguments) {
     let files = given.operands.iter().skip(usize::from(!formatter.command.is_empty()));
     let files: Vec<&Argument> = files.filter(|file| !file.is("-")).collect();
     // What follows `cargo fmt --` is for another program, and names no files.
@@ -217,9 +217,9 @@ fn named_or_unknown(walk: &mut Walk<'_>, formatter: &Formatter, given: &Given) {
         match file.plain() {
             // Quoted from the shell, a glob is one for the formatter.
             Some(path) if path.contains(['*', '?', '{']) => {
-                walk.writes(&Argument::Glob(path.to_owned()), How::Edit);
+                walk.writes(&Argument::Glob(path.to_owned()), WriteKind::Edit);
             }
-            _ => walk.writes(file, How::Edit),
+            _ => walk.writes(file, WriteKind::Edit),
         }
     }
 }

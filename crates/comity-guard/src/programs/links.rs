@@ -2,7 +2,7 @@
 
 use super::walk::Walk;
 use crate::arguments::Argument;
-use crate::effects::{How, Target, Write};
+use crate::effects::{FileTarget, Write, WriteKind};
 
 impl Walk<'_> {
     /// Notes that a link leads somewhere.
@@ -16,9 +16,12 @@ impl Walk<'_> {
     pub(super) fn through_links(&mut self) {
         for (link, to) in std::mem::take(&mut self.links) {
             let is_through = |write: &&Write| {
-                let changes = matches!(write.how, How::Whole | How::Edit | How::Append | How::Mode);
+                let changes = matches!(
+                    write.how,
+                    WriteKind::Whole | WriteKind::Edit | WriteKind::Append | WriteKind::Mode
+                );
                 let is_within = match (&write.target, &link) {
-                    (Target::Path(path), Target::Path(link)) => {
+                    (FileTarget::Path(path), FileTarget::Path(link)) => {
                         path == link || path.strip_prefix(link).is_some_and(|rest| rest.starts_with('/'))
                     }
                     (target, link) => target == link,

@@ -21,8 +21,8 @@ mod shells;
 mod strangers;
 mod walk;
 
-pub use base::Place;
-pub use commands::{Commands, commands, commands_of_arguments};
+pub use base::CallDirs;
+pub use commands::{ShellCommands, commands, commands_of_arguments};
 
 pub(crate) use archives::{cpio, curl, gzip, rsync, tar, unzip, wget, zip};
 pub(crate) use copies::{cp, install, ln, mv};
@@ -36,15 +36,15 @@ pub(crate) use patches::{apply_patch, git_apply, patch};
 pub(crate) use runners::{run_word, script, xargs};
 pub(crate) use search::find;
 pub(crate) use shells::{cd, eval, interpreter, sets, shell, word_or_code};
-pub(crate) use walk::{Call, Walk};
+pub(crate) use walk::{ProgramCall, Walk};
 
 use crate::arguments::Argument;
 use crate::effects::{Effects, Unknown};
 use crate::shell;
-use feed::Feed;
+use feed::CommandInput;
 
 /// What a command line would do to files.
-pub fn effects(command: &str, place: &Place) -> Effects {
+pub fn effects(command: &str, place: &CallDirs) -> Effects {
     let mut walk = Walk::new(place);
     walk.line(command);
     walk.through_links();
@@ -52,19 +52,19 @@ pub fn effects(command: &str, place: &Place) -> Effects {
 }
 
 /// What a program with these arguments would do to files; no shell reads them.
-pub fn effects_of_arguments(arguments: &[String], place: &Place) -> Effects {
+pub fn effects_of_arguments(arguments: &[String], place: &CallDirs) -> Effects {
     let mut walk = Walk::new(place);
     let arguments: Vec<Argument> = arguments.iter().cloned().map(Argument::Plain).collect();
-    walk.program(&arguments, &Feed::Unknown);
+    walk.program(&arguments, &CommandInput::Unknown);
     walk.found.without_repeats()
 }
 
-impl From<shell::Problem> for Unknown {
-    fn from(problem: shell::Problem) -> Unknown {
+impl From<shell::ParseProblem> for Unknown {
+    fn from(problem: shell::ParseProblem) -> Unknown {
         match problem {
-            shell::Problem::TooLong => Unknown::Bound("the command is too long"),
-            shell::Problem::TooDeep => Unknown::Bound("the command is nested too deep"),
-            shell::Problem::Unterminated(_) | shell::Problem::Unexpected(_) => {
+            shell::ParseProblem::TooLong => Unknown::Bound("the command is too long"),
+            shell::ParseProblem::TooDeep => Unknown::Bound("the command is nested too deep"),
+            shell::ParseProblem::Unterminated(_) | shell::ParseProblem::Unexpected(_) => {
                 Unknown::Unreadable(problem.to_string())
             }
         }

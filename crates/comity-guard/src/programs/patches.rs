@@ -1,28 +1,29 @@
 //! Programs that apply patches: `apply_patch`, `git apply`, `patch`.
 
-use super::feed::Feed;
-use super::walk::{Call, Walk};
+use super::feed::CommandInput;
+use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
-use crate::effects::{How, Target, Unknown, Write};
+use crate::effects::{FileTarget, Unknown, Write, WriteKind};
 use crate::patch::{self, Malformed, Strip};
 
 /// `apply_patch`, with the patch as its argument or on its input.
-pub(crate) fn apply_patch(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn apply_patch(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let patch = match (call.arguments.first(), call.feed) {
         (Some(Argument::Plain(patch)), _) => patch,
-        (None, Feed::Text(patch)) => patch,
+        (None, CommandInput::Text(patch)) => patch,
         _ => return walk.unknown(Unknown::PatchFile("apply_patch".to_owned())),
     };
     applied(walk, patch::envelope(patch));
 }
 
-pub(crate) fn git_apply(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn git_apply(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let looks = ["check", "stat", "numstat", "summary", "cached"];
     if given.has(&looks) && !given.has(&["apply", "index"]) {
         return;
     }
-    let (true, Feed::Text(text)) = (given.operands.iter().all(|operand| operand.is("-")), call.feed) else {
+    let (true, CommandInput::Text(text)) = (given.operands.iter().all(|operand| operand.is("-")), call.feed)
+    else {
         return walk.unknown(Unknown::PatchFile("git apply".to_owned()));
     };
     let strip = given.value(&["p"]).map_or(Some(1), number);
@@ -40,18 +41,18 @@ pub(crate) fn git_apply(walk: &mut Walk<'_>, call: &Call<'_>) {
 }
 
 /// Git counts the paths of a patch from the top of the work tree.
-fn from_top(walk: &Walk<'_>, target: Target, directory: &str) -> Target {
+fn from_top(walk: &Walk<'_>, target: FileTarget, directory: &str) -> FileTarget {
     match (target, walk.base.here()) {
-        (Target::Path(path), Some(of)) => {
+        (FileTarget::Path(path), Some(of)) => {
             let directory = directory.trim_end_matches('/');
             let path = if directory.is_empty() { path } else { format!("{directory}/{path}") };
-            Target::FromTop { of, path }
+            FileTarget::FromTop { of, path }
         }
-        (target, _) => Target::Unclear(target.to_string()),
+        (target, _) => FileTarget::Unclear(target.to_string()),
     }
 }
 
-pub(crate) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn patch(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["dry-run", "C", "check", "version", "v"]) {
         return;
@@ -61,17 +62,17 @@ pub(crate) fn patch(walk: &mut Walk<'_>, call: &Call<'_>) {
             walk.base = walk.base.enter(directory);
         }
         if let Some(output) = given.value(&["o", "output"]) {
-            return walk.writes(output, How::Whole);
+            return walk.writes(output, WriteKind::Whole);
         }
         if let Some(original) = given.operands.first() {
-            return walk.writes(original, How::Edit);
+            return walk.writes(original, WriteKind::Edit);
         }
         let strip = match given.value(&["p", "strip"]) {
             None => Some(Strip::ToName),
             Some(value) => number(value).map(Strip::Components),
         };
         match (call.feed, strip, given.has(&["i", "input"])) {
-            (Feed::Text(text), Some(strip), false) => applied(walk, patch::unified(text, strip)),
+            (CommandInput::Text(text), Some(strip), false) => applied(walk, patch::unified(text, strip)),
             _ => walk.unknown(Unknown::PatchFile("patch".to_owned())),
         }
     });
@@ -88,8 +89,8 @@ fn applied(walk: &mut Walk<'_>, writes: Result<Vec<Write>, Malformed>) {
             for Write { target, how, content } in writes {
                 // In a here-document without quotes a path may have a variable in it.
                 let argument = match target {
-                    Target::Path(path) if path.contains(['$', '`']) => Argument::unclear(&path, false),
-                    Target::Path(path) => Argument::Plain(path),
+                    FileTarget::Path(path) if path.contains(['$', '`']) => Argument::unclear(&path, false),
+                    FileTarget::Path(path) => Argument::Plain(path),
                     other => Argument::Found(vec![other]),
                 };
                 for target in walk.base.targets(&argument) {

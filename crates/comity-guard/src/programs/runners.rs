@@ -1,11 +1,11 @@
 //! Programs that start other programs.
 
-use super::feed::Feed;
+use super::feed::CommandInput;
 use super::search::filled;
 use super::shells::line_of;
-use super::walk::{Call, Walk};
+use super::walk::{ProgramCall, Walk};
 use crate::arguments::Argument;
-use crate::effects::Target;
+use crate::effects::FileTarget;
 
 /// Programs of which one word runs another program: `uv run black`, `npm exec prettier`.
 const RUN_WORDS: [(&str, &[&str]); 8] = [
@@ -20,7 +20,7 @@ const RUN_WORDS: [(&str, &[&str]); 8] = [
 ];
 
 /// Follows `sudo`, `env`, `timeout` and others to what they start.
-pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>, skips: usize) {
+pub(super) fn run(walk: &mut Walk<'_>, call: &ProgramCall<'_>, skips: usize) {
     let given = &call.given;
     // `command -v` only looks.
     if call.name == "command" && given.has(&["v", "V"]) {
@@ -50,7 +50,7 @@ pub(super) fn run(walk: &mut Walk<'_>, call: &Call<'_>, skips: usize) {
     }
 }
 
-pub(crate) fn run_word(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn run_word(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let words =
         RUN_WORDS.iter().find(|(program, _)| *program == call.name).map_or(&[][..], |(_, words)| words);
     let Some((word, program)) = call.given.operands.split_first() else { return };
@@ -62,23 +62,25 @@ pub(crate) fn run_word(walk: &mut Walk<'_>, call: &Call<'_>) {
 }
 
 /// `script`, which writes down what a command shows.
-pub(crate) fn script(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn script(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     if let Some(line) = call.given.value(&["c", "command"]) {
         line_of(walk, call, line);
     }
-    call.given.operands.iter().for_each(|file| walk.writes(file, crate::effects::How::Whole));
+    call.given.operands.iter().for_each(|file| walk.writes(file, crate::effects::WriteKind::Whole));
 }
 
 /// `xargs`, which gives what it reads to another program.
-pub(crate) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn xargs(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     let found = match call.feed {
-        Feed::Found(targets) => targets.clone(),
-        Feed::Text(text) => {
+        CommandInput::Found(targets) => targets.clone(),
+        CommandInput::Text(text) => {
             let names = text.split_whitespace().map(|name| Argument::Plain(name.to_owned()));
             names.flat_map(|name| walk.base.targets(&name)).collect()
         }
-        Feed::File | Feed::Unknown => vec![Target::Unclear("what xargs reads".to_owned())],
+        CommandInput::File | CommandInput::Unknown => {
+            vec![FileTarget::Unclear("what xargs reads".to_owned())]
+        }
     };
     let mark = given.value(&["I", "J", "replace"]).and_then(Argument::plain);
     let mark = mark.filter(|mark| !mark.is_empty()).or(given.has(&["i", "replace"]).then_some("{}"));
@@ -86,5 +88,5 @@ pub(crate) fn xargs(walk: &mut Walk<'_>, call: &Call<'_>) {
         Some(mark) => given.operands.iter().map(|word| filled(word, mark, &found)).collect(),
         None => given.operands.iter().cloned().chain([Argument::Found(found)]).collect(),
     };
-    walk.apart(|walk| walk.program(&program, &Feed::Unknown));
+    walk.apart(|walk| walk.program(&program, &CommandInput::Unknown));
 }

@@ -1,9 +1,9 @@
 //! `find`, which names files for itself and for others.
 
-use super::feed::Feed;
-use super::walk::{Call, Walk, below};
+use super::feed::CommandInput;
+use super::walk::{ProgramCall, Walk, below};
 use crate::arguments::{Argument, as_glob};
-use crate::effects::{How, Target};
+use crate::effects::{FileTarget, WriteKind};
 
 /// Words of an expression behind which nothing narrows what is found for certain.
 const WIDENING: [&str; 8] = ["-o", "-or", "!", "-not", "(", ")", ",", "-prune"];
@@ -12,7 +12,7 @@ const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Words that write a list to the file that follows.
 const LISTING: [&str; 4] = ["-fprint", "-fprint0", "-fls", "-fprintf"];
 
-pub(crate) fn find(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn find(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let Some(found) = found(walk, call.arguments) else { return };
     let mut rest = call.arguments;
     while let Some((word, behind)) = rest.split_first() {
@@ -20,24 +20,24 @@ pub(crate) fn find(walk: &mut Walk<'_>, call: &Call<'_>) {
         let word = word.plain().unwrap_or_default();
         if word == "-delete" {
             for target in &found {
-                walk.write(target.clone(), How::Delete);
+                walk.write(target.clone(), WriteKind::Delete);
             }
         }
         if LISTING.contains(&word) {
-            rest.first().into_iter().for_each(|file| walk.writes(file, How::Whole));
+            rest.first().into_iter().for_each(|file| walk.writes(file, WriteKind::Whole));
         }
         if RUNNING.contains(&word) {
             let ends = |argument: &Argument| argument.is(";") || argument.is("+");
             let end = rest.iter().position(ends).unwrap_or(rest.len());
             let program: Vec<Argument> = rest[..end].iter().map(|word| filled(word, "{}", &found)).collect();
-            walk.apart(|walk| walk.program(&program, &Feed::Unknown));
+            walk.apart(|walk| walk.program(&program, &CommandInput::Unknown));
             rest = rest.get(end + 1..).unwrap_or_default();
         }
     }
 }
 
 /// An argument of another program, in which `mark` stands for what was found.
-pub(super) fn filled(word: &Argument, mark: &str, found: &[Target]) -> Argument {
+pub(super) fn filled(word: &Argument, mark: &str, found: &[FileTarget]) -> Argument {
     match word {
         Argument::Plain(text) if text == mark => Argument::Found(found.to_vec()),
         Argument::Plain(text) if !mark.is_empty() && text.contains(mark) => Argument::unclear(text, false),
@@ -46,15 +46,15 @@ pub(super) fn filled(word: &Argument, mark: &str, found: &[Target]) -> Argument 
 }
 
 /// What `find` with these arguments may name.
-pub(super) fn found(walk: &Walk<'_>, arguments: &[Argument]) -> Option<Vec<Target>> {
+pub(super) fn found(walk: &Walk<'_>, arguments: &[Argument]) -> Option<Vec<FileTarget>> {
     let is_flag = |argument: &&Argument| matches!(argument.shown(), "-H" | "-L" | "-P");
     let arguments = &arguments[arguments.iter().take_while(is_flag).count()..];
     let begins_expression =
         |argument: &Argument| argument.shown().starts_with('-') || matches!(argument.shown(), "(" | "!");
     let end = arguments.iter().position(begins_expression).unwrap_or(arguments.len());
     let (starts, expression) = arguments.split_at(end);
-    let starts: Vec<Target> = match starts {
-        [] => vec![Target::Path(walk.base.here()?)],
+    let starts: Vec<FileTarget> = match starts {
+        [] => vec![FileTarget::Path(walk.base.here()?)],
         starts => starts.iter().flat_map(|start| walk.base.targets(start)).collect(),
     };
     let name = name(expression);
@@ -72,13 +72,13 @@ fn name(expression: &[Argument]) -> Option<&str> {
     is_plain_glob.then_some(name)
 }
 
-fn narrowed(start: Target, name: Option<&str>) -> Target {
+fn narrowed(start: FileTarget, name: Option<&str>) -> FileTarget {
     match (start, name) {
-        (Target::Path(path), Some(name)) => {
+        (FileTarget::Path(path), Some(name)) => {
             let path = path.trim_end_matches('/');
             match path {
-                "." => Target::Glob(format!("**/{name}")),
-                path => Target::Glob(format!("{}/**/{name}", as_glob(path))),
+                "." => FileTarget::Glob(format!("**/{name}")),
+                path => FileTarget::Glob(format!("{}/**/{name}", as_glob(path))),
             }
         }
         (start, _) => below(start),

@@ -1,32 +1,32 @@
 //! Shells, `eval`, `cd`, variables, and interpreters of other languages.
 
-use super::base::Base;
-use super::feed::Feed;
+use super::base::CommandDir;
+use super::feed::CommandInput;
 use super::runners::run_word;
-use super::walk::{Call, Walk};
+use super::walk::{ProgramCall, Walk};
 use super::{inplace, names};
 use crate::arguments::Argument;
-use crate::effects::{How, Unknown};
+use crate::effects::{Unknown, WriteKind};
 use crate::shell;
-use crate::shell::syntax::{Body, Command, Part, Step};
+use crate::shell::syntax::{Body, Command, Part, Pipeline};
 
-pub(crate) fn cd(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn cd(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let is_option = |argument: &&Argument| matches!(argument.shown(), "-L" | "-P" | "-e" | "--");
     let operand = call.arguments.iter().find(|argument| !is_option(argument));
     walk.base = match (call.name, operand) {
-        ("popd", _) => Base::Lost,
-        (_, Some(directory)) if directory.is("-") || directory.shown().starts_with('+') => Base::Lost,
+        ("popd", _) => CommandDir::Lost,
+        (_, Some(directory)) if directory.is("-") || directory.shown().starts_with('+') => CommandDir::Lost,
         (_, Some(directory)) => walk.base.enter(directory),
         ("cd", None) => match walk.home {
-            Some(home) => Base::At(home.to_owned()),
-            None => Base::Lost,
+            Some(home) => CommandDir::At(home.to_owned()),
+            None => CommandDir::Lost,
         },
-        (_, None) => Base::Lost,
+        (_, None) => CommandDir::Lost,
     };
 }
 
 /// `export x=value`, and `read x`, after which nobody knows its value.
-pub(crate) fn sets(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn sets(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     for operand in &call.given.operands {
         match operand.shown().split_once('=') {
             Some((name, value)) if operand.plain().is_some() => walk.set(name, vec![value.to_owned()]),
@@ -38,7 +38,7 @@ pub(crate) fn sets(walk: &mut Walk<'_>, call: &Call<'_>) {
 }
 
 /// `bash`, `sh` and others, which read a line, or their input, or a file.
-pub(crate) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn shell(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     if given.has(&["c"]) {
         let Some(line) = given.operands.first() else { return };
@@ -48,13 +48,13 @@ pub(crate) fn shell(walk: &mut Walk<'_>, call: &Call<'_>) {
         return;
     }
     match call.feed {
-        Feed::Text(text) => walk.apart(|walk| walk.line(text)),
-        Feed::Found(_) | Feed::Unknown => walk.unknown(Unknown::Code(call.name.to_owned())),
-        Feed::File => {}
+        CommandInput::Text(text) => walk.apart(|walk| walk.line(text)),
+        CommandInput::Found(_) | CommandInput::Unknown => walk.unknown(Unknown::Code(call.name.to_owned())),
+        CommandInput::File => {}
     }
 }
 
-pub(crate) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn eval(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let words: Option<Vec<&str>> = call.arguments.iter().map(Argument::plain).collect();
     match words {
         Some(words) => walk.line(&words.join(" ")),
@@ -63,7 +63,7 @@ pub(crate) fn eval(walk: &mut Walk<'_>, call: &Call<'_>) {
 }
 
 /// Reads the line that another shell gets.
-pub(super) fn line_of(walk: &mut Walk<'_>, call: &Call<'_>, line: &Argument) {
+pub(super) fn line_of(walk: &mut Walk<'_>, call: &ProgramCall<'_>, line: &Argument) {
     match line {
         Argument::Plain(line) => walk.apart(|walk| walk.line(line)),
         Argument::Unclear(unclear) => {
@@ -82,7 +82,7 @@ pub(super) fn line_of(walk: &mut Walk<'_>, call: &Call<'_>, line: &Argument) {
 /// A line without its quotes, in which variables stand as they were written.
 fn with_variables(text: &str) -> Option<String> {
     let parsed = shell::parse(text);
-    let [Step { pipeline, .. }] = &parsed.script.steps[..] else { return None };
+    let [Pipeline { pipeline, .. }] = &parsed.script.steps[..] else { return None };
     let [Command { body: Body::Simple(simple), .. }] = &pipeline[..] else { return None };
     let [word] = &simple.words[..] else { return None };
     word.parts.iter().try_fold(String::new(), |line, part| match part {
@@ -93,7 +93,7 @@ fn with_variables(text: &str) -> Option<String> {
 }
 
 /// `python`, `node` and others: of code that stands in the line, or comes from their input, only names are looked at.
-pub(crate) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn interpreter(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let given = &call.given;
     // A module is a program: `python -m black`.
     if let Some(module) = given.value(&["m"]).filter(|_| call.name.starts_with("python")) {
@@ -109,7 +109,7 @@ pub(crate) fn interpreter(walk: &mut Walk<'_>, call: &Call<'_>) {
 }
 
 /// `bun` and `deno` run code, but also have words.
-pub(crate) fn word_or_code(walk: &mut Walk<'_>, call: &Call<'_>) {
+pub(crate) fn word_or_code(walk: &mut Walk<'_>, call: &ProgramCall<'_>) {
     let word = call.arguments.first().map(Argument::shown).unwrap_or_default();
     match word {
         "fmt" => inplace::formatter(walk, call),
@@ -121,13 +121,17 @@ pub(crate) fn word_or_code(walk: &mut Walk<'_>, call: &Call<'_>) {
 }
 
 /// Code of another language: whatever it names, if it has words that write, may be written.
-pub(super) fn code<'a>(walk: &mut Walk<'_>, call: &Call<'_>, texts: impl Iterator<Item = &'a Argument>) {
+pub(super) fn code<'a>(
+    walk: &mut Walk<'_>,
+    call: &ProgramCall<'_>,
+    texts: impl Iterator<Item = &'a Argument>,
+) {
     walk.unknown(Unknown::Code(call.name.to_owned()));
     let mut texts: Vec<&str> = texts.map(Argument::shown).collect();
-    if let Feed::Text(text) = call.feed {
+    if let CommandInput::Text(text) = call.feed {
         texts.push(text);
     }
     for path in texts.iter().flat_map(|text| names::written(text)) {
-        walk.writes(&Argument::Plain(path), How::Edit);
+        walk.writes(&Argument::Plain(path), WriteKind::Edit);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::walk::Walk;
 use crate::arguments::Argument;
-use crate::effects::How;
-use crate::table::{self, Options, Program};
+use crate::effects::WriteKind;
+use crate::table::{self, Program, ProgramOptions};
 
 /// What many programs call the file that they write.
-const OUTPUTS: Options = Options::new(&["-o: --output= --out= --outfile= --output-file= --out-file="]);
+const OUTPUTS: ProgramOptions =
+    ProgramOptions::new(&["-o: --output= --out= --outfile= --output-file= --out-file="]);
 
 impl Walk<'_> {
     /// A program that nobody has told us about: what it calls its output is written, if it looks like a path.
@@ -19,10 +20,10 @@ impl Walk<'_> {
         for output in
             given.values(&["o", "output", "out", "outfile", "output-file", "out-file"]).filter(is_path)
         {
-            self.writes(output, How::Whole);
+            self.writes(output, WriteKind::Whole);
         }
         if given.has(&["in-place", "inplace", "write", "fix"]) {
-            given.operands.iter().filter(is_path).for_each(|file| self.writes(file, How::Edit));
+            given.operands.iter().filter(is_path).for_each(|file| self.writes(file, WriteKind::Edit));
         }
     }
 }

@@ -1,44 +1,44 @@
 //! Goes through a command line, command by command.
 
-use super::base::{Base, Place};
-use super::feed::Feed;
+use super::base::{CallDirs, CommandDir};
+use super::feed::CommandInput;
 use super::runners;
 use super::strangers::versioned;
-use crate::arguments::{Argument, Known, of_word};
-use crate::effects::{Effects, How, Read, Target, Unknown, Write};
+use crate::arguments::{Argument, KnownVariables, of_word};
+use crate::effects::{Effects, FileTarget, Read, Unknown, Write, WriteKind};
 use crate::limits::{EFFECTS_MAX, VARIABLES_MAX, WALK_NESTING_MAX};
-use crate::shell::syntax::{Body, Command, Joint, Operator, Redirect, Script, Simple, Step, Word};
+use crate::shell::syntax::{Body, Command, Joint, Operator, Pipeline, Redirect, Script, Simple, Word};
 use crate::shell::{self, Parsed};
-use crate::table::{self, Given, Guess, Program};
+use crate::table::{self, EffectGuess, ParsedArguments, Program};
 
 /// The names of what is no file.
 const NO_FILES: [&str; 6] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
 pub(crate) struct Walk<'p> {
     pub(crate) found: Effects,
-    pub(crate) base: Base,
+    pub(crate) base: CommandDir,
     pub(crate) home: Option<&'p str>,
     /// The programs that are run, each with its arguments, if somebody wants to know.
     pub(crate) run: Option<Vec<Vec<Argument>>>,
     /// Links that were made, and where each leads.
-    pub(super) links: Vec<(Target, Target)>,
+    pub(super) links: Vec<(FileTarget, FileTarget)>,
     /// Variables with all values that they may have.
     variables: Vec<(String, Vec<String>)>,
     depth: usize,
 }
 
 /// A program with its arguments.
-pub(crate) struct Call<'c> {
+pub(crate) struct ProgramCall<'c> {
     pub(crate) name: &'c str,
     pub(crate) arguments: &'c [Argument],
     /// The same, read by the table.
-    pub(crate) given: Given,
-    pub(crate) feed: &'c Feed,
+    pub(crate) given: ParsedArguments,
+    pub(crate) feed: &'c CommandInput,
 }
 
 impl<'p> Walk<'p> {
-    pub(crate) fn new(place: &'p Place) -> Walk<'p> {
-        let start = Base::At(String::new());
+    pub(crate) fn new(place: &'p CallDirs) -> Walk<'p> {
+        let start = CommandDir::At(String::new());
         let base = start.enter(&Argument::Plain(place.directory.clone()));
         Walk {
             found: Effects::default(),
@@ -53,7 +53,7 @@ impl<'p> Walk<'p> {
 
     /// What words stand for here.
     pub(super) fn arguments(&self, words: &[Word]) -> Vec<Argument> {
-        let known = Known { home: self.home, variables: &self.variables };
+        let known = KnownVariables { home: self.home, variables: &self.variables };
         words.iter().flat_map(|word| of_word(word, known)).collect()
     }
 
@@ -110,25 +110,26 @@ impl<'p> Walk<'p> {
             let before = self.base.clone();
             self.step(parsed, step);
             if instead && self.base != before {
-                self.base = Base::Lost;
+                self.base = CommandDir::Lost;
             }
             instead = step.joint == Joint::Or;
         }
     }
 
-    fn step(&mut self, parsed: &Parsed, step: &Step) {
+    fn step(&mut self, parsed: &Parsed, step: &Pipeline) {
         if let ([command], Joint::Then | Joint::And | Joint::Or) = (&step.pipeline[..], step.joint) {
-            return self.command(parsed, command, &Feed::Unknown);
+            return self.command(parsed, command, &CommandInput::Unknown);
         }
-        let mut feed = Feed::Unknown;
+        let mut feed = CommandInput::Unknown;
         for command in &step.pipeline {
             self.apart(|walk| walk.command(parsed, command, &feed));
-            feed = Feed::from_output(command, parsed, self);
+            feed = CommandInput::from_output(command, parsed, self);
         }
     }
 
-    fn command(&mut self, parsed: &Parsed, command: &Command, feed: &Feed) {
-        let own = command.redirects.iter().rev().find_map(|redirect| Feed::from_redirect(redirect, parsed));
+    fn command(&mut self, parsed: &Parsed, command: &Command, feed: &CommandInput) {
+        let own =
+            command.redirects.iter().rev().find_map(|redirect| CommandInput::from_redirect(redirect, parsed));
         for redirect in &command.redirects {
             self.redirect(parsed, redirect);
         }
@@ -158,9 +159,9 @@ impl<'p> Walk<'p> {
                 self.branches(parsed, arms.iter().map(|arm| &arm.body));
             }
             Body::Function { body, .. } => {
-                self.apart(|walk| walk.command(parsed, body, &Feed::Unknown));
+                self.apart(|walk| walk.command(parsed, body, &CommandInput::Unknown));
                 if moves(body) {
-                    self.base = Base::Lost;
+                    self.base = CommandDir::Lost;
                 }
             }
             Body::Test(words) => self.words(parsed, words),
@@ -176,7 +177,7 @@ impl<'p> Walk<'p> {
             self.base = before.clone();
             self.script(parsed, body);
             if self.base != before {
-                after = Base::Lost;
+                after = CommandDir::Lost;
             }
         }
         self.base = after;
@@ -185,7 +186,7 @@ impl<'p> Walk<'p> {
     /// The second time a body runs, it starts where the first time has led to.
     fn repeated<'s>(&mut self, parsed: &Parsed, scripts: impl IntoIterator<Item = &'s Script> + Clone) {
         if scripts.clone().into_iter().any(script_moves) {
-            self.base = Base::Lost;
+            self.base = CommandDir::Lost;
         }
         for script in scripts {
             self.script(parsed, script);
@@ -208,16 +209,16 @@ impl<'p> Walk<'p> {
         }
         let target = self.arguments(std::slice::from_ref(&redirect.target));
         let how = match redirect.operator {
-            Operator::Write => How::Whole,
-            Operator::Append => How::Append,
-            Operator::ReadWrite => How::Edit,
+            Operator::Write => WriteKind::Whole,
+            Operator::Append => WriteKind::Append,
+            Operator::ReadWrite => WriteKind::Edit,
             Operator::DuplicateOutput if target.iter().any(is_descriptor) => return,
             Operator::DuplicateOutput => {
                 // Bash expands this word twice, so that even quotes protect nothing.
                 if target.iter().any(|argument| argument.shown().contains(['$', '`', '\\', '\'', '"', '~'])) {
                     self.found.note(Unknown::Code(">&".to_owned()));
                 }
-                How::Whole
+                WriteKind::Whole
             }
             Operator::Read => return target.iter().for_each(|argument| self.reads(argument, true)),
             Operator::DuplicateInput | Operator::Document | Operator::Text => return,
@@ -227,7 +228,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn simple(&mut self, parsed: &Parsed, simple: &Simple, feed: &Feed) {
+    fn simple(&mut self, parsed: &Parsed, simple: &Simple, feed: &CommandInput) {
         for assignment in &simple.assignments {
             self.words(parsed, &assignment.values);
         }
@@ -243,7 +244,7 @@ impl<'p> Walk<'p> {
     }
 
     /// What a program with these arguments does.
-    pub(crate) fn program(&mut self, arguments: &[Argument], feed: &Feed) {
+    pub(crate) fn program(&mut self, arguments: &[Argument], feed: &CommandInput) {
         self.runs(arguments);
         let Some((name, arguments)) = arguments.split_first() else { return };
         let Some(path) = name.plain() else {
@@ -257,22 +258,22 @@ impl<'p> Walk<'p> {
     }
 
     /// What a program does according to its row.
-    pub(super) fn row(&mut self, row: &Program, name: &str, arguments: &[Argument], feed: &Feed) {
-        let call = Call { name, arguments, given: row.options.guess(arguments), feed };
+    pub(super) fn row(&mut self, row: &Program, name: &str, arguments: &[Argument], feed: &CommandInput) {
+        let call = ProgramCall { name, arguments, given: row.options.guess(arguments), feed };
         for output in &call.given.outputs {
-            self.writes(output, How::Whole);
+            self.writes(output, WriteKind::Whole);
         }
         let operands = || call.given.operands.iter().filter(|operand| !operand.is("-"));
         match row.guess {
-            Guess::Nothing => {}
-            Guess::ShowsWhole => operands().for_each(|operand| self.reads(operand, true)),
-            Guess::ShowsPart => operands().for_each(|operand| self.reads(operand, false)),
-            Guess::Each(how) => operands().for_each(|operand| self.writes(operand, how)),
-            Guess::Last(how) => {
+            EffectGuess::Nothing => {}
+            EffectGuess::ShowsWhole => operands().for_each(|operand| self.reads(operand, true)),
+            EffectGuess::ShowsPart => operands().for_each(|operand| self.reads(operand, false)),
+            EffectGuess::Each(how) => operands().for_each(|operand| self.writes(operand, how)),
+            EffectGuess::Last(how) => {
                 operands().next_back().into_iter().for_each(|operand| self.writes(operand, how))
             }
-            Guess::Runs(skips) => self.deeper(|walk| runners::run(walk, &call, skips)),
-            Guess::Own(guess) => self.deeper(|walk| guess(walk, &call)),
+            EffectGuess::Runs(skips) => self.deeper(|walk| runners::run(walk, &call, skips)),
+            EffectGuess::Own(guess) => self.deeper(|walk| guess(walk, &call)),
         }
     }
 
@@ -284,14 +285,14 @@ impl<'p> Walk<'p> {
     }
 
     /// Notes that what an argument names is changed.
-    pub(crate) fn writes(&mut self, argument: &Argument, how: How) {
+    pub(crate) fn writes(&mut self, argument: &Argument, how: WriteKind) {
         for target in self.base.targets(argument) {
             self.write(target, how);
         }
     }
 
-    pub(crate) fn write(&mut self, target: Target, how: How) {
-        if let Target::Path(path) = &target {
+    pub(crate) fn write(&mut self, target: FileTarget, how: WriteKind) {
+        if let FileTarget::Path(path) = &target {
             let is_descriptor = path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
             if path.is_empty() || is_descriptor || NO_FILES.contains(&path.as_str()) {
                 return;
@@ -301,7 +302,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Notes that a directory and all below it is changed.
-    pub(crate) fn writes_below(&mut self, directory: &Argument, how: How) {
+    pub(crate) fn writes_below(&mut self, directory: &Argument, how: WriteKind) {
         for target in self.base.targets(directory) {
             self.write(below(target), how);
         }
@@ -310,13 +311,13 @@ impl<'p> Walk<'p> {
     pub(crate) fn reads(&mut self, argument: &Argument, whole: bool) {
         for target in self.base.targets(argument) {
             match target {
-                Target::Path(path) if NO_FILES.contains(&path.as_str()) => {}
-                Target::Path(path) | Target::Glob(path) => self.found.read(Read { path, whole }),
-                Target::Below(_)
-                | Target::Into { .. }
-                | Target::WorkTree(_)
-                | Target::FromTop { .. }
-                | Target::Unclear(_) => {}
+                FileTarget::Path(path) if NO_FILES.contains(&path.as_str()) => {}
+                FileTarget::Path(path) | FileTarget::Glob(path) => self.found.read(Read { path, whole }),
+                FileTarget::Below(_)
+                | FileTarget::Into { .. }
+                | FileTarget::WorkTree(_)
+                | FileTarget::FromTop { .. }
+                | FileTarget::Unclear(_) => {}
             }
         }
     }
@@ -328,15 +329,15 @@ impl<'p> Walk<'p> {
 }
 
 /// A directory with all below it.
-pub(crate) fn below(target: Target) -> Target {
+pub(crate) fn below(target: FileTarget) -> FileTarget {
     match target {
-        Target::Path(path) => Target::Below(path),
-        Target::Glob(_)
-        | Target::Below(_)
-        | Target::Into { .. }
-        | Target::WorkTree(_)
-        | Target::FromTop { .. }
-        | Target::Unclear(_) => target,
+        FileTarget::Path(path) => FileTarget::Below(path),
+        FileTarget::Glob(_)
+        | FileTarget::Below(_)
+        | FileTarget::Into { .. }
+        | FileTarget::WorkTree(_)
+        | FileTarget::FromTop { .. }
+        | FileTarget::Unclear(_) => target,
     }
 }
 

@@ -7,7 +7,7 @@ use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
 use super::sed::class_end;
 use crate::arguments::Argument;
-use crate::table::Given;
+use crate::table::ParsedArguments;
 
 /// Words behind which a statement or an operand begins.
 const KEYWORDS: &str = "print printf if else while for do in next exit BEGIN END";
@@ -16,7 +16,7 @@ const FUNCTIONS: &str = "length substr index split sub gsub match sprintf tolowe
 /// Variables of awk that change how it reads and prints.
 const VARIABLES: &str = "NR NF FNR FS OFS RS ORS FILENAME";
 
-pub(crate) fn awk(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn awk(_: &mut Prover, given: &ParsedArguments) -> Proven {
     let is_assignment = |value: &Argument| {
         value
             .plain()
@@ -34,7 +34,7 @@ pub(crate) fn awk(_: &mut Prover, given: &Given) -> Proven {
         return Err(Doubt::because("its program is not written down"));
     };
     let letters: Vec<char> = text.chars().collect();
-    let reader = Reader { letters: &letters, at: 0, braces: 0, parentheses: 0, last: Last::Start };
+    let reader = AwkReader { letters: &letters, at: 0, braces: 0, parentheses: 0, last: Last::Start };
     if reader.only_prints().is_none() {
         return Err(Doubt::because(format!("its program `{}` is not known to only print", shown(text))));
     }
@@ -82,7 +82,7 @@ enum Last {
 }
 
 /// A program while it is read. Nothing stands for a doubt in all that follows.
-struct Reader<'p> {
+struct AwkReader<'p> {
     letters: &'p [char],
     at: usize,
     braces: usize,
@@ -90,7 +90,7 @@ struct Reader<'p> {
     last: Last,
 }
 
-impl Reader<'_> {
+impl AwkReader<'_> {
     fn only_prints(mut self) -> Option<()> {
         while let Some(letter) = self.peek(0) {
             self.last = match letter {

@@ -4,14 +4,14 @@ use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
 use super::words::{is_name, may_be_set};
 use crate::arguments::Argument;
-use crate::table::Given;
+use crate::table::ParsedArguments;
 
 /// `echo`, `true` and others, which do nothing with their arguments but print them.
 pub(crate) fn anything(_: &mut Prover, _: &[Argument]) -> Proven {
     Ok(())
 }
 
-pub(crate) fn cd(prover: &mut Prover, _: &Given) -> Proven {
+pub(crate) fn cd(prover: &mut Prover, _: &ParsedArguments) -> Proven {
     prover.moves = true;
     Ok(())
 }
@@ -28,7 +28,7 @@ pub(crate) fn printf(_: &mut Prover, arguments: &[Argument]) -> Proven {
 }
 
 /// `read` sets the variables that it names.
-pub(crate) fn read(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn read(_: &mut Prover, given: &ParsedArguments) -> Proven {
     for operand in &given.operands {
         match operand.plain().filter(|name| is_name(name)) {
             Some(name) => may_be_set(name)?,
@@ -65,12 +65,12 @@ pub(crate) fn status(_: &mut Prover, arguments: &[Argument]) -> Proven {
 }
 
 /// `command -v` looks for a program; `command` alone runs one.
-pub(crate) fn command(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn command(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     if given.has(&["v", "V"]) { Ok(()) } else { prover.run(&given.operands) }
 }
 
 /// `date` shows a time in a format; any other operand would set the clock.
-pub(crate) fn date(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn date(_: &mut Prover, given: &ParsedArguments) -> Proven {
     match given.operands.iter().find(|operand| !operand.plain().is_some_and(|text| text.starts_with('+'))) {
         None => Ok(()),
         Some(operand) => Err(Doubt::because(format!("`{}` would set the clock", shown(operand.shown())))),

@@ -6,19 +6,19 @@
 use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
 use crate::arguments::Argument;
-use crate::table::{self, Given, Proof};
+use crate::table::{self, ParsedArguments, ReadProof};
 
 /// What a format of commits may ask for: nothing that checks a signature.
 const OF_COMMITS: &str = "H h T t P p an ae aN aE al ad aD ar at ai aI as ah cn ce cN cE cl cd cD cr ct ci cI cs ch d D s f b B n N e m C( < > x gD gd gs";
 /// What a format of references may ask for.
 const OF_REFERENCES: &str = "refname objectname objecttype subject authorname authordate committername committerdate creatordate upstream HEAD";
 
-pub(crate) fn git(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn git(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     let Some((command, arguments)) = given.operands.split_first() else {
         return if given.has(&["version"]) { Ok(()) } else { Err(Doubt::because("it has no command")) };
     };
     let row = command.plain().and_then(|name| table::in_family(table::GIT_COMMANDS, name));
-    let Some(row) = row.filter(|row| !matches!(row.proof, Proof::Never)) else {
+    let Some(row) = row.filter(|row| !matches!(row.proof, ReadProof::Never)) else {
         return Err(Doubt::because(format!("`git {}` is not known to only look", shown(command.shown()))));
     };
     prover.asks_git = true;
@@ -26,7 +26,7 @@ pub(crate) fn git(prover: &mut Prover, given: &Given) -> Proven {
 }
 
 /// A format may ask for what a signature is worth, and another program answers that.
-pub(crate) fn git_formats(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn git_formats(_: &mut Prover, given: &ParsedArguments) -> Proven {
     for format in given.values(&["format", "pretty"]).chain(given.values(&["sort"])) {
         if !format.plain().is_some_and(is_plain) {
             let format = shown(format.shown());
@@ -58,19 +58,19 @@ fn is_plain(format: &str) -> bool {
 }
 
 /// `branch`, `tag`: an operand makes something new, unless a list is asked for.
-pub(crate) fn git_lists(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn git_lists(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     git_formats(prover, given)?;
     proven_if(given.operands.is_empty() || given.has(&["l", "list"]))
 }
 
 /// `config`: changes something unless it is asked for a value.
-pub(crate) fn git_needs(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn git_needs(_: &mut Prover, given: &ParsedArguments) -> Proven {
     let asks = given.has(&["get", "get-all", "get-regexp"]) && given.operands.len() == 1;
     proven_if(asks || (given.has(&["l", "list"]) && given.operands.is_empty()))
 }
 
 /// `remote`, `worktree`: the first word says what is done.
-pub(crate) fn git_one_word(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn git_one_word(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     git_formats(prover, given)?;
     // Behind an option it would be an operand of another command: `git stash -p list`.
     let word = given.operands.first().and_then(Argument::plain);
@@ -87,7 +87,7 @@ pub(crate) fn git_one_word(prover: &mut Prover, given: &Given) -> Proven {
 }
 
 /// `stash`, which does something without a word.
-pub(crate) fn git_stash_list(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn git_stash_list(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     proven_if(!given.operands.is_empty())?;
     git_one_word(prover, given)
 }

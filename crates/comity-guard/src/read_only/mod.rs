@@ -38,7 +38,6 @@ pub enum Classification {
         /// Whether git runs: then this holds only where the settings of the repository run nothing.
         asks_git: bool,
     },
-    /// It may do anything.
     NotProven {
         /// Which part of it is in doubt, and why: a sentence.
         why: String,

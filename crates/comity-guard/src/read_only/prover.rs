@@ -15,7 +15,6 @@ const SYSTEM_DIRECTORIES: [&str; 2] = ["/bin/", "/usr/bin/"];
 pub(crate) struct Prover {
     /// Whether something changes the directory.
     pub(super) moves: bool,
-    /// Whether git runs.
     pub(super) asks_git: bool,
     runners: usize,
 }
@@ -143,7 +142,9 @@ impl Prover {
         let starter = if name.is_some() { Starter::Program } else { starter };
         let unknown = || Doubt::because(format!("`{}` is not known to only read", shown(path)));
         let program = table::program(name.unwrap_or(path)).ok_or_else(unknown)?;
-        if program.is_builtin && starter == Starter::Program || matches!(program.proof, table::Proof::Never) {
+        if program.is_builtin && starter == Starter::Program
+            || matches!(program.proof, table::ReadProof::Never)
+        {
             return Err(unknown());
         }
         program.prove(self, arguments)

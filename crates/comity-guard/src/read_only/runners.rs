@@ -3,17 +3,17 @@
 use super::doubt::{Doubt, Proven};
 use super::prover::Prover;
 use crate::arguments::{Argument, Unclear};
-use crate::table::Given;
+use crate::table::ParsedArguments;
 
 /// `env` alone, which shows the environment.
-pub(crate) fn env(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn env(_: &mut Prover, given: &ParsedArguments) -> Proven {
     match &given.operands[..] {
         [] => Ok(()),
         _ => Err(Doubt::because("it may change what the program behind it does")),
     }
 }
 
-pub(crate) fn timeout(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn timeout(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     let is_time = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
     match &given.operands[..] {
         [Argument::Plain(time), program @ ..] if is_time(time) => prover.run(program),
@@ -22,7 +22,7 @@ pub(crate) fn timeout(prover: &mut Prover, given: &Given) -> Proven {
 }
 
 /// `xargs`, which gives what it reads to another program: each of these may look like an option.
-pub(crate) fn xargs(prover: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn xargs(prover: &mut Prover, given: &ParsedArguments) -> Proven {
     let mut program = given.operands.clone();
     let marks: Vec<&Argument> = given.values(&["I"]).collect();
     match &marks[..] {

@@ -3,12 +3,12 @@
 use super::doubt::{Doubt, Proven, shown};
 use super::prover::Prover;
 use crate::arguments::Argument;
-use crate::table::Given;
+use crate::table::ParsedArguments;
 
 /// What may stand between the parts of `s`.
 const DELIMITERS: &str = "/|,:@%";
 
-pub(crate) fn sed(_: &mut Prover, given: &Given) -> Proven {
+pub(crate) fn sed(_: &mut Prover, given: &ParsedArguments) -> Proven {
     let mut scripts: Vec<&Argument> = given.values(&["e", "expression"]).collect();
     if scripts.is_empty() {
         scripts.extend(given.operands.first());
@@ -18,7 +18,7 @@ pub(crate) fn sed(_: &mut Prover, given: &Given) -> Proven {
             return Err(Doubt::because("its script is not written down"));
         };
         let letters: Vec<char> = text.chars().collect();
-        if (Script { letters: &letters, at: 0 }).only_prints().is_none() {
+        if (SedScript { letters: &letters, at: 0 }).only_prints().is_none() {
             return Err(Doubt::because(format!("its script `{}` is not known to only print", shown(text))));
         }
     }
@@ -27,12 +27,12 @@ pub(crate) fn sed(_: &mut Prover, given: &Given) -> Proven {
 
 /// A script while it is read: commands of one letter and `s`, each with addresses, `;` between. Nothing stands for a
 /// doubt in all that follows.
-struct Script<'s> {
+struct SedScript<'s> {
     letters: &'s [char],
     at: usize,
 }
 
-impl Script<'_> {
+impl SedScript<'_> {
     fn only_prints(mut self) -> Option<()> {
         if self.letters.contains(&'\n') || self.letters.is_empty() {
             return None;

@@ -1,16 +1,16 @@
 //! Groups, conditions, loops, functions and tests.
 
-use super::Problem;
-use super::parser::{End, Parser};
+use super::ParseProblem;
+use super::parser::{Parser, ScriptEnd};
 use super::syntax::{Arm, Body, CaseArm, Part, Word};
 
 impl Parser<'_> {
     /// Reads a compound command, if `word`, which stands here, begins one.
-    pub(super) fn compound(&mut self, word: &str) -> Result<Option<Body>, Problem> {
+    pub(super) fn compound(&mut self, word: &str) -> Result<Option<Body>, ParseProblem> {
         if self.peek() == Some(b'(') {
             return self.nested(Self::parenthesis).map(Some);
         }
-        let read: fn(&mut Self) -> Result<Body, Problem> = match word {
+        let read: fn(&mut Self) -> Result<Body, ParseProblem> = match word {
             "{" => Self::group,
             "[[" => Self::test,
             "if" => Self::condition,
@@ -28,7 +28,7 @@ impl Parser<'_> {
     }
 
     /// `( … )` or `(( … ))`
-    fn parenthesis(&mut self) -> Result<Body, Problem> {
+    fn parenthesis(&mut self) -> Result<Body, ParseProblem> {
         if self.starts_with("((") {
             self.differs("two parentheses together");
         }
@@ -40,7 +40,7 @@ impl Parser<'_> {
     }
 
     /// `(( … ))`
-    fn calculation(&mut self) -> Result<Word, Problem> {
+    fn calculation(&mut self) -> Result<Word, ParseProblem> {
         self.differs("arithmetic");
         let start = self.at;
         self.at += 2;
@@ -49,25 +49,25 @@ impl Parser<'_> {
         Ok(Word { text: text.clone(), parts: vec![Part::Expansion { text, scripts }] })
     }
 
-    fn group(&mut self) -> Result<Body, Problem> {
-        let script = self.script(End::Words(&["}"]))?;
+    fn group(&mut self) -> Result<Body, ParseProblem> {
+        let script = self.script(ScriptEnd::Words(&["}"]))?;
         self.at += 1;
         Ok(Body::Group(script))
     }
 
-    fn condition(&mut self) -> Result<Body, Problem> {
+    fn condition(&mut self) -> Result<Body, ParseProblem> {
         let mut arms = Vec::new();
         loop {
-            let condition = self.script(End::Words(&["then"]))?;
+            let condition = self.script(ScriptEnd::Words(&["then"]))?;
             self.at += "then".len();
-            let body = self.script(End::Words(&["elif", "else", "fi"]))?;
+            let body = self.script(ScriptEnd::Words(&["elif", "else", "fi"]))?;
             arms.push(Arm { condition, body });
             let word = self.peek_word();
             self.at += word.len();
             match word {
                 "elif" => continue,
                 "else" => {
-                    let otherwise = Some(self.script(End::Words(&["fi"]))?);
+                    let otherwise = Some(self.script(ScriptEnd::Words(&["fi"]))?);
                     self.at += "fi".len();
                     return Ok(Body::If { arms, otherwise });
                 }
@@ -76,15 +76,15 @@ impl Parser<'_> {
         }
     }
 
-    fn repetition(&mut self) -> Result<Body, Problem> {
-        let condition = self.script(End::Words(&["do"]))?;
+    fn repetition(&mut self) -> Result<Body, ParseProblem> {
+        let condition = self.script(ScriptEnd::Words(&["do"]))?;
         self.at += "do".len();
-        let body = self.script(End::Words(&["done"]))?;
+        let body = self.script(ScriptEnd::Words(&["done"]))?;
         self.at += "done".len();
         Ok(Body::While(Arm { condition, body }))
     }
 
-    fn enumeration(&mut self) -> Result<Body, Problem> {
+    fn enumeration(&mut self) -> Result<Body, ParseProblem> {
         self.blanks();
         let (variable, words) = match self.starts_with("((") {
             true => (String::new(), vec![self.calculation()?]),
@@ -101,16 +101,16 @@ impl Parser<'_> {
                 self.differs("a loop in braces");
                 ("{", &["}"])
             }
-            _ => return Err(Problem::Unexpected(self.at)),
+            _ => return Err(ParseProblem::Unexpected(self.at)),
         };
         self.at += opening.len();
-        let body = self.script(End::Words(closing))?;
+        let body = self.script(ScriptEnd::Words(closing))?;
         self.at += self.peek_word().len();
         Ok(Body::For { variable, words, body })
     }
 
     /// `name in words`, or a name alone.
-    fn enumerated(&mut self) -> Result<(String, Vec<Word>), Problem> {
+    fn enumerated(&mut self) -> Result<(String, Vec<Word>), ParseProblem> {
         let variable = self.word()?.text;
         self.blank_lines();
         let mut words = Vec::new();
@@ -126,12 +126,12 @@ impl Parser<'_> {
         Ok((variable, words))
     }
 
-    fn choice(&mut self) -> Result<Body, Problem> {
+    fn choice(&mut self) -> Result<Body, ParseProblem> {
         self.blanks();
         let subject = self.word()?;
         self.blank_lines();
         if self.peek_word() != "in" {
-            return Err(Problem::Unexpected(self.at));
+            return Err(ParseProblem::Unexpected(self.at));
         }
         self.at += "in".len();
         let mut arms = Vec::new();
@@ -142,7 +142,7 @@ impl Parser<'_> {
                 return Ok(Body::Case { subject, arms });
             }
             let patterns = self.patterns()?;
-            let body = self.script(End::CaseArm)?;
+            let body = self.script(ScriptEnd::CaseArm)?;
             arms.push(CaseArm { patterns, body });
             let sign = [";;&", ";;", ";&"].into_iter().find(|sign| self.starts_with(sign));
             self.at += sign.map_or(0, str::len);
@@ -150,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// `a | b)`, or `(a | b)`.
-    fn patterns(&mut self) -> Result<Vec<Word>, Problem> {
+    fn patterns(&mut self) -> Result<Vec<Word>, ParseProblem> {
         if self.peek() == Some(b'(') {
             self.at += 1;
         }
@@ -168,7 +168,7 @@ impl Parser<'_> {
         Ok(patterns)
     }
 
-    fn named_function(&mut self) -> Result<Body, Problem> {
+    fn named_function(&mut self) -> Result<Body, ParseProblem> {
         self.blanks();
         let name = self.word()?.text;
         self.blanks();
@@ -181,19 +181,19 @@ impl Parser<'_> {
     }
 
     /// Reads what a function runs.
-    pub(super) fn function(&mut self, name: String) -> Result<Body, Problem> {
+    pub(super) fn function(&mut self, name: String) -> Result<Body, ParseProblem> {
         self.blank_lines();
         let body = self.nested(Self::command)?;
         Ok(Body::Function { name, body: Box::new(body) })
     }
 
     /// `[[ … ]]`, in which `<`, `>` and parentheses are operators.
-    fn test(&mut self) -> Result<Body, Problem> {
+    fn test(&mut self) -> Result<Body, ParseProblem> {
         let mut words = Vec::new();
         loop {
             self.blanks();
             match self.peek() {
-                None => return Err(Problem::Unterminated("a test")),
+                None => return Err(ParseProblem::Unterminated("a test")),
                 Some(b'\n') => {
                     words.push(Word::bare("\n"));
                     self.blank_lines();

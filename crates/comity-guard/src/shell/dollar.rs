@@ -1,13 +1,13 @@
 //! What begins with a dollar: variables, expansions, substitutions and arithmetic.
 
-use super::Problem;
-use super::parser::{End, Parser};
+use super::ParseProblem;
+use super::parser::{Parser, ScriptEnd};
 use super::syntax::{Part, Script};
 use super::words::Pieces;
 
 impl Parser<'_> {
     /// Reads what a `$` begins.
-    pub(super) fn dollar(&mut self, parts: &mut Pieces, in_quotes: bool) -> Result<(), Problem> {
+    pub(super) fn dollar(&mut self, parts: &mut Pieces, in_quotes: bool) -> Result<(), ParseProblem> {
         let start = self.at;
         if self.starts_with("$((") {
             self.differs("arithmetic");
@@ -31,7 +31,7 @@ impl Parser<'_> {
             Some(b'{') if matches!(self.peek_at(2), Some(b' ' | b'\t' | b'\n' | b'|')) => {
                 self.differs("a command in braces");
                 self.at += 3;
-                let script = self.script(End::Words(&["}"]))?;
+                let script = self.script(ScriptEnd::Words(&["}"]))?;
                 self.at += 1;
                 parts.other(Part::Substitution(script));
                 return Ok(());
@@ -80,8 +80,8 @@ impl Parser<'_> {
     }
 
     /// Reads a script up to its `)`, behind which it goes on.
-    pub(super) fn parenthesised(&mut self) -> Result<Script, Problem> {
-        let script = self.script(End::Parenthesis)?;
+    pub(super) fn parenthesised(&mut self) -> Result<Script, ParseProblem> {
+        let script = self.script(ScriptEnd::Parenthesis)?;
         self.at += 1;
         Ok(script)
     }
@@ -105,7 +105,7 @@ impl Parser<'_> {
     }
 
     /// Reads arithmetic behind its opening, up to and with `end`; gives the commands in it.
-    pub(super) fn arithmetic(&mut self, end: &[u8]) -> Result<Vec<Script>, Problem> {
+    pub(super) fn arithmetic(&mut self, end: &[u8]) -> Result<Vec<Script>, ParseProblem> {
         let mut parts = Pieces::default();
         let mut open = 0_usize;
         loop {
@@ -115,7 +115,7 @@ impl Parser<'_> {
                 return Ok(scripts(parts));
             }
             match rest.first() {
-                None => return Err(Problem::Unterminated("arithmetic")),
+                None => return Err(ParseProblem::Unterminated("arithmetic")),
                 Some(b'(' | b'[') => open += 1,
                 Some(b')' | b']') => open = open.saturating_sub(1),
                 Some(b'\\') => {
@@ -138,11 +138,11 @@ impl Parser<'_> {
     }
 
     /// Reads `${…}` behind its opening; gives the commands in it.
-    fn braced(&mut self, in_quotes: bool) -> Result<Vec<Script>, Problem> {
+    fn braced(&mut self, in_quotes: bool) -> Result<Vec<Script>, ParseProblem> {
         let mut parts = Pieces::default();
         loop {
             match self.peek() {
-                None => return Err(Problem::Unterminated("a parameter")),
+                None => return Err(ParseProblem::Unterminated("a parameter")),
                 Some(b'}') => {
                     self.at += 1;
                     return Ok(scripts(parts));

@@ -24,7 +24,7 @@ pub struct Parsed {
     /// The here-documents of all its commands.
     pub documents: Vec<HereDocument>,
     /// Why it is not all there, if so.
-    pub problem: Option<Problem>,
+    pub problem: Option<ParseProblem>,
     /// The first thing in it that not every shell reads alike: POSIX shells, bash and zsh, interactive or not.
     pub differs: Option<&'static str>,
 }
@@ -38,7 +38,7 @@ impl Parsed {
 
 /// Why a command line was not read to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Problem {
+pub enum ParseProblem {
     /// It is longer than [`COMMAND_BYTES_MAX`].
     TooLong,
     /// Something is nested deeper than [`NESTING_MAX`].
@@ -49,23 +49,23 @@ pub enum Problem {
     Unexpected(usize),
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ParseProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::TooLong => write!(f, "it is longer than {COMMAND_BYTES_MAX} bytes"),
-            Problem::TooDeep => write!(f, "it is nested deeper than {NESTING_MAX} levels"),
-            Problem::Unterminated(what) => write!(f, "{what} does not end"),
-            Problem::Unexpected(at) => write!(f, "what stands at byte {at} does not belong there"),
+            ParseProblem::TooLong => write!(f, "it is longer than {COMMAND_BYTES_MAX} bytes"),
+            ParseProblem::TooDeep => write!(f, "it is nested deeper than {NESTING_MAX} levels"),
+            ParseProblem::Unterminated(what) => write!(f, "{what} does not end"),
+            ParseProblem::Unexpected(at) => write!(f, "what stands at byte {at} does not belong there"),
         }
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for ParseProblem {}
 
 /// Takes a command line apart.
 pub fn parse(text: &str) -> Parsed {
     if text.len() > COMMAND_BYTES_MAX {
-        return Parsed { problem: Some(Problem::TooLong), ..Parsed::default() };
+        return Parsed { problem: Some(ParseProblem::TooLong), ..Parsed::default() };
     }
     parser::Parser::new(text).parse()
 }

@@ -1,7 +1,7 @@
 //! Lists, pipelines and simple commands.
 
-use super::syntax::{Assignment, Body, Command, HereDocument, Joint, Script, Simple, Step, Word};
-use super::{Parsed, Problem};
+use super::syntax::{Assignment, Body, Command, HereDocument, Joint, Pipeline, Script, Simple, Word};
+use super::{ParseProblem, Parsed};
 use crate::limits::NESTING_MAX;
 
 /// Words that close something; where nothing is open they do not belong.
@@ -12,15 +12,15 @@ pub(super) struct Parser<'t> {
     pub(super) at: usize,
     pub(super) depth: usize,
     /// Here-documents whose lines begin behind the current one.
-    pub(super) waiting: Vec<Waiting>,
+    pub(super) waiting: Vec<PendingHeredoc>,
     pub(super) documents: Vec<HereDocument>,
     /// A problem that ends nothing: the shell, too, goes on.
-    pub(super) problem: Option<Problem>,
+    pub(super) problem: Option<ParseProblem>,
     pub(super) differs: Option<&'static str>,
 }
 
 /// A here-document that was announced.
-pub(super) struct Waiting {
+pub(super) struct PendingHeredoc {
     pub(super) document: usize,
     pub(super) mark: String,
     pub(super) strip_tabs: bool,
@@ -28,8 +28,7 @@ pub(super) struct Waiting {
 
 /// Where a script ends.
 #[derive(Clone, Copy)]
-pub(super) enum End {
-    /// With the text.
+pub(super) enum ScriptEnd {
     Text,
     /// Before `)`.
     Parenthesis,
@@ -52,9 +51,9 @@ impl<'t> Parser<'t> {
 
     pub(super) fn parse(mut self) -> Parsed {
         let mut script = Script::default();
-        let outcome = self.steps(End::Text, &mut script);
+        let outcome = self.steps(ScriptEnd::Text, &mut script);
         if !self.waiting.is_empty() {
-            self.problem.get_or_insert(Problem::Unterminated("a here-document"));
+            self.problem.get_or_insert(ParseProblem::Unterminated("a here-document"));
         }
         Parsed {
             script,
@@ -65,7 +64,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads a script within something else; `end` is not consumed.
-    pub(super) fn script(&mut self, end: End) -> Result<Script, Problem> {
+    pub(super) fn script(&mut self, end: ScriptEnd) -> Result<Script, ParseProblem> {
         let mut script = Script::default();
         self.nested(|parser| parser.steps(end, &mut script))?;
         Ok(script)
@@ -74,10 +73,10 @@ impl<'t> Parser<'t> {
     /// Runs `read` one level deeper.
     pub(super) fn nested<T>(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
+        read: impl FnOnce(&mut Self) -> Result<T, ParseProblem>,
+    ) -> Result<T, ParseProblem> {
         if self.depth >= NESTING_MAX {
-            return Err(Problem::TooDeep);
+            return Err(ParseProblem::TooDeep);
         }
         self.depth += 1;
         let outcome = read(self);
@@ -85,32 +84,34 @@ impl<'t> Parser<'t> {
         outcome
     }
 
-    fn steps(&mut self, end: End, script: &mut Script) -> Result<(), Problem> {
+    fn steps(&mut self, end: ScriptEnd, script: &mut Script) -> Result<(), ParseProblem> {
         loop {
             self.blank_lines();
             if self.is_end(end) {
                 return Ok(());
             }
             if self.peek().is_none() {
-                return Err(Problem::Unterminated("a command within another one"));
+                return Err(ParseProblem::Unterminated("a command within another one"));
             }
             let pipeline = self.pipeline()?;
             let joint = self.joint(end)?;
-            script.steps.push(Step { pipeline, joint });
+            script.steps.push(Pipeline { pipeline, joint });
         }
     }
 
-    fn is_end(&self, end: End) -> bool {
+    fn is_end(&self, end: ScriptEnd) -> bool {
         match end {
-            End::Text => self.peek().is_none(),
-            End::Parenthesis => self.peek() == Some(b')'),
-            End::Words(words) => words.contains(&self.peek_word()),
-            End::CaseArm => self.starts_with(";;") || self.starts_with(";&") || self.peek_word() == "esac",
+            ScriptEnd::Text => self.peek().is_none(),
+            ScriptEnd::Parenthesis => self.peek() == Some(b')'),
+            ScriptEnd::Words(words) => words.contains(&self.peek_word()),
+            ScriptEnd::CaseArm => {
+                self.starts_with(";;") || self.starts_with(";&") || self.peek_word() == "esac"
+            }
         }
     }
 
     /// What joins the pipeline just read to the next one.
-    fn joint(&mut self, end: End) -> Result<Joint, Problem> {
+    fn joint(&mut self, end: ScriptEnd) -> Result<Joint, ParseProblem> {
         self.blanks();
         let joint = match self.peek() {
             None | Some(b'\n') => return Ok(Joint::Then),
@@ -121,18 +122,18 @@ impl<'t> Parser<'t> {
             Some(b'|') if self.starts_with("||") => self.step(2, Joint::Or),
             // Behind a compound command a closing word needs no separator.
             Some(_) if self.is_end(end) => return Ok(Joint::Then),
-            Some(_) => return Err(Problem::Unexpected(self.at)),
+            Some(_) => return Err(ParseProblem::Unexpected(self.at)),
         };
         if matches!(joint, Joint::And | Joint::Or) {
             self.blank_lines();
             if self.peek().is_none() {
-                return Err(Problem::Unterminated("a list of commands"));
+                return Err(ParseProblem::Unterminated("a list of commands"));
             }
         }
         Ok(joint)
     }
 
-    fn pipeline(&mut self) -> Result<Vec<Command>, Problem> {
+    fn pipeline(&mut self) -> Result<Vec<Command>, ParseProblem> {
         self.prefixes();
         let mut commands = vec![self.command()?];
         loop {
@@ -169,11 +170,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(super) fn command(&mut self) -> Result<Command, Problem> {
+    pub(super) fn command(&mut self) -> Result<Command, ParseProblem> {
         self.blanks();
         let word = self.peek_word();
         if CLOSERS.contains(&word) {
-            return Err(Problem::Unexpected(self.at));
+            return Err(ParseProblem::Unexpected(self.at));
         }
         match self.compound(word)? {
             Some(body) => Ok(Command { body, redirects: self.redirects()? }),
@@ -181,7 +182,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn simple(&mut self) -> Result<Command, Problem> {
+    fn simple(&mut self) -> Result<Command, ParseProblem> {
         let start = self.at;
         let mut simple = Simple::default();
         let mut redirects = Vec::new();
@@ -208,7 +209,7 @@ impl<'t> Parser<'t> {
             }
         }
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
-            return Err(Problem::Unexpected(start));
+            return Err(ParseProblem::Unexpected(start));
         }
         Ok(Command { body: Body::Simple(simple), redirects })
     }
@@ -219,7 +220,7 @@ impl<'t> Parser<'t> {
         simple.words.len() == 1 && simple.assignments.is_empty() && self.peek() == Some(b'(')
     }
 
-    fn definition(&mut self, simple: Simple) -> Result<Command, Problem> {
+    fn definition(&mut self, simple: Simple) -> Result<Command, ParseProblem> {
         self.differs("a function");
         self.at += 1;
         self.blanks();
@@ -230,7 +231,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The values of `NAME=( … )`, whose `NAME=` was just read.
-    fn array(&mut self, word: &Word) -> Result<Option<Vec<Word>>, Problem> {
+    fn array(&mut self, word: &Word) -> Result<Option<Vec<Word>>, ParseProblem> {
         let is_array = self.peek() == Some(b'(') && word.text.ends_with('=') && assigned(word).is_some();
         if !is_array {
             return Ok(None);
@@ -243,8 +244,8 @@ impl<'t> Parser<'t> {
             match self.peek() {
                 Some(b')') => break,
                 Some(_) if self.begins_word() => values.push(self.word()?),
-                Some(_) => return Err(Problem::Unexpected(self.at)),
-                None => return Err(Problem::Unterminated("an array")),
+                Some(_) => return Err(ParseProblem::Unexpected(self.at)),
+                None => return Err(ParseProblem::Unterminated("an array")),
             }
         }
         self.at += 1;

@@ -1,15 +1,15 @@
 //! Quotes and escapes.
 
-use super::Problem;
+use super::ParseProblem;
 use super::parser::Parser;
 use super::syntax::{Part, Script};
 use super::words::Pieces;
 
 impl<'t> Parser<'t> {
     /// `'…'`
-    pub(super) fn single_quoted(&mut self) -> Result<&'t str, Problem> {
+    pub(super) fn single_quoted(&mut self) -> Result<&'t str, ParseProblem> {
         let rest = &self.text[self.at + 1..];
-        let end = rest.find('\'').ok_or(Problem::Unterminated("a quote"))?;
+        let end = rest.find('\'').ok_or(ParseProblem::Unterminated("a quote"))?;
         self.at += 1 + end + 1;
         Ok(&rest[..end])
     }
@@ -23,7 +23,7 @@ impl<'t> Parser<'t> {
             "\n" => None,
             // At the very end it means itself to some, and nothing to others.
             "" => {
-                self.problem.get_or_insert(Problem::Unterminated("an escape"));
+                self.problem.get_or_insert(ParseProblem::Unterminated("an escape"));
                 Some("\\")
             }
             protected => Some(protected),
@@ -31,12 +31,12 @@ impl<'t> Parser<'t> {
     }
 
     /// `"…"`
-    pub(super) fn double_quoted(&mut self, parts: &mut Pieces) -> Result<(), Problem> {
+    pub(super) fn double_quoted(&mut self, parts: &mut Pieces) -> Result<(), ParseProblem> {
         self.at += 1;
         parts.quoted("");
         loop {
             match self.peek() {
-                None => return Err(Problem::Unterminated("a quote")),
+                None => return Err(ParseProblem::Unterminated("a quote")),
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
@@ -74,14 +74,16 @@ impl<'t> Parser<'t> {
     }
 
     /// `` `…` ``, whose backslashes are undone before it is read.
-    pub(super) fn backticks(&mut self, in_quotes: bool) -> Result<Script, Problem> {
+    pub(super) fn backticks(&mut self, in_quotes: bool) -> Result<Script, ParseProblem> {
         self.differs("a command in backticks");
         self.at += 1;
         let mut inner = String::new();
         loop {
             let rest = &self.text[self.at..];
             let length = rest.bytes().position(|byte| matches!(byte, b'`' | b'\\'));
-            let Some(length) = length else { return Err(Problem::Unterminated("a command in backticks")) };
+            let Some(length) = length else {
+                return Err(ParseProblem::Unterminated("a command in backticks"));
+            };
             inner.push_str(&rest[..length]);
             self.at += length;
             if self.peek() == Some(b'`') {
@@ -105,7 +107,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads a text of its own, whose here-documents are ours, too.
-    fn reread(&mut self, text: &str) -> Result<Script, Problem> {
+    fn reread(&mut self, text: &str) -> Result<Script, ParseProblem> {
         let mut inner = Parser::new(text);
         inner.depth = self.depth;
         inner.documents = std::mem::take(&mut self.documents);
@@ -114,18 +116,18 @@ impl<'t> Parser<'t> {
         match parsed.problem {
             None => Ok(parsed.script),
             // Its bytes are others than ours.
-            Some(Problem::Unexpected(_)) => Err(Problem::Unexpected(self.at)),
+            Some(ParseProblem::Unexpected(_)) => Err(ParseProblem::Unexpected(self.at)),
             Some(problem) => Err(problem),
         }
     }
 
     /// `$'…'`, whose escapes are those of C. Nothing if it stands for bytes that are no text.
-    pub(super) fn c_quoted(&mut self) -> Result<Option<String>, Problem> {
+    pub(super) fn c_quoted(&mut self) -> Result<Option<String>, ParseProblem> {
         self.differs("quotes behind a dollar sign");
         self.at += 2;
         let mut bytes = Vec::new();
         loop {
-            let Some(byte) = self.peek() else { return Err(Problem::Unterminated("a quote")) };
+            let Some(byte) = self.peek() else { return Err(ParseProblem::Unterminated("a quote")) };
             self.at += 1;
             match byte {
                 b'\'' => break,

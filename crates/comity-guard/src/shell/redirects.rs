@@ -1,8 +1,8 @@
 //! Redirections and here-documents.
 
-use super::Problem;
+use super::ParseProblem;
 use super::dollar::scripts;
-use super::parser::{Parser, Waiting};
+use super::parser::{Parser, PendingHeredoc};
 use super::syntax::{HereDocument, Operator, Part, Redirect, Script, Word};
 use super::words::Pieces;
 
@@ -24,7 +24,7 @@ const OPERATORS: [(&str, Operator); 12] = [
 
 impl Parser<'_> {
     /// Reads all redirections that stand here.
-    pub(super) fn redirects(&mut self) -> Result<Vec<Redirect>, Problem> {
+    pub(super) fn redirects(&mut self) -> Result<Vec<Redirect>, ParseProblem> {
         let mut redirects = Vec::new();
         loop {
             self.blanks();
@@ -36,7 +36,7 @@ impl Parser<'_> {
     }
 
     /// Reads a redirection, if one stands here.
-    pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, Problem> {
+    pub(super) fn redirect(&mut self) -> Result<Option<Redirect>, ParseProblem> {
         let rest = &self.text[self.at..];
         let descriptor = descriptor_length(rest);
         let rest = &rest[descriptor..];
@@ -69,7 +69,7 @@ impl Parser<'_> {
             let literal = target.text.contains(['\'', '"', '\\']);
             self.documents.push(HereDocument { literal, ..HereDocument::default() });
             let document = self.documents.len() - 1;
-            self.waiting.push(Waiting { document, mark, strip_tabs: *sign == "<<-" });
+            self.waiting.push(PendingHeredoc { document, mark, strip_tabs: *sign == "<<-" });
             document
         });
         Ok(Some(Redirect { operator: *operator, target, document }))
@@ -77,10 +77,10 @@ impl Parser<'_> {
 
     /// Reads the lines of the here-documents that were announced on the line just left.
     pub(super) fn read_documents(&mut self) {
-        for Waiting { document, mark, strip_tabs } in std::mem::take(&mut self.waiting) {
+        for PendingHeredoc { document, mark, strip_tabs } in std::mem::take(&mut self.waiting) {
             let (text, ended) = self.document_lines(&mark, strip_tabs);
             if !ended {
-                self.problem.get_or_insert(Problem::Unterminated("a here-document"));
+                self.problem.get_or_insert(ParseProblem::Unterminated("a here-document"));
             }
             let scripts = match self.documents[document].literal {
                 true => Vec::new(),
@@ -129,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expansions(&mut self) -> Result<Vec<Script>, Problem> {
+    fn expansions(&mut self) -> Result<Vec<Script>, ParseProblem> {
         self.nested(|parser| {
             let mut parts = Pieces::default();
             while let Some(byte) = parser.peek() {

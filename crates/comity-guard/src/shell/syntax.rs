@@ -3,16 +3,14 @@
 /// Commands in the order in which they stand.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Script {
-    /// The pipelines.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Pipeline>,
 }
 
 /// One pipeline, and what joins it to the next.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct Pipeline {
     /// The commands between `|`; mostly one.
     pub pipeline: Vec<Command>,
-    /// What follows it.
     pub joint: Joint,
 }
 
@@ -32,7 +30,6 @@ pub enum Joint {
 /// One command with its redirections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Command {
-    /// What is run.
     pub body: Body,
     /// Where its input comes from and its output goes to.
     pub redirects: Vec<Redirect>,
@@ -67,18 +64,12 @@ pub enum Body {
     },
     /// `case … in …) …;; esac`
     Case {
-        /// What is compared.
         subject: Word,
         /// The patterns, each with what it leads to.
         arms: Vec<CaseArm>,
     },
     /// A definition; nothing runs yet.
-    Function {
-        /// Its name.
-        name: String,
-        /// What a call runs.
-        body: Box<Command>,
-    },
+    Function { name: String, body: Box<Command> },
     /// `[[ … ]]`; an operator without letters and a line break are words, too.
     Test(Vec<Word>),
     /// `(( … ))`
@@ -88,9 +79,7 @@ pub enum Body {
 /// A condition and what it leads to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arm {
-    /// What decides.
     pub condition: Script,
-    /// What is done then.
     pub body: Script,
 }
 
@@ -99,7 +88,6 @@ pub struct Arm {
 pub struct CaseArm {
     /// What the subject is compared with.
     pub patterns: Vec<Word>,
-    /// What is done then.
     pub body: Script,
 }
 
@@ -115,7 +103,6 @@ pub struct Simple {
 /// `NAME=value`, or `NAME=(several values)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assignment {
-    /// What gets a value.
     pub name: String,
     /// The value, or the values of an array.
     pub values: Vec<Word>,
@@ -124,7 +111,6 @@ pub struct Assignment {
 /// One word, in which quotes and expansions are told apart.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Word {
-    /// As it was written.
     pub text: String,
     /// What it is made of.
     pub parts: Vec<Part>,
@@ -139,7 +125,6 @@ pub enum Part {
     Quoted(String),
     /// A variable, a parameter expansion or arithmetic: what it stands for is not known.
     Expansion {
-        /// As it was written.
         text: String,
         /// The commands that run to expand it.
         scripts: Vec<Script>,
@@ -153,7 +138,6 @@ pub enum Part {
 /// One redirection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redirect {
-    /// What it does.
     pub operator: Operator,
     /// The file, the descriptor, the text, or the end mark of a here-document.
     pub target: Word,

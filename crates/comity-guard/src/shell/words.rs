@@ -1,6 +1,6 @@
 //! Blanks, comments and words.
 
-use super::Problem;
+use super::ParseProblem;
 use super::parser::Parser;
 use super::syntax::{Part, Word};
 
@@ -23,11 +23,11 @@ impl<'t> Parser<'t> {
         value
     }
 
-    pub(super) fn expect(&mut self, wanted: u8) -> Result<(), Problem> {
+    pub(super) fn expect(&mut self, wanted: u8) -> Result<(), ParseProblem> {
         match self.peek() {
             Some(byte) if byte == wanted => self.step(1, Ok(())),
-            Some(_) => Err(Problem::Unexpected(self.at)),
-            None => Err(Problem::Unterminated("a command")),
+            Some(_) => Err(ParseProblem::Unexpected(self.at)),
+            None => Err(ParseProblem::Unterminated("a command")),
         }
     }
 
@@ -80,7 +80,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads one word; there must be one.
-    pub(super) fn word(&mut self) -> Result<Word, Problem> {
+    pub(super) fn word(&mut self) -> Result<Word, ParseProblem> {
         let start = self.at;
         let mut parts = Pieces::default();
         while let Some(byte) = self.peek() {
@@ -112,7 +112,7 @@ impl<'t> Parser<'t> {
             }
         }
         if self.at == start {
-            return Err(Problem::Unexpected(start));
+            return Err(ParseProblem::Unexpected(start));
         }
         Ok(Word { text: self.text[start..self.at].to_owned(), parts: parts.0 })
     }

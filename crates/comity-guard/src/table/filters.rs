@@ -1,16 +1,16 @@
 //! Programs that turn what they read into what they print.
 
-use super::{Guess, Program, Proof, reads};
-use crate::effects::How;
+use super::{EffectGuess, Program, ReadProof, reads};
+use crate::effects::WriteKind;
 use crate::read_only::{awk, sed};
 
 pub(super) const PROGRAMS: &[Program] = &[
     reads("cat nl tac", &["-AbEensTtuvr -s: --number --number-nonblank --show-all --show-ends --show-tabs --squeeze-blank"])
         .any_argument()
-        .guess(Guess::ShowsWhole),
+        .guess(EffectGuess::ShowsWhole),
     reads("head tail", &["-fFqrvz -n: -c: -# --bytes= --lines= --quiet --silent --verbose --follow? --retry --pid="])
         .any_argument()
-        .guess(Guess::ShowsPart),
+        .guess(EffectGuess::ShowsPart),
     reads("wc", &["-clmLw --bytes --chars --lines --max-line-length --words"]).any_argument(),
     reads("cut", &["-nsz -b: -c: -d: -f: --bytes= --characters= --complement --delimiter= --fields= --only-delimited --output-delimiter="])
         .any_argument(),
@@ -51,7 +51,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     reads("uniq", &["-cdiuz -f: -s: -w: --count --ignore-case --repeated --skip-chars= --skip-fields= --unique"])
         .operands_max(1)
-        .guess(Guess::Own(crate::programs::second_operand)),
+        .guess(EffectGuess::Own(crate::programs::second_operand)),
     reads(
         "diff",
         &["-abBcdEeiNnpqrsTtuwyZ -C: -I: -U: -L: -W: -x: -l! --paginate! --brief --color? --context? --exclude= --ignore-all-space",
@@ -61,14 +61,14 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("jq", &["-acCejMnrRsS --ascii-output --compact-output --exit-status --join-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"]),
     reads("sed gsed", &["-nErsuz -e: -f:! -l:! -i?! --expression= --file=! --line-length=! --in-place?! --quiet --silent --regexp-extended --posix --sandbox"])
         .options_first()
-        .proof(Proof::Given(sed))
-        .guess(Guess::Own(crate::programs::sed)),
+        .proof(ReadProof::Given(sed))
+        .guess(EffectGuess::Own(crate::programs::sed)),
     reads("awk gawk mawk nawk", &["-F: -v: -f:! -e:! -i:! -l:! -W:! --file=! --include=! --assign=! --source=!"])
         .until_operand()
-        .proof(Proof::Given(awk))
-        .guess(Guess::Own(crate::programs::awk)),
-    reads("xxd", &[]).proof(Proof::Never).guess(Guess::Own(crate::programs::second_operand)),
-    super::writes("bat less more", &["-o:> -O:>"], Guess::ShowsWhole),
-    super::writes("tee gtee sponge", &["-aip --append"], Guess::Own(crate::programs::tee)),
-    super::writes("split csplit", &["-a: -b: -C: -l: -n: -f: -d --lines= --bytes= --prefix="], Guess::Last(How::Create)),
+        .proof(ReadProof::Given(awk))
+        .guess(EffectGuess::Own(crate::programs::awk)),
+    reads("xxd", &[]).proof(ReadProof::Never).guess(EffectGuess::Own(crate::programs::second_operand)),
+    super::writes("bat less more", &["-o:> -O:>"], EffectGuess::ShowsWhole),
+    super::writes("tee gtee sponge", &["-aip --append"], EffectGuess::Own(crate::programs::tee)),
+    super::writes("split csplit", &["-a: -b: -C: -l: -n: -f: -d --lines= --bytes= --prefix="], EffectGuess::Last(WriteKind::Create)),
 ];

@@ -2,7 +2,7 @@
 //!
 //! Git runs programs that its settings name: who relies on a proof looks at the settings of the repository, too.
 
-use super::{Guess, Program, Proof, reads, writes};
+use super::{EffectGuess, Program, ReadProof, reads, writes};
 use crate::programs as guess;
 use crate::read_only::{git, git_formats, git_lists, git_needs, git_one_word, git_stash_list};
 
@@ -11,8 +11,8 @@ pub(super) const PROGRAMS: &[Program] = &[reads(
     &["--no-pager --no-optional-locks --literal-pathspecs --version -C:! -c:! -p! --git-dir=! --work-tree=! --namespace=! --exec-path=! --config-env=! --paginate!"],
 )
 .until_operand()
-.proof(Proof::Given(git))
-.guess(Guess::Own(guess::git))];
+.proof(ReadProof::Given(git))
+.guess(EffectGuess::Own(guess::git))];
 
 /// How differences are shown.
 const CHANGES: &str = "-abpqRsuwWz -G: -S: -U: -M? -C? --abbrev? --cached --check --color? --compact-summary --diff-filter= --dirstat? \
@@ -32,13 +32,14 @@ const REFERENCES: &str =
 
 pub(crate) const COMMANDS: &[Program] = &[
     reads("status", &["-bsz -u? --ahead-behind --branch --ignored? --long --no-ahead-behind --no-renames --porcelain? --short --show-stash --untracked-files?"]),
-    reads("log show whatchanged", &[CHANGES, COMMITS, "-o:> --output-directory=>"]).proof(Proof::Given(git_formats)),
+    reads("log show whatchanged", &[CHANGES, COMMITS, "-o:> --output-directory=>"]).proof(ReadProof::Given(git_formats)),
     reads("diff", &[CHANGES, "--no-index"]),
-    reads("rev-list", &[COMMITS]).proof(Proof::Given(git_formats)),
+    reads("rev-list", &[COMMITS]).proof(ReadProof::Given(git_formats)),
     reads("shortlog", &["-ens --all --author= --email --numbered --since= --summary --until="]),
     reads("rev-parse", &["-q --abbrev-ref? --absolute-git-dir --git-common-dir --git-dir --is-bare-repository --is-inside-work-tree --quiet",
           "--short? --show-cdup --show-prefix --show-superproject-working-tree --show-toplevel --symbolic-full-name --verify"]),
-    reads("blame", &["-befglnpstw -L: -C? -M? --date= --line-porcelain --porcelain --show-email --show-name --show-number --since="]),
+    reads("blame", &["-befglnpstw -L: -C? -M? --date= --line-porcelain --porcelain --show-email --show-name --show-number --since="])
+        .dashes_end_nothing(),
     reads("grep", &["-acEFGhHIilLnopPqvwW -A: -B: -C: -e: -f: -m: -# -O?! --after-context= --all-match --and --before-context= --break --cached --color?",
           "--column --context= --count --extended-regexp --files-with-matches --files-without-match --fixed-strings --full-name --heading",
           "--ignore-case --invert-match --line-number --max-count= --max-depth= --name-only --no-color --not --only-matching --or",
@@ -50,31 +51,31 @@ pub(crate) const COMMANDS: &[Program] = &[
     reads("merge-base", &["-a --all --fork-point --independent --is-ancestor --octopus"]),
     reads("describe", &["--abbrev? --all --always --candidates= --contains --exact-match --exclude= --first-parent --long --match= --tags"]),
     reads("show-ref", &["-dqs --abbrev? --branches --dereference --hash? --head --heads --quiet --tags --verify"]),
-    reads("for-each-ref", &[REFERENCES, "--exclude="]).proof(Proof::Given(git_formats)),
+    reads("for-each-ref", &[REFERENCES, "--exclude="]).proof(ReadProof::Given(git_formats)),
     reads("count-objects", &["-vH --human-readable --verbose"]),
     reads("check-ignore", &["-nqvz --no-index --non-matching --quiet --stdin --verbose"]),
     reads("version", &["--build-options"]).operands_max(0),
-    reads("branch", &["-aqrv --all --list --remotes --show-current --verbose", REFERENCES]).proof(Proof::Given(git_lists)),
-    reads("tag", &["-l -n? --list", REFERENCES]).proof(Proof::Given(git_lists)),
+    reads("branch", &["-aqrv --all --list --remotes --show-current --verbose", REFERENCES]).proof(ReadProof::Given(git_lists)),
+    reads("tag", &["-l -n? --list", REFERENCES]).proof(ReadProof::Given(git_lists)),
     reads("config", &["-lz --get --get-all --get-regexp --global --list --local --name-only --null --show-origin --show-scope --system --type=",
           "-f:! --file=! --blob=!"])
-        .proof(Proof::Given(git_needs)),
-    reads("remote", &["-v --verbose"]).proof(Proof::Given(git_one_word)),
-    reads("worktree", &["-vz --porcelain --verbose"]).proof(Proof::Given(git_one_word)),
+        .proof(ReadProof::Given(git_needs)),
+    reads("remote", &["-v --verbose"]).proof(ReadProof::Given(git_one_word)),
+    reads("worktree", &["-vz --porcelain --verbose"]).proof(ReadProof::Given(git_one_word)),
     reads("stash", &["-# -n: --oneline --stat? --format= -b:! -m:! --message=!"])
-        .proof(Proof::Given(git_stash_list))
-        .guess(Guess::Own(guess::git_stash)),
+        .proof(ReadProof::Given(git_stash_list))
+        .guess(EffectGuess::Own(guess::git_stash)),
     reads("symbolic-ref", &["-q --quiet --short"]).operands_max(1),
-    writes("archive format-patch", &["-o:> --output=> --output-directory=>"], Guess::Nothing),
-    writes("apply", &["-p: -C: --directory= --exclude= --include= --whitespace="], Guess::Own(guess::git_apply)),
-    writes("checkout", &["-b: -B: --orphan= --conflict= --pathspec-from-file="], Guess::Own(guess::git_checkout)),
-    writes("switch", &["-c: -C: --create= --force-create= --orphan="], Guess::Own(guess::git_switch)),
-    writes("restore", &["-s: --source= --pathspec-from-file= --conflict="], Guess::Own(guess::git_restore)),
-    writes("rm", &["-r -f -n --cached --dry-run"], Guess::Own(guess::git_rm)),
-    writes("mv", &["-f -k -n -v"], Guess::Own(guess::mv)),
-    writes("reset", &["--hard --merge --keep"], Guess::Own(guess::git_reset)),
-    writes("clean", &["-e: --exclude= -n --dry-run"], Guess::Own(guess::git_clean)),
-    writes("clone", &["-b: -o: -c: -j: -u: --branch= --origin= --config= --jobs= --upload-pack= --depth= --reference= --template= --filter="], Guess::Own(guess::git_clone)),
-    writes("submodule", &[], Guess::Own(guess::git_submodule)),
-    writes("am bisect cherry-pick merge pull read-tree rebase revert checkout-index sparse-checkout", &[], Guess::Own(guess::git_tree)),
+    writes("archive format-patch", &["-o:> --output=> --output-directory=>"], EffectGuess::Nothing),
+    writes("apply", &["-p: -C: --directory= --exclude= --include= --whitespace="], EffectGuess::Own(guess::git_apply)),
+    writes("checkout", &["-b: -B: --orphan= --conflict= --pathspec-from-file="], EffectGuess::Own(guess::git_checkout)),
+    writes("switch", &["-c: -C: --create= --force-create= --orphan="], EffectGuess::Own(guess::git_switch)),
+    writes("restore", &["-s: --source= --pathspec-from-file= --conflict="], EffectGuess::Own(guess::git_restore)),
+    writes("rm", &["-r -f -n --cached --dry-run"], EffectGuess::Own(guess::git_rm)),
+    writes("mv", &["-f -k -n -v"], EffectGuess::Own(guess::mv)),
+    writes("reset", &["--hard --merge --keep"], EffectGuess::Own(guess::git_reset)),
+    writes("clean", &["-e: --exclude= -n --dry-run"], EffectGuess::Own(guess::git_clean)),
+    writes("clone", &["-b: -o: -c: -j: -u: --branch= --origin= --config= --jobs= --upload-pack= --depth= --reference= --template= --filter="], EffectGuess::Own(guess::git_clone)),
+    writes("submodule", &[], EffectGuess::Own(guess::git_submodule)),
+    writes("am bisect cherry-pick merge pull read-tree rebase revert checkout-index sparse-checkout", &[], EffectGuess::Own(guess::git_tree)),
 ];

@@ -1,8 +1,8 @@
 //! Programs that show what is there: files, directories, users, processes, the machine.
 
-use super::{Program, Proof, reads};
+use super::{Program, ReadProof, reads};
 use crate::read_only::{date, find};
-use crate::table::Guess;
+use crate::table::EffectGuess;
 
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
@@ -25,11 +25,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("tree", &["-aCdDfFghilnNpQrsStuUvx -L: -I: -P: --dirsfirst --du --gitignore --noreport --prune -o:> -R! -H:!"]).values_apart(),
     reads("file", &["-bhiLk0 --brief --dereference --mime --mime-type --mime-encoding -C! -m:! -s! -z!"]),
     reads("date", &["-uR -d: -r: -I? --date= --iso-8601? --reference= --rfc-3339= --rfc-email --utc --universal -s:! --set=!"])
-        .proof(Proof::Given(date)),
+        .proof(ReadProof::Given(date)),
     reads("uname", &["-amnoprsvi"]).operands_max(0),
     reads("whoami tty arch", &[]).operands_max(0),
     reads("nproc", &["--all --ignore="]).operands_max(0),
     reads("uptime", &["-ps"]).operands_max(0),
     reads("free", &["-bghklmtw"]).operands_max(0),
-    reads("find gfind", &[]).proof(Proof::Arguments(find)).guess(Guess::Own(crate::programs::find)),
+    reads("find gfind", &[]).proof(ReadProof::Arguments(find)).guess(EffectGuess::Own(crate::programs::find)),
 ];

@@ -13,63 +13,66 @@ mod options;
 mod runners;
 mod transfer;
 
-use crate::effects::How;
-use crate::programs::{Call, Walk};
+use crate::effects::WriteKind;
+use crate::programs::{ProgramCall, Walk};
 use crate::read_only::{Doubt, Proven, Prover};
 pub(crate) use git::COMMANDS as GIT_COMMANDS;
-pub(crate) use options::{Given, Options};
+pub(crate) use options::{ParsedArguments, ProgramOptions};
 
 use crate::arguments::Argument;
 
 /// One or several programs that do the same.
 pub(crate) struct Program {
-    /// With blanks between.
     names: &'static str,
-    pub(crate) options: Options,
-    pub(crate) guess: Guess,
-    pub(crate) proof: Proof,
+    pub(crate) options: ProgramOptions,
+    pub(crate) guess: EffectGuess,
+    pub(crate) proof: ReadProof,
     /// Whether only shells have it: no other program can start it.
     pub(crate) is_builtin: bool,
 }
 
 /// What it does to files, besides writing to the values of some options.
 #[derive(Clone, Copy)]
-pub(crate) enum Guess {
+pub(crate) enum EffectGuess {
     Nothing,
     /// It shows all of its operands.
     ShowsWhole,
     /// It shows a part of its operands.
     ShowsPart,
-    /// It changes each operand.
-    Each(How),
+    Each(WriteKind),
     /// It changes the last operand.
-    Last(How),
+    Last(WriteKind),
     /// It starts the program that stands behind so many operands.
     Runs(usize),
-    Own(fn(&mut Walk<'_>, &Call<'_>)),
+    Own(fn(&mut Walk<'_>, &ProgramCall<'_>)),
 }
 
 /// When it is proven to only read.
 #[derive(Clone, Copy)]
-pub(crate) enum Proof {
+pub(crate) enum ReadProof {
     Never,
-    /// With listed options.
     Options,
     /// With listed options, if this finds nothing.
-    Given(fn(&mut Prover, &Given) -> Proven),
+    Given(fn(&mut Prover, &ParsedArguments) -> Proven),
     /// If this finds nothing in its arguments.
     Arguments(fn(&mut Prover, &[Argument]) -> Proven),
 }
 
 /// A program that only reads with the options of the list that have no mark.
 const fn reads(names: &'static str, options: &'static [&'static str]) -> Program {
-    let options = Options::new(options);
-    Program { names, options, guess: Guess::Nothing, proof: Proof::Options, is_builtin: false }
+    let options = ProgramOptions::new(options);
+    Program { names, options, guess: EffectGuess::Nothing, proof: ReadProof::Options, is_builtin: false }
 }
 
 /// A program that is never proven.
-const fn writes(names: &'static str, options: &'static [&'static str], guess: Guess) -> Program {
-    Program { names, options: Options::new(options), guess, proof: Proof::Never, is_builtin: false }
+const fn writes(names: &'static str, options: &'static [&'static str], guess: EffectGuess) -> Program {
+    Program {
+        names,
+        options: ProgramOptions::new(options),
+        guess,
+        proof: ReadProof::Never,
+        is_builtin: false,
+    }
 }
 
 impl Program {
@@ -79,6 +82,10 @@ impl Program {
 
     const fn operands_max(self, operands_max: usize) -> Program {
         Program { options: self.options.operands_max(operands_max), ..self }
+    }
+
+    const fn dashes_end_nothing(self) -> Program {
+        Program { options: self.options.dashes_end_nothing(), ..self }
     }
 
     const fn options_first(self) -> Program {
@@ -93,11 +100,11 @@ impl Program {
         Program { options: self.options.until_operand(), ..self }
     }
 
-    const fn proof(self, proof: Proof) -> Program {
+    const fn proof(self, proof: ReadProof) -> Program {
         Program { proof, ..self }
     }
 
-    const fn guess(self, guess: Guess) -> Program {
+    const fn guess(self, guess: EffectGuess) -> Program {
         Program { guess, ..self }
     }
 
@@ -108,10 +115,10 @@ impl Program {
     /// Proves that it only reads, given these arguments.
     pub(crate) fn prove(&self, prover: &mut Prover, arguments: &[Argument]) -> Proven {
         match self.proof {
-            Proof::Never => Err(Doubt::because("it is not known to only read")),
-            Proof::Options => self.options.prove(arguments).map(drop),
-            Proof::Given(proof) => proof(prover, &self.options.prove(arguments)?),
-            Proof::Arguments(proof) => proof(prover, arguments),
+            ReadProof::Never => Err(Doubt::because("it is not known to only read")),
+            ReadProof::Options => self.options.prove(arguments).map(drop),
+            ReadProof::Given(proof) => proof(prover, &self.options.prove(arguments)?),
+            ReadProof::Arguments(proof) => proof(prover, arguments),
         }
     }
 }

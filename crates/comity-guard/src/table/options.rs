@@ -10,7 +10,7 @@ use crate::read_only::{Doubt, shown};
 
 /// The options of one program, and how they are told from operands.
 #[derive(Clone, Copy)]
-pub(crate) struct Options {
+pub(crate) struct ProgramOptions {
     lists: &'static [&'static str],
     until_operand: bool,
     any_argument: bool,
@@ -19,11 +19,13 @@ pub(crate) struct Options {
     options_first: bool,
     /// Where a value never stands in the word of its option.
     values_apart: bool,
+    /// Where options are options also behind `--`.
+    dashes_end_nothing: bool,
 }
 
 /// Arguments, told apart.
 #[derive(Default)]
-pub(crate) struct Given {
+pub(crate) struct ParsedArguments {
     /// Each option by its name without dashes, with its value if it has one.
     pub(crate) options: Vec<(String, Option<Argument>)>,
     pub(crate) operands: Vec<Argument>,
@@ -46,60 +48,71 @@ enum Value {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum OptionEffect {
     Reads,
     Writes,
     Acts,
 }
 
 #[derive(Clone, Copy)]
-struct Entry<'l> {
+struct OptionEntry<'l> {
     text: &'l str,
     value: Value,
-    mark: Mark,
+    mark: OptionEffect,
 }
 
 /// How much is taken for granted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum Strictness {
     /// An option that is not listed, or an argument that may become one, is a doubt.
     Strict,
     /// An option that is not listed has no value; long ones may be abbreviated.
     Lenient,
 }
 
-impl Options {
-    pub(crate) const fn new(lists: &'static [&'static str]) -> Options {
-        let (until_operand, any_argument, options_first, values_apart) = (false, false, false, false);
-        Options { lists, until_operand, any_argument, operands_max: usize::MAX, options_first, values_apart }
+impl ProgramOptions {
+    pub(crate) const fn new(lists: &'static [&'static str]) -> ProgramOptions {
+        ProgramOptions {
+            lists,
+            until_operand: false,
+            any_argument: false,
+            operands_max: usize::MAX,
+            options_first: false,
+            values_apart: false,
+            dashes_end_nothing: false,
+        }
     }
 
     /// The first operand ends the options: behind it stands another program.
-    pub(crate) const fn until_operand(self) -> Options {
-        Options { until_operand: true, ..self }
+    pub(crate) const fn until_operand(self) -> ProgramOptions {
+        ProgramOptions { until_operand: true, ..self }
     }
 
     /// No option of the program does harm, listed or not: an argument that is not known may become one.
-    pub(crate) const fn any_argument(self) -> Options {
-        Options { any_argument: true, ..self }
+    pub(crate) const fn any_argument(self) -> ProgramOptions {
+        ProgramOptions { any_argument: true, ..self }
     }
 
     /// Operands that it may have; a further one would be written to.
-    pub(crate) const fn operands_max(self, operands_max: usize) -> Options {
-        Options { operands_max, options_first: true, ..self }
+    pub(crate) const fn operands_max(self, operands_max: usize) -> ProgramOptions {
+        ProgramOptions { operands_max, options_first: true, ..self }
     }
 
-    pub(crate) const fn options_first(self) -> Options {
-        Options { options_first: true, ..self }
+    pub(crate) const fn options_first(self) -> ProgramOptions {
+        ProgramOptions { options_first: true, ..self }
     }
 
-    pub(crate) const fn values_apart(self) -> Options {
-        Options { values_apart: true, ..self }
+    pub(crate) const fn values_apart(self) -> ProgramOptions {
+        ProgramOptions { values_apart: true, ..self }
+    }
+
+    pub(crate) const fn dashes_end_nothing(self) -> ProgramOptions {
+        ProgramOptions { dashes_end_nothing: true, ..self }
     }
 
     /// Reads arguments for a proof.
-    pub(crate) fn prove(&self, arguments: &[Argument]) -> Result<Given, Doubt> {
-        let given = self.read(arguments, Reading::Strict)?;
+    pub(crate) fn prove(&self, arguments: &[Argument]) -> Result<ParsedArguments, Doubt> {
+        let given = self.read(arguments, Strictness::Strict)?;
         let is_bounded = self.operands_max < usize::MAX;
         if given.operands.len() > self.operands_max
             || (is_bounded && given.operands.iter().any(Argument::is_many))
@@ -110,24 +123,27 @@ impl Options {
     }
 
     /// Reads arguments for a guess.
-    pub(crate) fn guess(&self, arguments: &[Argument]) -> Given {
-        self.read(arguments, Reading::Lenient).unwrap_or_default()
+    pub(crate) fn guess(&self, arguments: &[Argument]) -> ParsedArguments {
+        self.read(arguments, Strictness::Lenient).unwrap_or_default()
     }
 
-    fn entries(&self) -> impl Iterator<Item = Entry<'static>> {
-        self.lists.iter().flat_map(|list| list.split_ascii_whitespace()).map(Entry::parse)
+    fn entries(&self) -> impl Iterator<Item = OptionEntry<'static>> {
+        self.lists.iter().flat_map(|list| list.split_ascii_whitespace()).map(OptionEntry::parse)
     }
 
-    fn find(&self, name: Name<'_>) -> Option<Entry<'static>> {
+    fn find(&self, name: Name<'_>) -> Option<OptionEntry<'static>> {
         let is_long = matches!(name, Name::Long(_));
         let words = self.lists.iter().flat_map(|list| list.split_ascii_whitespace());
-        words.filter(|word| word.starts_with("--") == is_long).map(Entry::parse).find(|entry| entry.is(name))
+        words
+            .filter(|word| word.starts_with("--") == is_long)
+            .map(OptionEntry::parse)
+            .find(|entry| entry.is(name))
     }
 
     /// The long option of this name, or the only one that begins with it.
-    fn find_long(&self, name: &str, reading: Reading) -> Option<Entry<'static>> {
+    fn find_long(&self, name: &str, reading: Strictness) -> Option<OptionEntry<'static>> {
         let exact = self.find(Name::Long(name));
-        if exact.is_some() || reading == Reading::Strict || name.is_empty() {
+        if exact.is_some() || reading == Strictness::Strict || name.is_empty() {
             return exact;
         }
         let mut longer = self
@@ -136,25 +152,28 @@ impl Options {
         longer.next().filter(|_| longer.next().is_none())
     }
 
-    fn read(&self, arguments: &[Argument], reading: Reading) -> Result<Given, Doubt> {
-        let mut given = Given::default();
+    fn read(&self, arguments: &[Argument], reading: Strictness) -> Result<ParsedArguments, Doubt> {
+        let mut given = ParsedArguments::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let text = argument.shown();
             let is_plain = argument.plain().is_some();
-            if reading == Reading::Strict && !is_plain && !argument.is_operand() && !self.any_argument {
+            if reading == Strictness::Strict && !is_plain && !argument.is_operand() && !self.any_argument {
                 let text = shown(text);
                 return Err(Doubt::because(format!("`{text}` may become an option; put `--` before it")));
             }
-            if reading == Reading::Strict && self.until_operand && argument.is_many() {
+            if reading == Strictness::Strict && self.until_operand && argument.is_many() {
                 return Err(Doubt::because(format!("`{}` may be several arguments", shown(text))));
+            }
+            if text == "--" && self.dashes_end_nothing && reading == Strictness::Strict {
+                continue;
             }
             if text == "--" {
                 given.operands.extend(rest.cloned());
                 break;
             }
             let is_option =
-                text.len() > 1 && text.starts_with('-') && (is_plain || reading == Reading::Lenient);
+                text.len() > 1 && text.starts_with('-') && (is_plain || reading == Strictness::Lenient);
             if !is_option || matches!(argument, Argument::Pipe) {
                 given.operands.push(argument.clone());
                 if self.until_operand {
@@ -163,7 +182,7 @@ impl Options {
                 }
                 continue;
             }
-            if reading == Reading::Strict && self.options_first && !given.operands.is_empty() {
+            if reading == Strictness::Strict && self.options_first && !given.operands.is_empty() {
                 return Err(Doubt::because(format!("`{}` stands behind an operand", shown(text))));
             }
             match text.strip_prefix("--") {
@@ -178,9 +197,9 @@ impl Options {
         &self,
         text: &str,
         argument: &Argument,
-        reading: Reading,
+        reading: Strictness,
         rest: &mut impl Iterator<Item = &'a Argument>,
-        given: &mut Given,
+        given: &mut ParsedArguments,
     ) -> Result<(), Doubt> {
         let (name, attached) = match text.split_once('=') {
             Some((name, _)) => (name, argument.after(&format!("--{name}="))),
@@ -189,7 +208,7 @@ impl Options {
         let entry = self.find_long(name, reading);
         let value = match (entry.map(|entry| entry.value), attached) {
             (Some(Value::Required), None) => Some(self.value(text, reading, rest)?),
-            (Some(Value::None), Some(_)) if reading == Reading::Strict => return Err(unlisted(argument)),
+            (Some(Value::None), Some(_)) if reading == Strictness::Strict => return Err(unlisted(argument)),
             (_, attached) => attached,
         };
         let name = entry.map_or(name, |entry| &entry.text[2..]);
@@ -200,9 +219,9 @@ impl Options {
     fn short<'a>(
         &self,
         argument: &Argument,
-        reading: Reading,
+        reading: Strictness,
         rest: &mut impl Iterator<Item = &'a Argument>,
-        given: &mut Given,
+        given: &mut ParsedArguments,
     ) -> Result<(), Doubt> {
         let letters = &argument.shown()[1..];
         if letters.bytes().all(|byte| byte.is_ascii_digit())
@@ -214,7 +233,8 @@ impl Options {
             let end = at + letter.len_utf8();
             let entry = self.find(Name::Short(letter));
             let kind = entry.map_or(Value::None, |entry| entry.value);
-            if reading == Reading::Strict && self.values_apart && kind != Value::None && letters.len() > 1 {
+            if reading == Strictness::Strict && self.values_apart && kind != Value::None && letters.len() > 1
+            {
                 return Err(unlisted(argument));
             }
             let value = match (kind, &letters[end..]) {
@@ -234,16 +254,20 @@ impl Options {
     fn value<'a>(
         &self,
         option: &str,
-        reading: Reading,
+        reading: Strictness,
         rest: &mut impl Iterator<Item = &'a Argument>,
     ) -> Result<Argument, Doubt> {
         let needed = || Doubt::because(format!("the option `{}` needs one value, in clear", shown(option)));
         let Some(value) = rest.next() else {
-            return if reading == Reading::Strict { Err(needed()) } else { Ok(Argument::unclear("", false)) };
+            return if reading == Strictness::Strict {
+                Err(needed())
+            } else {
+                Ok(Argument::unclear("", false))
+            };
         };
         // Not every version of a program looks for the value there: it must not be an option in disguise.
         let is_certain = self.any_argument || (value.is_operand() && !value.is_many());
-        if reading == Reading::Strict && !is_certain {
+        if reading == Strictness::Strict && !is_certain {
             return Err(needed());
         }
         Ok(value.clone())
@@ -254,19 +278,19 @@ fn unlisted(argument: &Argument) -> Doubt {
     Doubt::because(format!("the option `{}` is not known to only read", shown(argument.shown())))
 }
 
-impl Entry<'_> {
-    fn parse(word: &str) -> Entry<'_> {
+impl OptionEntry<'_> {
+    fn parse(word: &str) -> OptionEntry<'_> {
         let (text, mark) = match word.as_bytes().last() {
-            Some(b'>') => (&word[..word.len() - 1], Mark::Writes),
-            Some(b'!') => (&word[..word.len() - 1], Mark::Acts),
-            _ => (word, Mark::Reads),
+            Some(b'>') => (&word[..word.len() - 1], OptionEffect::Writes),
+            Some(b'!') => (&word[..word.len() - 1], OptionEffect::Acts),
+            _ => (word, OptionEffect::Reads),
         };
         let (text, value) = match text.as_bytes().last() {
             Some(b':' | b'=') => (&text[..text.len() - 1], Value::Required),
             Some(b'?') => (&text[..text.len() - 1], Value::Attached),
             _ => (text, Value::None),
         };
-        Entry { text, value, mark }
+        OptionEntry { text, value, mark }
     }
 
     fn is(&self, name: Name<'_>) -> bool {
@@ -278,22 +302,22 @@ impl Entry<'_> {
     }
 }
 
-impl Given {
+impl ParsedArguments {
     fn push(
         &mut self,
         name: String,
         value: Option<Argument>,
-        entry: Option<Entry<'_>>,
+        entry: Option<OptionEntry<'_>>,
         argument: &Argument,
-        reading: Reading,
+        reading: Strictness,
     ) -> Result<(), Doubt> {
         match entry.map(|entry| entry.mark) {
-            Some(Mark::Reads) => {}
-            Some(Mark::Writes | Mark::Acts) | None if reading == Reading::Strict => {
+            Some(OptionEffect::Reads) => {}
+            Some(OptionEffect::Writes | OptionEffect::Acts) | None if reading == Strictness::Strict => {
                 return Err(unlisted(argument));
             }
-            Some(Mark::Writes) => self.outputs.extend(value.clone().filter(|value| !value.is("-"))),
-            Some(Mark::Acts) | None => {}
+            Some(OptionEffect::Writes) => self.outputs.extend(value.clone().filter(|value| !value.is("-"))),
+            Some(OptionEffect::Acts) | None => {}
         }
         self.options.push((name, value));
         Ok(())

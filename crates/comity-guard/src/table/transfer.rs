@@ -1,7 +1,7 @@
 //! Programs that pack, unpack, mirror or fetch.
 
-use super::{Guess, Program, writes};
-use crate::effects::How;
+use super::{EffectGuess, Program, writes};
+use crate::effects::WriteKind;
 use crate::programs as guess;
 
 pub(super) const PROGRAMS: &[Program] = &[
@@ -10,21 +10,21 @@ pub(super) const PROGRAMS: &[Program] = &[
         &[
             "-f: -C: -b: -g: -H: -I: -K: -L: -N: -T: -V: -X: --file= --directory= --exclude= --files-from= --exclude-from= --transform= --strip-components=",
         ],
-        Guess::Own(guess::tar),
+        EffectGuess::Own(guess::tar),
     ),
-    writes("unzip", &["-d: -P: -x:"], Guess::Own(guess::unzip)),
-    writes("zip", &["-b: -n: -t: -x: -i:"], Guess::Own(guess::zip)),
-    writes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", &["-S: -o:>"], Guess::Own(guess::gzip)),
-    writes("7z 7za", &["-o?"], Guess::Nothing),
-    writes("cpio", &["-D: -F: -O:> --file= --directory="], Guess::Own(guess::cpio)),
+    writes("unzip", &["-d: -P: -x:"], EffectGuess::Own(guess::unzip)),
+    writes("zip", &["-b: -n: -t: -x: -i:"], EffectGuess::Own(guess::zip)),
+    writes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", &["-S: -o:>"], EffectGuess::Own(guess::gzip)),
+    writes("7z 7za", &["-o?"], EffectGuess::Nothing),
+    writes("cpio", &["-D: -F: -O:> --file= --directory="], EffectGuess::Own(guess::cpio)),
     writes(
         "rsync",
         &[
             "-e: -B: -T: -f: -M: --rsh= --exclude= --include= --exclude-from= --include-from= --files-from= --filter= --temp-dir= --log-file=>",
         ],
-        Guess::Own(guess::rsync),
+        EffectGuess::Own(guess::rsync),
     ),
-    writes("scp sftp", &["-c: -F: -i: -J: -l: -o: -P: -S: -X:"], Guess::Own(guess::rsync)),
+    writes("scp sftp", &["-c: -F: -i: -J: -l: -o: -P: -S: -X:"], EffectGuess::Own(guess::rsync)),
     writes(
         "curl",
         &[
@@ -33,7 +33,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             "--form= --max-time= --connect-timeout= --proxy= --url= --upload-file= --write-out= --retry= --cacert= --cert= --key= --config= --range=",
             "--resolve= --trace= --trace-ascii= --stderr=",
         ],
-        Guess::Own(guess::curl),
+        EffectGuess::Own(guess::curl),
     ),
     writes(
         "wget",
@@ -41,8 +41,8 @@ pub(super) const PROGRAMS: &[Program] = &[
             "-O: -P: -o: -a: -e: -i: -t: -T: -w: -Q: -U: -l: -A: -R: -D: -I: -X: --output-document= --directory-prefix= --output-file= --append-output=",
             "--header= --user-agent= --tries= --timeout= --post-data= --user= --password=",
         ],
-        Guess::Own(guess::wget),
+        EffectGuess::Own(guess::wget),
     ),
-    writes("ffmpeg convert magick cwebp", &["-i: -f: -c: -o:>"], Guess::Last(How::Whole)),
-    writes("sqlite3", &[], Guess::Own(guess::first_operand)),
+    writes("ffmpeg convert magick cwebp", &["-i: -f: -c: -o:>"], EffectGuess::Last(WriteKind::Whole)),
+    writes("sqlite3", &[], EffectGuess::Own(guess::first_operand)),
 ];

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::dialect::Dialect;
 use crate::limits::{CONTEXT_BYTES_MAX, REASON_BYTES_MAX};
-use crate::payload::Event;
+use crate::payload::HookEvent;
 use hidden::visible;
 
 /// The exit code that every program takes for a no.
@@ -19,36 +19,27 @@ const BLOCKED: u8 = 2;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It may run; the model is told something besides.
-    Allow {
-        /// What.
-        context: Option<String>,
-    },
+    Allow { context: Option<String> },
     /// It may not.
     Deny {
         /// Why, and what to do.
         reason: String,
     },
     /// It could not be judged, so it may not.
-    Fault {
-        /// Why.
-        reason: String,
-    },
+    Fault { reason: String },
 }
 
 /// What a hook prints, and how it ends.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Said {
-    /// On standard output.
     pub stdout: String,
-    /// On standard error.
     pub stderr: String,
-    /// The exit code.
     pub exit: u8,
 }
 
 impl Verdict {
     /// The verdict for a program at an event; `name` is the program's own word for the event.
-    pub fn said(&self, dialect: Dialect, event: Event, name: &str) -> Said {
+    pub fn said(&self, dialect: Dialect, event: HookEvent, name: &str) -> Said {
         match self {
             Verdict::Allow { context: None } => Said::default(),
             Verdict::Allow { context: Some(context) } => {
@@ -61,14 +52,14 @@ impl Verdict {
             Verdict::Deny { reason } => {
                 let reason = bounded(&visible(reason), REASON_BYTES_MAX);
                 match event {
-                    Event::BeforeTool => denied(dialect, name, &reason),
+                    HookEvent::BeforeTool => denied(dialect, name, &reason),
                     // It has happened: the model is told, nothing can be kept from running.
-                    Event::AfterTool
-                    | Event::SessionStart
-                    | Event::SessionEnd
-                    | Event::UserPrompt
-                    | Event::Stop
-                    | Event::Other => Said { stderr: reason + "\n", ..Said::default() },
+                    HookEvent::AfterTool
+                    | HookEvent::SessionStart
+                    | HookEvent::SessionEnd
+                    | HookEvent::UserPrompt
+                    | HookEvent::Stop
+                    | HookEvent::Other => Said { stderr: reason + "\n", ..Said::default() },
                 }
             }
             Verdict::Fault { reason } => {
@@ -81,14 +72,22 @@ impl Verdict {
 }
 
 /// Whether the program shows its model what a hook adds to this event.
-pub(crate) fn takes_context(dialect: Dialect, event: Event) -> bool {
+pub(crate) fn takes_context(dialect: Dialect, event: HookEvent) -> bool {
     match dialect {
         Dialect::ClaudeCode | Dialect::Codex => {
-            matches!(event, Event::BeforeTool | Event::AfterTool | Event::SessionStart | Event::UserPrompt)
+            matches!(
+                event,
+                HookEvent::BeforeTool
+                    | HookEvent::AfterTool
+                    | HookEvent::SessionStart
+                    | HookEvent::UserPrompt
+            )
         }
-        Dialect::GeminiCli => matches!(event, Event::AfterTool | Event::SessionStart | Event::UserPrompt),
+        Dialect::GeminiCli => {
+            matches!(event, HookEvent::AfterTool | HookEvent::SessionStart | HookEvent::UserPrompt)
+        }
         // OpenCode's plugin adds it to what the tool said.
-        Dialect::OpenCode | Dialect::CopilotCli => matches!(event, Event::AfterTool),
+        Dialect::OpenCode | Dialect::CopilotCli => matches!(event, HookEvent::AfterTool),
         Dialect::Cursor => false,
     }
 }

@@ -1,7 +1,7 @@
 //! What is too long, too deep or no command line at all; and what no text may do.
 
 use comity_guard::limits::{COMMAND_BYTES_MAX, EFFECTS_MAX, NESTING_MAX};
-use comity_guard::programs::{Place, effects};
+use comity_guard::programs::{CallDirs, effects};
 use comity_guard::{Effects, Unknown, shell};
 use proptest::prelude::*;
 
@@ -36,15 +36,15 @@ fn what_cannot_be_read_is_unknown() {
 
 #[test]
 fn bounds() {
-    let unknown = |command: &str| effects(command, &Place::default()).unknown;
+    let unknown = |command: &str| effects(command, &CallDirs::default()).unknown;
     let deep = |levels: usize| format!("{}rm x{}", "$(".repeat(levels), ")".repeat(levels));
-    assert_eq!(effects(&deep(NESTING_MAX), &Place::default()).writes.len(), 1);
+    assert_eq!(effects(&deep(NESTING_MAX), &CallDirs::default()).writes.len(), 1);
     assert_eq!(unknown(&deep(NESTING_MAX + 1)), Some(Unknown::Bound("the command is nested too deep")));
     assert_eq!(unknown(&"(".repeat(100_000)), Some(Unknown::Bound("the command is nested too deep")));
     assert_eq!(unknown(&"sudo ".repeat(40_000)), Some(Unknown::Bound("the command is nested too deep")));
     let long = format!("rm {}", "x".repeat(COMMAND_BYTES_MAX));
     assert_eq!(unknown(&long), Some(Unknown::Bound("the command is too long")));
-    let many: Effects = effects(&"rm x;".repeat(EFFECTS_MAX + 1), &Place::default());
+    let many: Effects = effects(&"rm x;".repeat(EFFECTS_MAX + 1), &CallDirs::default());
     assert_eq!(many.unknown, Some(Unknown::Bound("too many writes")));
 }
 
@@ -166,7 +166,7 @@ proptest! {
         // A backslash or a comment at the end would take what follows; a line break ends both.
         let joined = line.ends_with('\\') && !line.ends_with("\\\\");
         prop_assume!(!joined);
-        let found = effects(&whole, &Place::default());
+        let found = effects(&whole, &CallDirs::default());
         prop_assert!(found.writes.iter().any(|write| write.to_string().ends_with("zz")), "{:?}", found);
     }
 
@@ -176,6 +176,6 @@ proptest! {
         prop_assume!(!line.trim().is_empty() && shell::parse(&line).problem.is_none());
         let grouped = format!("{{ {line}\n}}");
         prop_assume!(shell::parse(&grouped).problem.is_none());
-        prop_assert_eq!(effects(&line, &Place::default()), effects(&grouped, &Place::default()));
+        prop_assert_eq!(effects(&line, &CallDirs::default()), effects(&grouped, &CallDirs::default()));
     }
 }

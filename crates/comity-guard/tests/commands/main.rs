@@ -10,14 +10,14 @@ mod redirections;
 mod running;
 mod vcs;
 
-use comity_guard::programs::{Place, effects};
+use comity_guard::programs::{CallDirs, effects};
 
 /// Where `~` leads in these tests.
 const HOME: &str = "/srv/ann";
 
 /// What a command line changes, in one line.
 fn seen(command: &str) -> String {
-    let found = effects(command, &Place { home: Some(HOME.to_owned()), ..Place::default() });
+    let found = effects(command, &CallDirs { home: Some(HOME.to_owned()), ..CallDirs::default() });
     let mut seen: Vec<String> = found.writes.iter().map(ToString::to_string).collect();
     seen.extend(found.unknown.map(|why| format!("? {why}")));
     seen.join("; ")

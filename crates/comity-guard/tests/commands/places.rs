@@ -1,7 +1,7 @@
 //! Where relative paths begin: `cd`, subshells, branches and loops.
 
 use comity_guard::effects::Read;
-use comity_guard::programs::{Place, effects, effects_of_arguments};
+use comity_guard::programs::{CallDirs, effects, effects_of_arguments};
 
 use super::check;
 
@@ -57,7 +57,7 @@ fn following_cd() {
 
 #[test]
 fn a_call_may_start_elsewhere() {
-    let place = Place { directory: "sub".to_owned(), home: None };
+    let place = CallDirs { directory: "sub".to_owned(), home: None };
     let found = effects("rm x; cd ..; rm y; rm ~/z", &place);
     let seen: Vec<String> = found.writes.iter().map(ToString::to_string).collect();
     assert_eq!(seen, ["delete sub/x", "delete y", "delete unclear ~/z"]);
@@ -67,7 +67,7 @@ fn a_call_may_start_elsewhere() {
 fn arguments_without_a_shell() {
     let check = |arguments: &[&str], expected: &str| {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        let found = effects_of_arguments(&arguments, &Place::default());
+        let found = effects_of_arguments(&arguments, &CallDirs::default());
         let seen: Vec<String> = found.writes.iter().map(ToString::to_string).collect();
         assert_eq!(seen.join("; "), expected);
     };
@@ -79,7 +79,7 @@ fn arguments_without_a_shell() {
 
 #[test]
 fn what_is_read() {
-    let reads = |command: &str| effects(command, &Place::default()).reads;
+    let reads = |command: &str| effects(command, &CallDirs::default()).reads;
     let read = |path: &str, whole| Read { path: path.to_owned(), whole };
     assert_eq!(reads("cat a b | head -n 1"), [read("a", true), read("b", true)]);
     assert_eq!(reads("cd sub && head -n 3 a < b"), [read("sub/b", true), read("sub/a", false)]);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use comity_guard::Dialect;
-use comity_guard::connect::{Kind, connect, disconnect};
+use comity_guard::connect::{SettingsKind, connect, disconnect};
 
 use crate::{connected, connection, json_files};
 
@@ -92,7 +92,7 @@ fn deep_nesting_is_no_trouble() {
 #[test]
 fn what_came_behind_ours_stays() {
     use comity_guard::Dialect::ClaudeCode;
-    use comity_guard::connect::{Kind::Mcp, disconnect};
+    use comity_guard::connect::{SettingsKind::Mcp, disconnect};
     let text = connected(ClaudeCode, Mcp, Some("{\n  \"a\": 1\n}\n"));
     let longer = text.replace("\n}\n", ",\n  \"z\": 2\n}\n");
     let without = disconnect(ClaudeCode, Mcp, &longer).expect("edited");
@@ -105,7 +105,7 @@ fn what_came_behind_ours_stays() {
 #[test]
 fn our_version_goes_with_our_hooks_wherever_others_came() {
     use comity_guard::Dialect::Cursor;
-    use comity_guard::connect::{Kind::Hooks, disconnect};
+    use comity_guard::connect::{SettingsKind::Hooks, disconnect};
     let text = connected(Cursor, Hooks, Some("{\"a\":1}"));
     let longer = text.replace("\"version\":1}", "\"version\":1,\"z\":2}");
     assert_ne!(longer, text);
@@ -115,13 +115,18 @@ fn our_version_goes_with_our_hooks_wherever_others_came() {
 #[test]
 fn variables_of_the_users_own_stay() {
     let prefix = "{\n  \"env\": {\n    \"CLAUDE_CODE_SHELL_PREFIX\": \"/srv/ann/wrap\"\n  }\n}\n";
-    let text = connect(Dialect::ClaudeCode, Kind::Hooks, Some(prefix), &connection()).expect("connected");
+    let text =
+        connect(Dialect::ClaudeCode, SettingsKind::Hooks, Some(prefix), &connection()).expect("connected");
     assert!(text.contains("/srv/ann/wrap") && !text.contains("comity-confine"), "{text}");
-    assert_eq!(disconnect(Dialect::ClaudeCode, Kind::Hooks, &text).expect("edited").as_deref(), Some(prefix));
+    assert_eq!(
+        disconnect(Dialect::ClaudeCode, SettingsKind::Hooks, &text).expect("edited").as_deref(),
+        Some(prefix)
+    );
     for existing in ["", "A=1\n", "A=1", "# mine\n\nexport A=\"1\"\n"] {
-        connected(Dialect::GeminiCli, Kind::Variables, Some(existing));
+        connected(Dialect::GeminiCli, SettingsKind::Variables, Some(existing));
     }
     let users = "BASH_ENV=/srv/ann/env\n";
-    let text = connect(Dialect::GeminiCli, Kind::Variables, Some(users), &connection()).expect("connected");
+    let text =
+        connect(Dialect::GeminiCli, SettingsKind::Variables, Some(users), &connection()).expect("connected");
     assert_eq!(text, users);
 }

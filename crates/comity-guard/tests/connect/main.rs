@@ -10,20 +10,20 @@ mod toml;
 mod written;
 
 use comity_guard::Dialect;
-use comity_guard::connect::{self, Connected, Connection, Kind, places};
+use comity_guard::connect::{self, Connected, ProgramPaths, SettingsKind, places};
 
 /// The programs that the tests connect.
-fn connection() -> Connection {
+fn connection() -> ProgramPaths {
     at("/opt/comity/bin", "/opt/comity/state")
 }
 
 /// The same programs in another folder.
-fn moved() -> Connection {
+fn moved() -> ProgramPaths {
     at("/srv/new", "/srv/new/state")
 }
 
-fn at(bin: &str, state: &str) -> Connection {
-    Connection {
+fn at(bin: &str, state: &str) -> ProgramPaths {
+    ProgramPaths {
         hook: format!("{bin}/comity-hook"),
         comity: format!("{bin}/comity"),
         bash_env: format!("{state}/comity-confine.sh"),
@@ -31,7 +31,7 @@ fn at(bin: &str, state: &str) -> Connection {
 }
 
 /// Every kind of file of every program whose settings are JSON.
-fn json_files() -> impl Iterator<Item = (Dialect, Kind)> {
+fn json_files() -> impl Iterator<Item = (Dialect, SettingsKind)> {
     Dialect::ALL.into_iter().flat_map(|dialect| {
         places(dialect)
             .iter()
@@ -41,7 +41,7 @@ fn json_files() -> impl Iterator<Item = (Dialect, Kind)> {
 }
 
 /// Connects a text and takes that back; everything that has to hold for every text is checked on the way.
-fn connected(dialect: Dialect, kind: Kind, existing: Option<&str>) -> String {
+fn connected(dialect: Dialect, kind: SettingsKind, existing: Option<&str>) -> String {
     let what = format!("{dialect} {kind:?} {existing:?}");
     let text = connect::connect(dialect, kind, existing, &connection()).expect(&what);
     if let Some(existing) = existing {

@@ -1,7 +1,7 @@
 //! What is ours, and only that, is replaced and removed.
 
 use comity_guard::Dialect::{ClaudeCode, CopilotCli, Cursor, GeminiCli};
-use comity_guard::connect::{Connected, Kind, connect, disconnect, is_connected};
+use comity_guard::connect::{Connected, SettingsKind, connect, disconnect, is_connected};
 use serde_json::{Value, json};
 
 use crate::connection;
@@ -9,7 +9,7 @@ use crate::connection;
 /// Whether a line counts as a call of our hook.
 fn is_ours(line: &str) -> bool {
     let text = json!({ "hooks": { "Stop": [{ "hooks": [{ "command": line }] }], "a": 1 } }).to_string();
-    is_connected(ClaudeCode, Kind::Hooks, &text, &connection()) == Connected::Otherwise
+    is_connected(ClaudeCode, SettingsKind::Hooks, &text, &connection()) == Connected::Otherwise
 }
 
 #[test]
@@ -44,31 +44,31 @@ fn our_hook_is_known_by_its_program() {
 fn quotes_in_a_path_reach_the_shell_as_they_are() {
     let mut connection = connection();
     connection.hook = "/opt/it's $HOME \"here\"/comity-hook".to_owned();
-    let text = connect(CopilotCli, Kind::Hooks, None, &connection).expect("connected");
+    let text = connect(CopilotCli, SettingsKind::Hooks, None, &connection).expect("connected");
     let value: Value = serde_json::from_str(&text).expect("JSON");
     let line =
         value["hooks"]["preToolUse"][0]["bash"].as_str().expect("a line").replace("exec ", "printf %s ");
     let printed = std::process::Command::new("bash").args(["-c", &line]).output().expect("bash runs");
     assert_eq!(String::from_utf8_lossy(&printed.stdout), format!("{}copilot", connection.hook));
-    assert_eq!(is_connected(CopilotCli, Kind::Hooks, &text, &connection), Connected::Yes);
-    assert_eq!(disconnect(CopilotCli, Kind::Hooks, &text), Ok(None));
+    assert_eq!(is_connected(CopilotCli, SettingsKind::Hooks, &text, &connection), Connected::Yes);
+    assert_eq!(disconnect(CopilotCli, SettingsKind::Hooks, &text), Ok(None));
 }
 
 #[test]
 fn a_group_that_is_shared_keeps_what_is_theirs() {
     let text = r#"{"hooks":{"PreToolUse":[{"matcher":"Write","hooks":[{"command":"a"},
         {"command":"exec /old/comity-hook claude"},{"command":"b"},{"command":"/older/comity-hook"}]}]}}"#;
-    let without = disconnect(ClaudeCode, Kind::Hooks, text).expect("edited").expect("theirs");
+    let without = disconnect(ClaudeCode, SettingsKind::Hooks, text).expect("edited").expect("theirs");
     assert_eq!(
         without,
         r#"{"hooks":{"PreToolUse":[{"matcher":"Write","hooks":[{"command":"a"},{"command":"b"}]}]}}"#
     );
-    let with = connect(ClaudeCode, Kind::Hooks, Some(text), &connection()).expect("edited");
+    let with = connect(ClaudeCode, SettingsKind::Hooks, Some(text), &connection()).expect("edited");
     let value: Value = serde_json::from_str(&with).expect("JSON");
     let list = value["hooks"]["PreToolUse"].as_array().expect("a list");
     assert_eq!(list[0], json!({ "matcher": "Write", "hooks": [{ "command": "a" }, { "command": "b" }] }));
     assert_eq!(list.len(), 2);
-    assert_eq!(disconnect(ClaudeCode, Kind::Hooks, &with), Ok(Some(without)));
+    assert_eq!(disconnect(ClaudeCode, SettingsKind::Hooks, &with), Ok(Some(without)));
 }
 
 #[test]
@@ -76,42 +76,47 @@ fn repeats_and_events_of_older_versions_go() {
     let text = r#"{"hooks":{"PreToolUse":[{"hooks":[{"command":"/a/comity-hook"}]},
         {"hooks":[{"command":"mine"}]},{"hooks":[{"command":"/b/comity-hook"}]}],
         "Stop":[{"hooks":[{"command":"/a/comity-hook stop"}]}]}}"#;
-    assert_eq!(is_connected(ClaudeCode, Kind::Hooks, text, &connection()), Connected::Otherwise);
-    let with = connect(ClaudeCode, Kind::Hooks, Some(text), &connection()).expect("edited");
+    assert_eq!(is_connected(ClaudeCode, SettingsKind::Hooks, text, &connection()), Connected::Otherwise);
+    let with = connect(ClaudeCode, SettingsKind::Hooks, Some(text), &connection()).expect("edited");
     let value: Value = serde_json::from_str(&with).expect("JSON");
     let list = value["hooks"]["PreToolUse"].as_array().expect("a list");
     assert_eq!(list.len(), 2);
     assert_eq!(list[0]["hooks"][0]["command"], "exec '/opt/comity/bin/comity-hook' claude");
     assert_eq!(list[1]["hooks"][0]["command"], "mine");
     assert_eq!(value["hooks"].get("Stop"), None);
-    let without = disconnect(ClaudeCode, Kind::Hooks, &with).expect("edited");
+    let without = disconnect(ClaudeCode, SettingsKind::Hooks, &with).expect("edited");
     assert_eq!(without.as_deref(), Some(r#"{"hooks":{"PreToolUse":[{"hooks":[{"command":"mine"}]}]}}"#));
 }
 
 #[test]
 fn a_hook_that_is_missing_is_noticed() {
-    let text = connect(ClaudeCode, Kind::Hooks, None, &connection()).expect("connected");
+    let text = connect(ClaudeCode, SettingsKind::Hooks, None, &connection()).expect("connected");
     let weaker = [
         text.replace("\"block\"", "\"allow\""),
         text.replace("PreToolUse", "Other"),
         text.replace("10", "9"),
     ];
     for weaker in weaker {
-        assert_eq!(is_connected(ClaudeCode, Kind::Hooks, &weaker, &connection()), Connected::Otherwise);
-        let mended = connect(ClaudeCode, Kind::Hooks, Some(&weaker), &connection()).expect("connected");
-        assert_eq!(is_connected(ClaudeCode, Kind::Hooks, &mended, &connection()), Connected::Yes);
-        assert_eq!(disconnect(ClaudeCode, Kind::Hooks, &mended), Ok(None));
+        assert_eq!(
+            is_connected(ClaudeCode, SettingsKind::Hooks, &weaker, &connection()),
+            Connected::Otherwise
+        );
+        let mended =
+            connect(ClaudeCode, SettingsKind::Hooks, Some(&weaker), &connection()).expect("connected");
+        assert_eq!(is_connected(ClaudeCode, SettingsKind::Hooks, &mended, &connection()), Connected::Yes);
+        assert_eq!(disconnect(ClaudeCode, SettingsKind::Hooks, &mended), Ok(None));
     }
 }
 
 #[test]
 fn a_reformatted_file_loses_ours_and_nothing_else() {
     let existing = json!({ "hooks": { "preToolUse": [{ "command": "mine" }] }, "version": 1, "z": [1] });
-    let text = connect(Cursor, Kind::Hooks, Some(&existing.to_string()), &connection()).expect("connected");
+    let text =
+        connect(Cursor, SettingsKind::Hooks, Some(&existing.to_string()), &connection()).expect("connected");
     let value: Value = serde_json::from_str(&text).expect("JSON");
     for text in [serde_json::to_string_pretty(&value).expect("text"), value.to_string()] {
-        assert_eq!(is_connected(Cursor, Kind::Hooks, &text, &connection()), Connected::Yes);
-        let without = disconnect(Cursor, Kind::Hooks, &text).expect("edited").expect("theirs");
+        assert_eq!(is_connected(Cursor, SettingsKind::Hooks, &text, &connection()), Connected::Yes);
+        let without = disconnect(Cursor, SettingsKind::Hooks, &text).expect("edited").expect("theirs");
         assert_eq!(serde_json::from_str::<Value>(&without).expect("JSON"), existing);
     }
 }
@@ -119,9 +124,13 @@ fn a_reformatted_file_loses_ours_and_nothing_else() {
 #[test]
 fn nothing_of_ours_is_nothing_to_do() {
     for text in ["", "{}", "{\"hooks\":{}}", "{\"hooks\":{\"Stop\":\"odd\"}}", "[]", "{,}"] {
-        assert_eq!(is_connected(ClaudeCode, Kind::Hooks, text, &connection()), Connected::No, "{text}");
+        assert_eq!(
+            is_connected(ClaudeCode, SettingsKind::Hooks, text, &connection()),
+            Connected::No,
+            "{text}"
+        );
     }
     for text in ["", "{ }", "{\"hooks\": []}", "{\"mcpServers\": 1}"] {
-        assert_eq!(disconnect(GeminiCli, Kind::HooksAndMcp, text), Ok(Some(text.to_owned())));
+        assert_eq!(disconnect(GeminiCli, SettingsKind::HooksAndMcp, text), Ok(Some(text.to_owned())));
     }
 }

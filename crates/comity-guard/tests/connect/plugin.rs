@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use comity_guard::Dialect::OpenCode;
-use comity_guard::connect::{Connected, Connection, Kind, connect, disconnect, is_connected};
+use comity_guard::connect::{Connected, ProgramPaths, SettingsKind, connect, disconnect, is_connected};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ for (const [event, given, output] of [
 
 fn plugin(folder: &Path) -> String {
     let hook = folder.join("comity-hook").to_str().expect("a plain path").to_owned();
-    connect(OpenCode, Kind::Plugin, None, &Connection { hook, ..connection() }).expect("connected")
+    connect(OpenCode, SettingsKind::Plugin, None, &ProgramPaths { hook, ..connection() }).expect("connected")
 }
 
 /// Whether node is here; without it a test says that it was skipped, and the summary of a run counts that.
@@ -194,12 +194,12 @@ fn the_hook_is_told_everything() {
 
 #[test]
 fn the_plugin_is_known_as_ours() {
-    let text = connect(OpenCode, Kind::Plugin, None, &connection()).expect("connected");
-    assert_eq!(is_connected(OpenCode, Kind::Plugin, &text, &connection()), Connected::Yes);
-    assert_eq!(is_connected(OpenCode, Kind::Plugin, &text, &moved()), Connected::Otherwise);
-    let again = connect(OpenCode, Kind::Plugin, Some(&text), &moved()).expect("connected");
-    assert_eq!(is_connected(OpenCode, Kind::Plugin, &again, &moved()), Connected::Yes);
-    assert_eq!(disconnect(OpenCode, Kind::Plugin, &text), Ok(None));
+    let text = connect(OpenCode, SettingsKind::Plugin, None, &connection()).expect("connected");
+    assert_eq!(is_connected(OpenCode, SettingsKind::Plugin, &text, &connection()), Connected::Yes);
+    assert_eq!(is_connected(OpenCode, SettingsKind::Plugin, &text, &moved()), Connected::Otherwise);
+    let again = connect(OpenCode, SettingsKind::Plugin, Some(&text), &moved()).expect("connected");
+    assert_eq!(is_connected(OpenCode, SettingsKind::Plugin, &again, &moved()), Connected::Yes);
+    assert_eq!(disconnect(OpenCode, SettingsKind::Plugin, &text), Ok(None));
     let theirs = "export const Mine = async () => ({});\n";
-    assert_eq!(disconnect(OpenCode, Kind::Plugin, theirs), Ok(Some(theirs.to_owned())));
+    assert_eq!(disconnect(OpenCode, SettingsKind::Plugin, theirs), Ok(Some(theirs.to_owned())));
 }

@@ -1,12 +1,12 @@
 //! Files that cannot be edited safely, and paths that cannot be run, are refused.
 
 use comity_guard::Dialect::{self, ClaudeCode, Cursor, GeminiCli, OpenCode};
-use comity_guard::connect::{Connected, Connection, Kind, connect, disconnect, is_connected};
+use comity_guard::connect::{Connected, ProgramPaths, SettingsKind, connect, disconnect, is_connected};
 use expect_test::{Expect, expect};
 
 use crate::connection;
 
-fn check(dialect: Dialect, kind: Kind, text: &str, expect: Expect) {
+fn check(dialect: Dialect, kind: SettingsKind, text: &str, expect: Expect) {
     let problem = connect(dialect, kind, Some(text), &connection()).expect_err(text);
     expect.assert_eq(&format!("{}\n{}", problem.message, problem.hint));
     assert_eq!(is_connected(dialect, kind, text, &connection()), Connected::No);
@@ -16,7 +16,7 @@ fn check(dialect: Dialect, kind: Kind, text: &str, expect: Expect) {
 fn what_is_no_plain_json_is_refused() {
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\n  // mine\n  \"a\": 1\n}",
         expect![[r#"
             the file is no plain JSON: key must be a string at line 2 column 3
@@ -24,7 +24,7 @@ fn what_is_no_plain_json_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"a\": 1,}",
         expect![[r#"
             the file is no plain JSON: key must be a string at line 1 column 9
@@ -32,7 +32,7 @@ fn what_is_no_plain_json_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"a\": 1} {}",
         expect![[r#"
             the file is no plain JSON: trailing characters at line 1 column 10
@@ -40,7 +40,7 @@ fn what_is_no_plain_json_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "\u{feff}{}",
         expect![[r#"
             the file is no plain JSON: expected value at line 1 column 1
@@ -48,7 +48,7 @@ fn what_is_no_plain_json_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "[{}]",
         expect![[r#"
             the file is JSON, but no object
@@ -56,7 +56,7 @@ fn what_is_no_plain_json_is_refused() {
     );
     check(
         OpenCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         "/* a */ {}",
         expect![[r#"
             the file is no plain JSON: expected value at line 1 column 1
@@ -68,7 +68,7 @@ fn what_is_no_plain_json_is_refused() {
 fn the_wrong_type_where_we_write_is_refused() {
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"hooks\": []}",
         expect![[r#"
             "hooks" is not an object
@@ -76,7 +76,7 @@ fn the_wrong_type_where_we_write_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"hooks\": null}",
         expect![[r#"
             "hooks" is not an object
@@ -84,7 +84,7 @@ fn the_wrong_type_where_we_write_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"hooks\": {\"PostToolUse\": {}}}",
         expect![[r#"
             "PostToolUse" is not a list
@@ -92,7 +92,7 @@ fn the_wrong_type_where_we_write_is_refused() {
     );
     check(
         GeminiCli,
-        Kind::HooksAndMcp,
+        SettingsKind::HooksAndMcp,
         "{\"mcpServers\": \"a\"}",
         expect![[r#"
             "mcpServers" is not an object
@@ -100,7 +100,7 @@ fn the_wrong_type_where_we_write_is_refused() {
     );
     check(
         OpenCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         "{\"mcp\": [1]}",
         expect![[r#"
             "mcp" is not an object
@@ -108,7 +108,7 @@ fn the_wrong_type_where_we_write_is_refused() {
     );
     check(
         Cursor,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"version\": 2}",
         expect![[r#"
             the file is of version 2, not 1
@@ -120,7 +120,7 @@ fn the_wrong_type_where_we_write_is_refused() {
 fn a_key_that_is_there_twice_where_we_write_is_refused() {
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"hooks\": {}, \"h\\u006foks\": {}}",
         expect![[r#"
             "hooks" is there twice
@@ -128,7 +128,7 @@ fn a_key_that_is_there_twice_where_we_write_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"hooks\": {\"PreToolUse\": [], \"PreToolUse\": []}}",
         expect![[r#"
             "PreToolUse" is there twice
@@ -136,7 +136,7 @@ fn a_key_that_is_there_twice_where_we_write_is_refused() {
     );
     check(
         ClaudeCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         "{\"mcpServers\": {\"comity\": {}, \"comity\": {}}}",
         expect![[r#"
             "comity" is there twice
@@ -144,7 +144,7 @@ fn a_key_that_is_there_twice_where_we_write_is_refused() {
     );
     check(
         Cursor,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{\"version\": 1, \"version\": 1}",
         expect![[r#"
             "version" is there twice
@@ -153,20 +153,20 @@ fn a_key_that_is_there_twice_where_we_write_is_refused() {
     let group = "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"comity-hook\"}], \"hooks\": []}]}}";
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         group,
         expect![[r#"
             "hooks" is there twice
             merge the two: programs read only one of them"#]],
     );
-    assert!(disconnect(ClaudeCode, Kind::Hooks, group).is_err());
+    assert!(disconnect(ClaudeCode, SettingsKind::Hooks, group).is_err());
 }
 
 #[test]
 fn a_plugin_of_somebody_else_is_left_alone() {
     check(
         OpenCode,
-        Kind::Plugin,
+        SettingsKind::Plugin,
         "export const Mine = async () => ({});\n",
         expect![[r#"
             a plugin of somebody else has the name of ours
@@ -178,7 +178,7 @@ fn a_plugin_of_somebody_else_is_left_alone() {
 fn a_program_has_only_its_own_files() {
     check(
         ClaudeCode,
-        Kind::Plugin,
+        SettingsKind::Plugin,
         "",
         expect![[r#"
             claude has no file of the kind Plugin
@@ -186,21 +186,21 @@ fn a_program_has_only_its_own_files() {
     );
     check(
         GeminiCli,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         "{}",
         expect![[r#"
             gemini has no file of the kind Hooks
             ask for one of the places that it has"#]],
     );
-    assert!(disconnect(GeminiCli, Kind::Hooks, "{}").is_err());
+    assert!(disconnect(GeminiCli, SettingsKind::Hooks, "{}").is_err());
 }
 
 #[test]
 fn paths_that_cannot_be_run_are_refused() {
     let check = |hook: &str, comity: &str, expect: Expect| {
         let connection =
-            Connection { hook: hook.to_owned(), comity: comity.to_owned(), ..crate::connection() };
-        let problem = connect(ClaudeCode, Kind::Hooks, None, &connection).expect_err(hook);
+            ProgramPaths { hook: hook.to_owned(), comity: comity.to_owned(), ..crate::connection() };
+        let problem = connect(ClaudeCode, SettingsKind::Hooks, None, &connection).expect_err(hook);
         expect.assert_eq(&format!("{}\n{}", problem.message, problem.hint));
     };
     check(

@@ -1,7 +1,9 @@
 //! Our server in the TOML of Codex.
 
 use comity_guard::Dialect::Codex;
-use comity_guard::connect::{Connected, Kind, ShellStart, connect, disconnect, is_connected, shell_start};
+use comity_guard::connect::{
+    Connected, SettingsKind, ShellStart, connect, disconnect, is_connected, shell_start,
+};
 use expect_test::{Expect, expect};
 
 use crate::{connected, connection};
@@ -30,12 +32,12 @@ fn everything_else_stays_byte_for_byte() {
     let files = files.flat_map(|file| [file.replace('\n', "\r\n"), file]);
     for existing in files.collect::<Vec<_>>() {
         let existing = existing.as_str();
-        let text = connected(Codex, Kind::Mcp, Some(existing));
+        let text = connected(Codex, SettingsKind::Mcp, Some(existing));
         assert!(text.starts_with(existing), "{text}");
         assert!(existing.contains('\r') || !text.contains('\r'), "{text:?}");
         assert!(!existing.contains('\r') || !has_bare_newline(&text), "{text:?}");
     }
-    let new = connected(Codex, Kind::Mcp, None);
+    let new = connected(Codex, SettingsKind::Mcp, None);
     expect![[r#"
         [mcp_servers.comity]
         command = "/opt/comity/bin/comity"
@@ -46,7 +48,7 @@ fn everything_else_stays_byte_for_byte() {
     "#]]
     .assert_eq(&new);
     for existing in ["", "\n"] {
-        assert_eq!(connected(Codex, Kind::Mcp, Some(existing)), new);
+        assert_eq!(connected(Codex, SettingsKind::Mcp, Some(existing)), new);
     }
 }
 
@@ -54,19 +56,19 @@ fn everything_else_stays_byte_for_byte() {
 fn a_server_with_more_in_it_keeps_that_until_it_goes() {
     let text = "[mcp_servers.comity] # theirs\nargs = [\"mcp\"]\ncommand = '/old/comity' # old\n\
                 env.A = \"1\"\n\n[mcp_servers.comity.tools.lock]\nmode = \"approve\"\n\n[other]\na = 1\n";
-    assert_eq!(is_connected(Codex, Kind::Mcp, text, &connection()), Connected::Otherwise);
-    let with = connect(Codex, Kind::Mcp, Some(text), &connection()).expect("connected");
+    assert_eq!(is_connected(Codex, SettingsKind::Mcp, text, &connection()), Connected::Otherwise);
+    let with = connect(Codex, SettingsKind::Mcp, Some(text), &connection()).expect("connected");
     let policy = "\n[shell_environment_policy.set]\nBASH_ENV = \"/opt/comity/state/comity-confine.sh\"\n";
     assert_eq!(with, text.replace("'/old/comity'", "\"/opt/comity/bin/comity\"") + policy);
-    let without = disconnect(Codex, Kind::Mcp, &with).expect("edited");
+    let without = disconnect(Codex, SettingsKind::Mcp, &with).expect("edited");
     assert_eq!(without.as_deref(), Some("\n[other]\na = 1\n"));
 }
 
 #[test]
 fn what_our_table_misses_is_put_in() {
     let check = |text: &str, expect: Expect| {
-        let with = connect(Codex, Kind::Mcp, Some(text), &connection()).expect("connected");
-        assert_eq!(is_connected(Codex, Kind::Mcp, &with, &connection()), Connected::Yes);
+        let with = connect(Codex, SettingsKind::Mcp, Some(text), &connection()).expect("connected");
+        assert_eq!(is_connected(Codex, SettingsKind::Mcp, &with, &connection()), Connected::Yes);
         expect.assert_eq(&with);
     };
     check(
@@ -122,7 +124,7 @@ fn what_our_table_misses_is_put_in() {
 #[test]
 fn forms_that_cannot_be_edited_are_refused() {
     let check = |text: &str, expect: Expect| {
-        let problem = connect(Codex, Kind::Mcp, Some(text), &connection()).expect_err(text);
+        let problem = connect(Codex, SettingsKind::Mcp, Some(text), &connection()).expect_err(text);
         expect.assert_eq(&format!("{}\n{}", problem.message, problem.hint));
     };
     check(
@@ -161,7 +163,7 @@ fn forms_that_cannot_be_edited_are_refused() {
             "mcp_servers" is written in a form that cannot be edited
             give every server a header of its own, such as [mcp_servers.comity]"#]],
     );
-    assert!(disconnect(Codex, Kind::Mcp, "mcp_servers.comity.command = \"/old/comity\"\n").is_err());
+    assert!(disconnect(Codex, SettingsKind::Mcp, "mcp_servers.comity.command = \"/old/comity\"\n").is_err());
 }
 
 #[test]
@@ -173,23 +175,23 @@ fn variables_of_the_users_own_stay() {
         "[shell_environment_policy]\nset.A = \"1\"\n",
         "shell_environment_policy.inherit = \"all\"\n",
     ] {
-        let text = connect(Codex, Kind::Mcp, Some(users), &connection()).expect("connected");
+        let text = connect(Codex, SettingsKind::Mcp, Some(users), &connection()).expect("connected");
         assert_eq!(text, format!("{users}\n{server}"));
-        assert_eq!(disconnect(Codex, Kind::Mcp, &text).expect("edited").as_deref(), Some(users));
+        assert_eq!(disconnect(Codex, SettingsKind::Mcp, &text).expect("edited").as_deref(), Some(users));
     }
     let users = "[shell_environment_policy.set]\nA = \"1\"\n\n[z]\n";
-    let text = connect(Codex, Kind::Mcp, Some(users), &connection()).expect("connected");
+    let text = connect(Codex, SettingsKind::Mcp, Some(users), &connection()).expect("connected");
     assert!(text.contains("BASH_ENV = \"/opt/comity/state/comity-confine.sh\"\nA = \"1\"\n\n[z]"), "{text}");
-    assert_eq!(disconnect(Codex, Kind::Mcp, &text).expect("edited").as_deref(), Some(users));
+    assert_eq!(disconnect(Codex, SettingsKind::Mcp, &text).expect("edited").as_deref(), Some(users));
 }
 
 #[test]
 fn tables_in_braces_are_added_to() {
     let check = |users: &str, expected: &str| {
-        let text = connected(Codex, Kind::Mcp, Some(users));
+        let text = connected(Codex, SettingsKind::Mcp, Some(users));
         let (policy, _server) = text.split_once("\n[mcp_servers").expect("our server is there, too");
         assert_eq!(policy.trim_end(), expected, "{users}");
-        let start = shell_start(Codex, Kind::Mcp, &text);
+        let start = shell_start(Codex, SettingsKind::Mcp, &text);
         let ours = connection().bash_env;
         assert_eq!(start, Some(ShellStart::BashEnv(ours)), "Codex reads it: {text}");
     };
@@ -225,7 +227,7 @@ fn tables_in_braces_are_added_to() {
 #[test]
 fn what_codex_starts_its_shell_through_is_read_in_every_form() {
     let check = |text: &str, expected: ShellStart| {
-        assert_eq!(shell_start(Codex, Kind::Mcp, text), Some(expected), "{text}");
+        assert_eq!(shell_start(Codex, SettingsKind::Mcp, text), Some(expected), "{text}");
     };
     let users = |setting, value: &str| ShellStart::Users { setting, value: value.to_owned() };
     check("", ShellStart::Plain);

@@ -1,12 +1,12 @@
 //! What is written, as a person sees it.
 
 use comity_guard::Dialect::{self, ClaudeCode, Codex, CopilotCli, Cursor, GeminiCli, OpenCode};
-use comity_guard::connect::Kind;
+use comity_guard::connect::SettingsKind;
 use expect_test::{Expect, expect};
 
 use crate::connected;
 
-fn check(dialect: Dialect, kind: Kind, existing: Option<&str>, expect: Expect) {
+fn check(dialect: Dialect, kind: SettingsKind, existing: Option<&str>, expect: Expect) {
     expect.assert_eq(&connected(dialect, kind, existing));
 }
 
@@ -14,7 +14,7 @@ fn check(dialect: Dialect, kind: Kind, existing: Option<&str>, expect: Expect) {
 fn claude_code() {
     check(
         ClaudeCode,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         None,
         expect![[r#"
             {
@@ -87,7 +87,7 @@ fn claude_code() {
     );
     check(
         ClaudeCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         None,
         expect![[r#"
         {
@@ -110,7 +110,7 @@ fn claude_code() {
 fn codex() {
     check(
         Codex,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         None,
         expect![[r#"
             {
@@ -171,7 +171,7 @@ fn codex() {
 fn gemini() {
     check(
         GeminiCli,
-        Kind::HooksAndMcp,
+        SettingsKind::HooksAndMcp,
         None,
         expect![[r#"
             {
@@ -218,7 +218,7 @@ fn gemini() {
 fn copilot() {
     check(
         CopilotCli,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         None,
         expect![[r#"
         {
@@ -244,7 +244,7 @@ fn copilot() {
     );
     check(
         CopilotCli,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         None,
         expect![[r#"
         {
@@ -269,7 +269,7 @@ fn copilot() {
 fn cursor() {
     check(
         Cursor,
-        Kind::Hooks,
+        SettingsKind::Hooks,
         None,
         expect![[r#"
         {
@@ -301,7 +301,7 @@ fn cursor() {
     );
     check(
         Cursor,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         None,
         expect![[r#"
         {
@@ -322,7 +322,7 @@ fn cursor() {
 fn opencode() {
     check(
         OpenCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         None,
         expect![[r#"
         {
@@ -345,7 +345,7 @@ fn opencode() {
 fn the_layout_of_the_file_goes_on() {
     check(
         OpenCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         Some("{\n\t\"model\": \"x\",\n\t\"mcp\": {\n\t\t\"a\": {}\n\t}\n}\n"),
         expect![[r#"
             {
@@ -366,7 +366,7 @@ fn the_layout_of_the_file_goes_on() {
     );
     check(
         OpenCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         Some("{\"model\":\"x\"}"),
         expect![[
             r#"{"model":"x","mcp":{"comity":{"type":"local","command":["/opt/comity/bin/comity","mcp"],"enabled":true}}}"#
@@ -374,14 +374,14 @@ fn the_layout_of_the_file_goes_on() {
     );
     check(
         OpenCode,
-        Kind::Mcp,
+        SettingsKind::Mcp,
         Some("{ \"mcp\": { \"a\": {} } }"),
         expect![[
             r#"{ "mcp": { "a": {}, "comity":{"type":"local","command":["/opt/comity/bin/comity","mcp"],"enabled":true} } }"#
         ]],
     );
     // The space behind the bracket says that the servers were there, and empty.
-    let filled = connected(OpenCode, Kind::Mcp, Some("{\n    \"mcp\": {}\n}"));
+    let filled = connected(OpenCode, SettingsKind::Mcp, Some("{\n    \"mcp\": {}\n}"));
     assert!(
         filled.starts_with("{\n    \"mcp\": { \n        \"comity\": {\n            \"type\""),
         "{filled}"

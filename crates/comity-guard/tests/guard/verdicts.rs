@@ -1,13 +1,13 @@
 //! What a hook prints, and how it ends: what each program obeys.
 
 use comity_guard::Dialect;
-use comity_guard::payload::Event;
+use comity_guard::payload::HookEvent;
 use comity_guard::verdict::{Said, Verdict};
 
 const WHY: &str = "src/a.rs is locked by bob";
 
 fn denied(dialect: Dialect, name: &str) -> Said {
-    Verdict::Deny { reason: WHY.into() }.said(dialect, Event::BeforeTool, name)
+    Verdict::Deny { reason: WHY.into() }.said(dialect, HookEvent::BeforeTool, name)
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_no_is_given_as_each_program_wants_it() {
 #[test]
 fn what_could_not_be_judged_ends_with_the_code_that_all_take_for_a_no() {
     for dialect in Dialect::ALL {
-        for event in [Event::BeforeTool, Event::AfterTool, Event::Stop, Event::Other] {
+        for event in [HookEvent::BeforeTool, HookEvent::AfterTool, HookEvent::Stop, HookEvent::Other] {
             let said = Verdict::Fault { reason: "no server".into() }.said(dialect, event, "x");
             assert_eq!((said.exit, said.stdout.as_str()), (2, ""), "{dialect} {event:?}");
             assert!(said.stderr.contains("no server"));
@@ -62,7 +62,7 @@ fn what_could_not_be_judged_ends_with_the_code_that_all_take_for_a_no() {
 #[test]
 fn a_plain_yes_prints_nothing() {
     for dialect in Dialect::ALL {
-        let said = Verdict::Allow { context: None }.said(dialect, Event::BeforeTool, "x");
+        let said = Verdict::Allow { context: None }.said(dialect, HookEvent::BeforeTool, "x");
         assert_eq!(said, Said::default());
     }
 }
@@ -70,21 +70,21 @@ fn a_plain_yes_prints_nothing() {
 #[test]
 fn what_waits_for_the_agent_goes_where_its_program_shows_it() {
     let allow = Verdict::Allow { context: Some("your lock on a.rs has expired".into()) };
-    let said = allow.said(Dialect::ClaudeCode, Event::AfterTool, "PostToolUse");
+    let said = allow.said(Dialect::ClaudeCode, HookEvent::AfterTool, "PostToolUse");
     assert_eq!(
         said.stdout.trim_end(),
         r#"{"hookSpecificOutput":{"additionalContext":"your lock on a.rs has expired","hookEventName":"PostToolUse"}}"#
     );
-    let said = allow.said(Dialect::CopilotCli, Event::AfterTool, "postToolUse");
+    let said = allow.said(Dialect::CopilotCli, HookEvent::AfterTool, "postToolUse");
     assert_eq!(said.stdout.trim_end(), r#"{"additionalContext":"your lock on a.rs has expired"}"#);
-    let said = allow.said(Dialect::Cursor, Event::AfterTool, "afterFileEdit");
+    let said = allow.said(Dialect::Cursor, HookEvent::AfterTool, "afterFileEdit");
     assert_eq!(said, Said::default(), "it would show it to nobody");
 }
 
 #[test]
 fn words_of_others_are_shown_and_bounded() {
     let reason = format!("\u{1b}[2Jx\u{202e}{}", "y".repeat(20_000));
-    let said = Verdict::Deny { reason }.said(Dialect::OpenCode, Event::BeforeTool, "before");
+    let said = Verdict::Deny { reason }.said(Dialect::OpenCode, HookEvent::BeforeTool, "before");
     assert!(!said.stderr.contains(['\u{1b}', '\u{202e}']), "nothing steers a terminal");
     assert!(said.stderr.len() <= 10_010, "{}", said.stderr.len());
 }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use comity_confine::Program;
+use comity_confine::ExecTarget;
 
 /// The file that `BASH_ENV` names where bash is to start itself again through us.
 pub(crate) const BASH_ENV_FILE: &str = "comity-confine.sh";
@@ -13,20 +13,19 @@ const USERS_SHELL: &str = "COMITY_SHELL";
 const DEFAULT_SHELL: &str = "bash";
 
 /// What was asked for.
-pub(super) enum Started {
-    Command(Command),
+pub(super) enum Invocation {
+    Command(ConfinedCommand),
     Probe,
 }
 
-pub(super) struct Command {
-    pub(super) kind: Kind,
-    pub(super) program: Program,
+pub(super) struct ConfinedCommand {
+    pub(super) kind: CommandOwner,
+    pub(super) program: ExecTarget,
 }
 
 /// Whose command it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// The agent's.
+pub(super) enum CommandOwner {
     Agents,
     /// The agent program's own: a hook or an MCP server, which its user has set up.
     Programs,
@@ -34,16 +33,16 @@ pub(super) enum Kind {
     Servers,
 }
 
-pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
+pub(super) fn parse(words: Vec<OsString>) -> Option<Invocation> {
     let mut words = words.into_iter();
     let first = words.next()?;
     let rest: Vec<OsString> = words.collect();
-    let mut kind = Kind::Agents;
+    let mut kind = CommandOwner::Agents;
     let (file, args) = match (first.as_bytes(), &rest[..]) {
-        (b"--probe", []) => return Some(Started::Probe),
+        (b"--probe", []) => return Some(Invocation::Probe),
         (b"--", [program, ..]) => (PathBuf::from(program), rest),
         (b"--told", [dashes, _, ..]) if dashes == "--" => {
-            kind = Kind::Servers;
+            kind = CommandOwner::Servers;
             (PathBuf::from(&rest[1]), rest[1..].to_vec())
         }
         // bash started itself again: which one it is, and all that it was given.
@@ -56,14 +55,15 @@ pub(super) fn parse(words: Vec<OsString>) -> Option<Started> {
         (line, []) if !line.starts_with(b"-") => {
             // Only in this form: a variable that an agent sets for a program that it starts means nothing.
             if is_programs_own() {
-                kind = Kind::Programs;
+                kind = CommandOwner::Programs;
             }
-            let shell = if kind == Kind::Programs { OsString::from("/bin/sh") } else { shell_for(&first) };
+            let shell =
+                if kind == CommandOwner::Programs { OsString::from("/bin/sh") } else { shell_for(&first) };
             (PathBuf::from(&shell), vec![shell, "-c".into(), first])
         }
         _ => return None,
     };
-    Some(Started::Command(Command { kind, program: Program { file, args, env: env() } }))
+    Some(Invocation::Command(ConfinedCommand { kind, program: ExecTarget { file, args, env: env() } }))
 }
 
 /// Claude Code runs its hooks and servers through the same prefix, and says so.

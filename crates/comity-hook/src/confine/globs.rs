@@ -12,7 +12,7 @@ const ENTRIES_MAX: usize = 20_000;
 
 /// Where patterns are looked for.
 #[derive(Clone, Copy)]
-pub(super) struct Worktree<'a> {
+pub(super) struct SearchRoot<'a> {
     pub(super) root: &'a Path,
     /// How names in patterns are spelled.
     pub(super) case: CaseRule,
@@ -21,8 +21,8 @@ pub(super) struct Worktree<'a> {
 /// Adds what exists of a glob, beginning at the directory that its literal part names.
 ///
 /// What cannot be looked at is held as a whole: it may be meant.
-pub(super) fn expand(worktree: Worktree<'_>, from: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
-    Walk { worktree, pattern, trees: trees(pattern), entries_left: ENTRIES_MAX, paths }.run(from);
+pub(super) fn expand(worktree: SearchRoot<'_>, from: &Path, pattern: &PathPattern, paths: &mut Vec<PathBuf>) {
+    GlobWalk { worktree, pattern, trees: trees(pattern), entries_left: ENTRIES_MAX, paths }.run(from);
 }
 
 /// What is at the top of a worktree, except for git's own; all of it, if that cannot be told.
@@ -37,8 +37,8 @@ pub(super) fn top_level(root: &Path) -> Vec<PathBuf> {
     }
 }
 
-struct Walk<'a> {
-    worktree: Worktree<'a>,
+struct GlobWalk<'a> {
+    worktree: SearchRoot<'a>,
     pattern: &'a PathPattern,
     /// What a directory has to match so that all below it is held.
     trees: Vec<PathPattern>,
@@ -46,7 +46,7 @@ struct Walk<'a> {
     paths: &'a mut Vec<PathBuf>,
 }
 
-impl Walk<'_> {
+impl GlobWalk<'_> {
     fn run(&mut self, from: &Path) {
         let mut dirs = vec![from.to_owned()];
         while let Some(dir) = dirs.pop() {
@@ -108,7 +108,7 @@ fn trees(pattern: &PathPattern) -> Vec<PathPattern> {
     pattern.alternatives().iter().filter_map(tree).collect()
 }
 
-impl Worktree<'_> {
+impl SearchRoot<'_> {
     /// The names that lead to a path. Bytes that are no text are a character that only wildcards match.
     fn names_below(self, path: &Path) -> Vec<String> {
         let below = path.strip_prefix(self.root).unwrap_or(path);
@@ -138,7 +138,7 @@ mod tests {
         }
         let pattern = PathPattern::parse(glob, case).expect("a glob");
         let mut paths = Vec::new();
-        expand(Worktree { root: dir.path(), case }, dir.path(), &pattern, &mut paths);
+        expand(SearchRoot { root: dir.path(), case }, dir.path(), &pattern, &mut paths);
         paths.sort();
         let found: Vec<&str> =
             paths.iter().filter_map(|path| path.strip_prefix(dir.path()).ok()?.to_str()).collect();
@@ -165,8 +165,8 @@ mod tests {
         }
         make(dir.path());
         let (pattern, mut paths) = (PathPattern::parse(glob, CaseRule::Exact).expect("a glob"), Vec::new());
-        let worktree = Worktree { root: dir.path(), case: CaseRule::Exact };
-        Walk { worktree, pattern: &pattern, trees: trees(&pattern), entries_left, paths: &mut paths }
+        let worktree = SearchRoot { root: dir.path(), case: CaseRule::Exact };
+        GlobWalk { worktree, pattern: &pattern, trees: trees(&pattern), entries_left, paths: &mut paths }
             .run(dir.path());
         paths.sort();
         paths.iter().filter_map(|path| Some(path.strip_prefix(dir.path()).ok()?.to_owned())).collect()
@@ -193,7 +193,7 @@ mod tests {
         let circle = dir.path().join("src");
         std::os::unix::fs::symlink("src", &circle).expect("a link to itself");
         let pattern = PathPattern::parse("src/*.rs", CaseRule::Exact).expect("a glob");
-        let worktree = Worktree { root: dir.path(), case: CaseRule::Exact };
+        let worktree = SearchRoot { root: dir.path(), case: CaseRule::Exact };
         let mut paths = Vec::new();
         expand(worktree, &circle, &pattern, &mut paths);
         assert_eq!(paths, [circle]);

@@ -10,24 +10,23 @@ use comity_core::{CaseRule, PathPattern};
 use comity_wire::Fault;
 use serde_json::Value;
 
-use super::globs::{self, Worktree};
-use crate::server::Server;
+use super::globs::{self, SearchRoot};
+use crate::server::HookClient;
 
 /// Digits of the length of an answer.
 const TOLD_DIGITS_MAX: usize = 7;
 
 /// What a command of this agent is confined to.
-pub(super) struct Answer {
+pub(super) struct ConfineRules {
     pub(super) policy: String,
     pub(super) sealed: bool,
     pub(super) network: bool,
-    /// What is Comity's own.
     pub(super) own: Vec<PathBuf>,
-    held: Vec<Held>,
+    held: Vec<HeldPatterns>,
 }
 
 /// What others hold of a project.
-struct Held {
+struct HeldPatterns {
     roots: Vec<PathBuf>,
     patterns: Vec<PathPattern>,
     case: CaseRule,
@@ -41,8 +40,8 @@ pub(super) enum NoAnswer {
     Unreachable(String),
 }
 
-pub(super) fn ask() -> Result<Answer, NoAnswer> {
-    let mut server = Server::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
+pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
+    let mut server = HookClient::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
     let reply = server.ask("guard_confine", "{}".into()).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
@@ -51,32 +50,32 @@ pub(super) fn ask() -> Result<Answer, NoAnswer> {
         return Err(serde_json::from_str(error.get()).map_or_else(|error| unclear(&error), NoAnswer::Refused));
     }
     let said = reply.ok.ok_or_else(|| unclear(&"an answer without output"))?;
-    Answer::read(said.get()).map_err(|error| unclear(&error))
+    ConfineRules::read(said.get()).map_err(|error| unclear(&error))
 }
 
 /// The answer that stands on standard input before what the command reads there: how long it is, and itself.
-pub(super) fn told() -> Result<Answer, String> {
-    let said = |error: io::Error| format!("what it is confined to was not told: {error}");
+pub(super) fn told() -> Result<ConfineRules, String> {
+    let describe = |error: io::Error| format!("what it is confined to was not told: {error}");
     // Without a buffer, which would take away what comes after it.
-    let mut input = File::open("/dev/stdin").map_err(said)?;
+    let mut input = File::open("/dev/stdin").map_err(describe)?;
     let mut length = String::new();
     loop {
         let mut byte = [0];
-        input.read_exact(&mut byte).map_err(said)?;
+        input.read_exact(&mut byte).map_err(describe)?;
         match byte[0] {
             b'\n' => break,
             digit if length.len() < TOLD_DIGITS_MAX => length.push(digit.into()),
-            _ => return Err(said(io::ErrorKind::InvalidData.into())),
+            _ => return Err(describe(io::ErrorKind::InvalidData.into())),
         }
     }
-    let length = length.parse().map_err(|_| said(io::ErrorKind::InvalidData.into()))?;
+    let length = length.parse().map_err(|_| describe(io::ErrorKind::InvalidData.into()))?;
     let mut answer = vec![0; length];
-    input.read_exact(&mut answer).map_err(said)?;
-    Answer::read(&String::from_utf8_lossy(&answer))
+    input.read_exact(&mut answer).map_err(describe)?;
+    ConfineRules::read(&String::from_utf8_lossy(&answer))
 }
 
-impl Answer {
-    fn read(said: &str) -> Result<Answer, String> {
+impl ConfineRules {
+    fn read(said: &str) -> Result<ConfineRules, String> {
         let said: Value = serde_json::from_str(said).map_err(|error| error.to_string())?;
         let texts = |value: &Value| -> Vec<String> {
             let all = value.as_array().into_iter().flatten();
@@ -88,13 +87,13 @@ impl Answer {
             let pattern = |text: &String| PathPattern::parse(text, CaseRule::Exact);
             let patterns: Result<Vec<PathPattern>, _> =
                 texts(&project["patterns"]).iter().map(pattern).collect();
-            Ok(Held {
+            Ok(HeldPatterns {
                 roots: paths(&project["roots"]),
                 patterns: patterns.map_err(|no| no.to_string())?,
                 case: if project["folded"] == true { CaseRule::Folded } else { CaseRule::Exact },
             })
         };
-        Ok(Answer {
+        Ok(ConfineRules {
             policy: said["policy"].as_str().unwrap_or_default().to_owned(),
             sealed: said["sealed"].as_bool().ok_or("an answer that is not understood")?,
             network: said["network"].as_bool().ok_or("an answer that is not understood")?,
@@ -111,9 +110,9 @@ impl Answer {
     /// All that is held, in all worktrees: the name in each of them is what the lock is about.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
         let (mut paths, mut dirs) = (Vec::new(), Dirs::default());
-        for Held { roots, patterns, case } in &self.held {
+        for HeldPatterns { roots, patterns, case } in &self.held {
             for root in roots {
-                let worktree = Worktree { root, case: *case };
+                let worktree = SearchRoot { root, case: *case };
                 patterns.iter().for_each(|pattern| held_below(worktree, pattern, &mut dirs, &mut paths));
             }
         }
@@ -121,7 +120,7 @@ impl Answer {
     }
 }
 
-fn held_below(worktree: Worktree<'_>, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut Vec<PathBuf>) {
+fn held_below(worktree: SearchRoot<'_>, pattern: &PathPattern, dirs: &mut Dirs, paths: &mut Vec<PathBuf>) {
     for alternative in pattern.alternatives() {
         let root = worktree.root;
         let at: PathBuf = std::iter::once(root).chain(alternative.prefix().map(Path::new)).collect();

@@ -9,10 +9,10 @@ mod probe;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use comity_confine::{Confinement, Extent, Network, ProblemKind, enter};
+use comity_confine::{Confinement, Extent, NetworkAccess, ProblemKind, enter};
 use comity_wire::Fault;
-use command::{Kind, Started};
-use held::{Answer, NoAnswer};
+use command::{CommandOwner, Invocation};
+use held::{ConfineRules, NoAnswer};
 
 use crate::{failing, say};
 
@@ -32,17 +32,17 @@ usage: comity-confine -- COMMAND [ARGUMENT]...   runs a command where what other
 /// Runs a command confined, with the words after the program's name; returns an exit code if that cannot be done.
 pub fn confine(words: Vec<OsString>) -> u8 {
     let command = match command::parse(words) {
-        Some(Started::Command(command)) => command,
-        Some(Started::Probe) => return probe::run(),
+        Some(Invocation::Command(command)) => command,
+        Some(Invocation::Probe) => return probe::run(),
         None => {
             say(USAGE);
             return crate::BLOCKED;
         }
     };
     let confined = match command.kind {
-        Kind::Agents => confine_this(),
-        Kind::Servers => held::told().and_then(|answer| confine_to(&answer)),
-        Kind::Programs => Ok(()),
+        CommandOwner::Agents => confine_this(),
+        CommandOwner::Servers => held::told().and_then(|answer| confine_to(&answer)),
+        CommandOwner::Programs => Ok(()),
     };
     if let Err(why) = confined {
         say(&why);
@@ -83,7 +83,7 @@ fn confine_this() -> Result<(), String> {
     confine_to(&answer)
 }
 
-fn confine_to(answer: &Answer) -> Result<(), String> {
+fn confine_to(answer: &ConfineRules) -> Result<(), String> {
     let Some(confinement) = confinement(answer) else { return Ok(()) };
     let Err(problem) = enter(&confinement) else { return Ok(()) };
     match () {
@@ -107,8 +107,8 @@ fn confine_to(answer: &Answer) -> Result<(), String> {
     }
 }
 
-fn confinement(answer: &Answer) -> Option<Confinement> {
-    let network = if answer.network { Network::Shared } else { Network::None };
+fn confinement(answer: &ConfineRules) -> Option<Confinement> {
+    let network = if answer.network { NetworkAccess::Shared } else { NetworkAccess::None };
     if answer.sealed {
         return Some(Confinement { extent: Extent::Everything { shown: in_sight(answer) }, network });
     }
@@ -119,7 +119,7 @@ fn confinement(answer: &Answer) -> Option<Confinement> {
 }
 
 /// What a command needs to see although its /tmp is private.
-fn in_sight(answer: &Answer) -> Vec<PathBuf> {
+fn in_sight(answer: &ConfineRules) -> Vec<PathBuf> {
     let state = comity_wire::Home::from_env().ok();
     let socket = state.as_ref().and_then(|home| home.socket().parent().map(PathBuf::from));
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use comity_confine::{Confinement, Extent, Network, enter, is_read_only};
+use comity_confine::{Confinement, Extent, NetworkAccess, enter, is_read_only};
 
 use crate::{FAULT, say};
 
@@ -22,7 +22,8 @@ pub(super) fn run() -> u8 {
 fn attempt() -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let held = Extent::Held(vec![own.clone()]);
-    enter(&Confinement { extent: held, network: Network::Shared }).map_err(|problem| problem.to_string())?;
+    enter(&Confinement { extent: held, network: NetworkAccess::Shared })
+        .map_err(|problem| problem.to_string())?;
     match is_read_only(&own) {
         true => Ok(()),
         false => Err("a file that was made read-only is not".into()),

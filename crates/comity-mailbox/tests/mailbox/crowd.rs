@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use comity_mailbox::{Draft, MessageId};
+use comity_mailbox::{MessageDraft, MessageId};
 
 use crate::post::{Post, texts};
 use crate::worker::{Job, MESSAGES, start};
@@ -91,7 +91,7 @@ fn the_same_message_sent_by_many_is_stored_once() {
             .map(|_| {
                 threads.spawn(|| {
                     let id = MessageId::new("one and the same").expect("an id");
-                    let draft = Draft { from: "bob", text: "hello", summary: None, id: Some(&id) };
+                    let draft = MessageDraft { from: "bob", text: "hello", summary: None, id: Some(&id) };
                     usize::from(post.boxes.spool(&post.name, &draft).expect("spooled").is_repeat)
                 })
             })

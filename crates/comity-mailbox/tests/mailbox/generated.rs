@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use comity_mailbox::{Draft, Mailboxes, Message, MessageId};
+use comity_mailbox::{Mailboxes, Message, MessageDraft, MessageId};
 use proptest::prelude::*;
 
 use crate::post::{Entry, Post, id};
@@ -89,7 +89,7 @@ fn act(boxes: &Mailboxes, post: &Post, act: &Act, model: &Model) -> Vec<String> 
     match act {
         Act::Spool(number) => {
             let text = number.to_string();
-            let draft = Draft { from: "bob", text: &text, summary: None, id: Some(&id(&text)) };
+            let draft = MessageDraft { from: "bob", text: &text, summary: None, id: Some(&id(&text)) };
             boxes.spool(&post.name, &draft).expect("spooled");
             vec![]
         }

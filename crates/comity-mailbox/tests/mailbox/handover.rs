@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use comity_mailbox::{ARCHIVE_BYTES_MAX, ARCHIVES_MAX, BoxName, Draft, TEXT_BYTES_MAX};
+use comity_mailbox::{ARCHIVE_BYTES_MAX, ARCHIVES_MAX, BoxName, MessageDraft, TEXT_BYTES_MAX};
 
 use crate::post::{Post, id, spool, texts};
 
@@ -54,7 +54,7 @@ fn archives_are_numbered_when_they_are_full_and_only_so_many_are_kept() {
     }
     let text = "x".repeat(TEXT_BYTES_MAX);
     for _ in 0..=ARCHIVE_BYTES_MAX / TEXT_BYTES_MAX {
-        let draft = Draft { from: "bob", text: &text, summary: None, id: None };
+        let draft = MessageDraft { from: "bob", text: &text, summary: None, id: None };
         post.boxes.spool(&post.name, &draft).expect("spooled");
         post.boxes.clear(&post.name).expect("cleared");
     }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Barrier;
 
-use comity_mailbox::{Damage, FILE_BYTES_MAX, Problem, SALVAGED_BYTES_MAX, TEXT_BYTES_MAX};
+use comity_mailbox::{Damage, DamageKind, FILE_BYTES_MAX, SALVAGED_BYTES_MAX, TEXT_BYTES_MAX};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::post::Post;
@@ -14,8 +14,8 @@ use crate::post::Post;
 const A: &str = r#"{"id":"a","from":"zoe","text":"a"}"#;
 const B: &str = r#"{"id":"b","from":"zoe","text":"b","read":false}"#;
 
-fn table() -> Vec<(&'static str, Vec<u8>, Problem, Vec<&'static str>)> {
-    use Problem::{BadEntries, Torn};
+fn table() -> Vec<(&'static str, Vec<u8>, DamageKind, Vec<&'static str>)> {
+    use DamageKind::{BadEntries, Torn};
     let text = |text: String| text.into_bytes();
     let long = format!(r#"{{"id":"l","from":"zoe","text":"{}"}}"#, "x".repeat(TEXT_BYTES_MAX + 1));
     let wide = format!(r#"{{"id":"w","from":"zoe","text":"w","x":"{}"}}"#, "x".repeat(2 << 20));
@@ -156,7 +156,7 @@ fn what_is_no_file_is_set_aside() {
             make(&post.file(""));
         };
         let check = |_: &Post, damage: &Damage| {
-            assert_eq!(damage.problem, Problem::NoFile, "{name}");
+            assert_eq!(damage.problem, DamageKind::NoFile, "{name}");
             damage.set_aside.symlink_metadata().expect("kept");
         };
         check_goes_on(name, make_box, check, &[]);
@@ -217,7 +217,7 @@ fn a_huge_file_is_set_aside_and_its_beginning_goes_on() {
     make(&post);
     let mail = post.boxes.read(&post.name).expect("read");
     assert_eq!(mail.messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(mail.damage[0].problem, Problem::TooLarge);
+    assert_eq!(mail.damage[0].problem, DamageKind::TooLarge);
     assert_eq!(fs::metadata(&mail.damage[0].set_aside).expect("kept").len(), 1 << 40);
     post.spool("more");
     assert_eq!(post.read(), ["more"]);
@@ -229,7 +229,7 @@ fn a_huge_file_of_good_mail_leaves_a_box_of_good_size() {
     let line = format!("{{\"from\":\"zoe\",\"text\":\"{}\"}},\n", "a".repeat(200 << 10));
     post.put(["[\n", &line.repeat(FILE_BYTES_MAX / line.len() + 1)].concat().as_bytes());
     let damage = post.spool("new").damage;
-    assert_eq!(damage[0].problem, Problem::TooLarge);
+    assert_eq!(damage[0].problem, DamageKind::TooLarge);
     assert_eq!(damage[0].salvaged, SALVAGED_BYTES_MAX / (line.len() + 80), "{damage:?}");
     assert_eq!(post.read().len(), damage[0].salvaged + 1);
 }

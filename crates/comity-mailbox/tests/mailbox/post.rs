@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use comity_mailbox::{BoxName, Draft, Mailboxes, MessageId, Spooled};
+use comity_mailbox::{BoxName, Mailboxes, MessageDraft, MessageId, Spooled};
 use serde_json::Value;
 
 /// A temporary root, and the box that most tests are about.
@@ -87,7 +87,7 @@ pub(crate) fn id(text: &str) -> MessageId {
 }
 
 pub(crate) fn spool(boxes: &Mailboxes, name: &BoxName, text: &str) -> Spooled {
-    let draft = Draft { from: "bob", text, summary: None, id: Some(&id(text)) };
+    let draft = MessageDraft { from: "bob", text, summary: None, id: Some(&id(text)) };
     boxes.spool(name, &draft).expect("spooled")
 }
 

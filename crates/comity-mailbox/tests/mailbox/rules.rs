@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::{Mutex, mpsc};
 
 use comity_mailbox::{
-    BoxName, Cleared, Confirmed, Content, Draft, Failure, Mail, Message, MessageId, READ_KEPT_MAX,
-    SUMMARY_BYTES_MAX, Step, TEXT_BYTES_MAX, UNREAD_MAX,
+    BoxName, Cleared, Confirmed, MailboxError, Message, MessageContent, MessageDraft, MessageId,
+    READ_KEPT_MAX, ReadMessages, SUMMARY_BYTES_MAX, TEXT_BYTES_MAX, UNREAD_MAX, WriteStep,
 };
 use serde_json::json;
 
@@ -24,16 +24,16 @@ fn message(value: serde_json::Value) -> Message {
 #[test]
 fn a_missing_box_is_empty_and_nothing_is_made() {
     let post = Post::new();
-    assert_eq!(post.boxes.read(&post.name).expect("read"), Mail::default());
+    assert_eq!(post.boxes.read(&post.name).expect("read"), ReadMessages::default());
     assert_eq!(post.boxes.clear(&post.name).expect("cleared"), Cleared::default());
-    assert_eq!(post.boxes.drain(&post.name, |_| false).expect("drained"), Mail::default());
+    assert_eq!(post.boxes.drain(&post.name, |_| false).expect("drained"), ReadMessages::default());
     assert_eq!(post.boxes.confirm(&post.name, &[id("x")].into()).expect("confirmed"), Confirmed::default());
     assert_eq!(post.boxes.boxes().expect("a list").boxes, []);
     assert!(is_empty(post.dir.path()));
     // Nor beside the box of another agent.
     post.spool("hello");
     let bob = BoxName::new("core", "bob").expect("a name");
-    assert_eq!(post.boxes.read(&bob).expect("read"), Mail::default());
+    assert_eq!(post.boxes.read(&bob).expect("read"), ReadMessages::default());
     assert_eq!(post.boxes.clear(&bob).expect("cleared"), Cleared::default());
     assert_eq!(post.names("bob"), Vec::<String>::new());
 }
@@ -106,13 +106,13 @@ fn two_messages_with_one_id_stay_two_and_a_copy_is_one() {
 #[test]
 fn the_same_id_with_other_words_is_refused() {
     let post = Post::new();
-    let draft = |text| Draft { from: "bob", text, summary: None, id: None };
+    let draft = |text| MessageDraft { from: "bob", text, summary: None, id: None };
     let first = MessageId::new("first").expect("an id");
-    let with_id = |text| Draft { id: Some(&first), ..draft(text) };
+    let with_id = |text| MessageDraft { id: Some(&first), ..draft(text) };
     assert!(!post.boxes.spool(&post.name, &with_id("a")).expect("spooled").is_repeat);
     assert!(post.boxes.spool(&post.name, &with_id("a")).expect("spooled").is_repeat);
     let not = post.boxes.spool(&post.name, &with_id("b")).expect_err("taken");
-    assert!(matches!(&not, Failure::IdTaken(taken) if *taken == first), "{not}");
+    assert!(matches!(&not, MailboxError::IdTaken(taken) if *taken == first), "{not}");
     let ids = [draft("a"), draft("a")].map(|draft| post.boxes.spool(&post.name, &draft).expect("spooled").id);
     assert_ne!(ids[0], ids[1]);
     assert_eq!(post.entries().len(), 3);
@@ -123,7 +123,7 @@ fn an_id_that_is_used_again_hides_nothing_in_the_archive() {
     let post = Post::new();
     let first = MessageId::new("first").expect("an id");
     for text in ["a", "b", "b"] {
-        let draft = Draft { from: "bob", text, summary: None, id: Some(&first) };
+        let draft = MessageDraft { from: "bob", text, summary: None, id: Some(&first) };
         post.boxes.spool(&post.name, &draft).expect("spooled");
         post.boxes.clear(&post.name).expect("cleared");
     }
@@ -136,9 +136,12 @@ fn typed_messages_say_so_in_a_field_and_all_else_is_text() {
     let is_text = |kind: serde_json::Value, text: &str| {
         let mut value = json!({"from": "bob", "text": text});
         value["kind"] = kind;
-        message(value).content() == Content::Text(text)
+        message(value).content() == MessageContent::Text(text)
     };
-    assert_eq!(message(json!({"from": "bob", "text": spelled_out})).content(), Content::Text(spelled_out));
+    assert_eq!(
+        message(json!({"from": "bob", "text": spelled_out})).content(),
+        MessageContent::Text(spelled_out)
+    );
     for (kind, text) in [
         (json!(null), spelled_out),
         (json!(""), spelled_out),
@@ -152,13 +155,13 @@ fn typed_messages_say_so_in_a_field_and_all_else_is_text() {
         assert!(is_text(kind.clone(), text), "{kind} {text:.40}");
     }
     let typed = message(json!({"from": "bob", "kind": "shutdown_request", "text": r#"{"requestId":"r1"}"#}));
-    let Content::Control { kind, body } = typed.content() else { panic!("typed") };
+    let MessageContent::Control { kind, body } = typed.content() else { panic!("typed") };
     assert_eq!((kind, &body["requestId"]), ("shutdown_request", &json!("r1")));
     // What is spooled is text, whatever it spells.
     let post = Post::new();
     post.spool(spelled_out);
     let mail = post.boxes.read(&post.name).expect("read");
-    assert_eq!(mail.messages[0].content(), Content::Text(spelled_out));
+    assert_eq!(mail.messages[0].content(), MessageContent::Text(spelled_out));
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn a_lock_that_is_kept_is_an_error_and_never_a_hang() {
     let (go_on, waits) = mpsc::channel::<()>();
     let waits = Mutex::new(waits);
     let holder = post.boxes.clone().watched(move |step| {
-        if step == Step::Locked {
+        if step == WriteStep::Locked {
             locked.send(()).expect("a listener");
             waits.lock().expect("one holder").recv().expect("a sign");
         }
@@ -178,12 +181,12 @@ fn a_lock_that_is_kept_is_an_error_and_never_a_hang() {
         let name = &post.name;
         threads.spawn(move || holder.read(name).expect("read"));
         has_locked.recv().expect("locked");
-        let draft = Draft { from: "bob", text: "two", summary: None, id: None };
+        let draft = MessageDraft { from: "bob", text: "two", summary: None, id: None };
         let busy = post.boxes.spool(&post.name, &draft).expect_err("busy");
         let own = std::process::id();
-        assert!(matches!(busy, Failure::Busy { holder: Some(pid), tries: 10 } if pid == own), "{busy}");
+        assert!(matches!(busy, MailboxError::Busy { holder: Some(pid), tries: 10 } if pid == own), "{busy}");
         assert!(busy.to_string().starts_with(&format!("process {own} keeps the mailbox locked (10 tries)")));
-        assert!(matches!(post.boxes.read(&post.name), Err(Failure::Busy { .. })));
+        assert!(matches!(post.boxes.read(&post.name), Err(MailboxError::Busy { .. })));
         go_on.send(()).expect("a holder");
     });
     post.spool("two");
@@ -194,8 +197,8 @@ fn a_lock_that_is_kept_is_an_error_and_never_a_hang() {
 fn bad_names_are_refused_and_odd_ones_stay_inside() {
     let long = "x".repeat(65);
     for bad in ["", ".", "..", "../x", "a/b", "/", "\0", "a\nb", "a\u{7f}", ".hidden", "a\\b", &long] {
-        assert!(matches!(BoxName::new(bad, "ann"), Err(Failure::BadName { .. })), "{bad:?}");
-        assert!(matches!(BoxName::new("core", bad), Err(Failure::BadName { .. })), "{bad:?}");
+        assert!(matches!(BoxName::new(bad, "ann"), Err(MailboxError::BadName { .. })), "{bad:?}");
+        assert!(matches!(BoxName::new("core", bad), Err(MailboxError::BadName { .. })), "{bad:?}");
     }
     let post = Post::new();
     let odd =
@@ -217,10 +220,10 @@ fn symlinks_inside_of_the_root_are_refused() {
         let link = post.dir.path().join(place);
         fs::create_dir_all(link.parent().expect("a parent")).expect("directories");
         symlink(outside.path(), &link).expect("a link");
-        let draft = Draft { from: "bob", text: "x", summary: None, id: None };
+        let draft = MessageDraft { from: "bob", text: "x", summary: None, id: None };
         let not = post.boxes.spool(&post.name, &draft).expect_err("refused");
-        assert!(matches!(&not, Failure::BadPlace(path) if *path == link), "{not}");
-        assert!(matches!(post.boxes.read(&post.name), Err(Failure::BadPlace(_))));
+        assert!(matches!(&not, MailboxError::BadPlace(path) if *path == link), "{not}");
+        assert!(matches!(post.boxes.read(&post.name), Err(MailboxError::BadPlace(_))));
         if place != "teams" {
             // One such team hides none of the others.
             crate::post::spool(&post.boxes, &BoxName::new("other", "ann").expect("a name"), "x");
@@ -236,10 +239,10 @@ fn limits_are_errors_to_the_writer() {
     let post = Post::new();
     let (text, summary) = ("x".repeat(TEXT_BYTES_MAX + 1), "x".repeat(SUMMARY_BYTES_MAX + 1));
     let spool = |text: &str, summary| {
-        post.boxes.spool(&post.name, &Draft { from: "bob", text, summary: Some(summary), id: None })
+        post.boxes.spool(&post.name, &MessageDraft { from: "bob", text, summary: Some(summary), id: None })
     };
-    assert!(matches!(spool(&text, ""), Err(Failure::TooLong { what: "text", .. })));
-    assert!(matches!(spool("", &summary), Err(Failure::TooLong { what: "summary", .. })));
+    assert!(matches!(spool(&text, ""), Err(MailboxError::TooLong { what: "text", .. })));
+    assert!(matches!(spool("", &summary), Err(MailboxError::TooLong { what: "summary", .. })));
     assert!(is_empty(post.dir.path()));
     // The largest one takes six bytes a character, and is read again.
     let largest = "\u{1}".repeat(TEXT_BYTES_MAX);
@@ -248,12 +251,13 @@ fn limits_are_errors_to_the_writer() {
     assert_eq!((mail.messages[0].text == largest, mail.damage.len()), (true, 0));
 
     let post = Post::new();
-    let spool = |text| post.boxes.spool(&post.name, &Draft { from: "bob", text, summary: None, id: None });
+    let spool =
+        |text| post.boxes.spool(&post.name, &MessageDraft { from: "bob", text, summary: None, id: None });
     let full: Vec<_> =
         (0..UNREAD_MAX).map(|number| json!({"from": "zoe", "text": number.to_string()})).collect();
     post.put(json!(full).to_string().as_bytes());
     let not = spool("one more").expect_err("full");
-    assert!(matches!(not, Failure::Full { unread: UNREAD_MAX }), "{not}");
+    assert!(matches!(not, MailboxError::Full { unread: UNREAD_MAX }), "{not}");
     assert_eq!(post.read().len(), UNREAD_MAX, "nothing was dropped");
     assert_eq!(post.entries().len(), READ_KEPT_MAX, "the box stays small");
     assert_eq!(post.archived().len(), UNREAD_MAX - READ_KEPT_MAX);

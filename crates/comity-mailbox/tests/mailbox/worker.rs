@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use comity_mailbox::{Draft, Mailboxes, MessageId};
+use comity_mailbox::{Mailboxes, MessageDraft, MessageId};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::post::{ann, id, spool};
@@ -110,7 +110,7 @@ pub(crate) fn stored(root: &Path) -> Vec<String> {
 fn crowd(boxes: &Mailboxes) {
     let from = format!("writer-{}", std::process::id());
     for number in 0..MESSAGES {
-        let draft = Draft { from: &from, text: &number.to_string(), summary: None, id: None };
+        let draft = MessageDraft { from: &from, text: &number.to_string(), summary: None, id: None };
         boxes.spool(&ann(), &draft).expect("nobody fails");
     }
 }

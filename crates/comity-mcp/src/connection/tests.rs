@@ -12,7 +12,7 @@ mod refused;
 /// Plays the client's lines and writes down what the server does.
 fn check(client: &str, transcript: Expect) {
     let server = Arc::new(crate::server::sample());
-    let mut connection = Connection::new(Arc::clone(&server));
+    let mut connection = McpConnection::new(Arc::clone(&server));
     let mut seen = String::new();
     for line in client.lines().map(str::trim).filter(|line| !line.is_empty()) {
         seen.push_str(&play(&server, &mut connection, line.as_bytes()));
@@ -23,10 +23,10 @@ fn check(client: &str, transcript: Expect) {
 /// Like [`check`], for one message that is better built than written.
 fn check_bytes(message: &[u8], answer: Expect) {
     let server = Arc::new(crate::server::sample());
-    answer.assert_eq(&play(&server, &mut Connection::new(Arc::clone(&server)), message));
+    answer.assert_eq(&play(&server, &mut McpConnection::new(Arc::clone(&server)), message));
 }
 
-fn play(server: &Server, connection: &mut Connection, line: &[u8]) -> String {
+fn play(server: &McpServer, connection: &mut McpConnection, line: &[u8]) -> String {
     match connection.receive(line) {
         Step::Reply(reply) => {
             assert!(!reply.contains('\n'));

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::message::Request;
-use crate::refusal::{Code, Refusal, quote};
+use crate::message::ClientRequest;
+use crate::refusal::{Code, RpcError, quote};
 use crate::version::Version;
 
 const VERSION: &str = "MCP-Protocol-Version";
@@ -24,22 +24,22 @@ impl Headers<'_> {
     }
 
     /// The version named; one from before there was such a header if it is absent.
-    pub(super) fn version(&self) -> Result<Version, Refusal> {
+    pub(super) fn version(&self) -> Result<Version, RpcError> {
         match self.value(VERSION)? {
             None => Ok(Version::V2025_03_26),
-            Some(name) => Version::named(name).ok_or_else(|| Refusal::unsupported_version(name)),
+            Some(name) => Version::named(name).ok_or_else(|| RpcError::unsupported_version(name)),
         }
     }
 
-    pub(super) fn match_version(&self, in_body: &str) -> Result<(), Refusal> {
+    pub(super) fn match_version(&self, in_body: &str) -> Result<(), RpcError> {
         self.matches(VERSION, in_body)
     }
 
-    pub(super) fn match_method(&self, request: &Request) -> Result<(), Refusal> {
+    pub(super) fn match_method(&self, request: &ClientRequest) -> Result<(), RpcError> {
         self.matches(METHOD, &request.method)
     }
 
-    pub(super) fn match_method_if_sent(&self, request: &Request) -> Result<(), Refusal> {
+    pub(super) fn match_method_if_sent(&self, request: &ClientRequest) -> Result<(), RpcError> {
         if self.value(METHOD)?.is_none() {
             return Ok(());
         }
@@ -47,14 +47,14 @@ impl Headers<'_> {
     }
 
     /// Checks the name of the tool that is called, if one is.
-    pub(super) fn match_tool(&self, request: &Request) -> Result<(), Refusal> {
+    pub(super) fn match_tool(&self, request: &ClientRequest) -> Result<(), RpcError> {
         match request.params.get("name").and_then(Value::as_str) {
             Some(tool) if request.method == "tools/call" => self.matches(NAME, tool),
             Some(_) | None => Ok(()),
         }
     }
 
-    fn matches(&self, name: &str, in_body: &str) -> Result<(), Refusal> {
+    fn matches(&self, name: &str, in_body: &str) -> Result<(), RpcError> {
         let Some(value) = self.value(name)? else {
             return Err(mismatch(format!("the header {name} is missing")));
         };
@@ -66,7 +66,7 @@ impl Headers<'_> {
     }
 
     /// The only value of a header; one that is repeated could be read differently on the way.
-    fn value(&self, name: &str) -> Result<Option<&str>, Refusal> {
+    fn value(&self, name: &str) -> Result<Option<&str>, RpcError> {
         let mut values = self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
         let Some((_, value)) = values.next() else {
             return Ok(None);
@@ -81,8 +81,8 @@ impl Headers<'_> {
     }
 }
 
-fn mismatch(message: String) -> Refusal {
-    Refusal::new(Code::HeaderMismatch, message)
+fn mismatch(message: String) -> RpcError {
+    RpcError::new(Code::HeaderMismatch, message)
 }
 
 /// The form in which a header carries text that is not plain: `=?base64?…?=`.

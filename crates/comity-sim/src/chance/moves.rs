@@ -1,7 +1,7 @@
 //! Branches that are moved, and what came of it, told by who moved them or found out later.
 
 use comity_core::commits::Commit;
-use comity_core::moves::{Act, Move};
+use comity_core::moves::{Move, MoveAsk, MoveCause};
 use comity_core::{AgentId, Ask, Fence, Key, Principal};
 
 use super::{Happening, Scene};
@@ -18,13 +18,13 @@ impl Scene<'_> {
                 4..9 => Principal::System,
                 _ => Principal::Human,
             };
-            let ask = Ask::SettleMove { number, has_moved: self.rng.happens(60) };
+            let ask = Ask::Move(MoveAsk::Settle { number, has_moved: self.rng.happens(60) });
             // It is remembered under the key of the call that announced it.
             return Happening::Asked { who, ask, key: None };
         }
         let who = self.rng.pick(living).map_or(Principal::Human, |agent| Principal::Agent(*agent));
         let intended = self.intended(who);
-        self.asked(who, Ask::IntendMove(Box::new(intended)))
+        self.asked(who, Ask::Move(MoveAsk::Intend(Box::new(intended))))
     }
 
     fn intended(&mut self, who: Principal) -> Move {
@@ -37,10 +37,10 @@ impl Scene<'_> {
             let frees = own.into_iter().filter(|_| self.rng.happens(50)).collect();
             let (branch, subject) = (Some("main".into()), "a change".into());
             let commit = Commit { id: new.clone(), branch, subject, files: vec![], files_total: 1 };
-            Act::Commit { commit, message: "hash".into(), frees }
+            MoveCause::Commit { commit, message: "hash".into(), frees }
         } else {
             let target = if self.rng.happens(50) { "main" } else { "next" }.into();
-            Act::Merge { source: "comity/a".into(), target, files_total: 1 }
+            MoveCause::Merge { source: "comity/a".into(), target, files_total: 1 }
         };
         let key = self.rng.happens(50).then(|| Key::new(&self.rng.bits().to_string())).flatten();
         let project = self.spot().project;

@@ -1,7 +1,8 @@
 //! What is asked about permissions, by chance.
 
 use comity_core::permissions::{
-    Answer, Call, Class, Commands, Effect, Hearing, Kept, Pattern, PermissionAsk, RequestId, RuleId, Scope,
+    Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, RequestId, RuleEffect, RuleId, RuleScope,
+    ToolCall, ToolClass,
 };
 use comity_core::roles::Mode;
 use comity_core::{AgentId, Ask, ContentHash, Millis, Principal};
@@ -24,16 +25,24 @@ impl Scene<'_> {
             84..86 => PermissionAsk::Withdraw { request: self.request() },
             86..88 => {
                 let scope = match self.rng.below(3) {
-                    0 => Scope::Agent(agent),
-                    1 => Scope::Team("red".into()),
-                    _ => Scope::Below,
+                    0 => RuleScope::Agent(agent),
+                    1 => RuleScope::Team("red".into()),
+                    _ => RuleScope::Below,
                 };
-                let effect =
-                    *self.rng.pick(&[Effect::Allow, Effect::Ask, Effect::Deny]).unwrap_or(&Effect::Deny);
+                let effect = *self
+                    .rng
+                    .pick(&[RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny])
+                    .unwrap_or(&RuleEffect::Deny);
                 let words =
                     COMMANDS[1 + self.rng.below(COMMANDS.len() - 1)].split(' ').map(Into::into).collect();
                 let pattern = Some(Pattern::Command(words));
-                PermissionAsk::AddRule { scope, effect, tool: "Bash".into(), class: Class::Shell, pattern }
+                PermissionAsk::AddRule {
+                    scope,
+                    effect,
+                    tool: "Bash".into(),
+                    class: ToolClass::Shell,
+                    pattern,
+                }
             }
             88..95 => {
                 let rules: Vec<RuleId> = self.oracle.permissions.rules.keys().copied().collect();
@@ -52,7 +61,7 @@ impl Scene<'_> {
         let hash = asked.filter(|_| self.rng.happens(95)).unwrap_or(ContentHash([9; 32]));
         let answer = match self.rng.below(10) {
             0..3 => Answer::Deny { reason: None },
-            3 => Answer::Allow { kept: Some(Kept { for_team: self.rng.happens(40), pattern: None }) },
+            3 => Answer::Allow { kept: Some(KeptAnswer { for_team: self.rng.happens(40), pattern: None }) },
             _ => Answer::Allow { kept: None },
         };
         PermissionAsk::Answer { request, tool: "Bash".into(), hash, answer }
@@ -63,13 +72,13 @@ impl Scene<'_> {
         self.rng.pick(&open).copied().unwrap_or(RequestId(1))
     }
 
-    fn call(&mut self) -> Box<Call> {
+    fn call(&mut self) -> Box<ToolCall> {
         let at = self.rng.below(COMMANDS.len());
         command(at)
     }
 
     /// What this agent has asked for, most of the time.
-    fn call_of(&mut self, who: Principal) -> Box<Call> {
+    fn call_of(&mut self, who: Principal) -> Box<ToolCall> {
         let own = self.oracle.permissions.open.values().filter(|open| Principal::Agent(open.asker) == who);
         let own: Vec<usize> = own.map(|open| usize::from(open.hash.0[0])).collect();
         match self.rng.pick(&own).copied().filter(|_| self.rng.happens(80)) {
@@ -79,13 +88,13 @@ impl Scene<'_> {
     }
 }
 
-fn command(at: usize) -> Box<Call> {
+fn command(at: usize) -> Box<ToolCall> {
     let text = COMMANDS[at];
     let words: Vec<Box<str>> = text.split(' ').map(Into::into).collect();
     let parts = vec![words.iter().cloned().map(Some).collect()];
-    Box::new(Call {
+    Box::new(ToolCall {
         tool: "Bash".into(),
-        class: Class::Shell,
+        class: ToolClass::Shell,
         hash: ContentHash([at as u8; 32]),
         input: text.into(),
         summary: text.into(),

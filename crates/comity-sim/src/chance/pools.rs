@@ -1,7 +1,9 @@
 //! What somebody does about pools, chosen by chance.
 
 use comity_core::agents::Process;
+use comity_core::notices::NoticeAsk;
 use comity_core::pools::{Loss, PoolAsk, PoolKind, SlotId, Take, Whereabouts};
+use comity_core::queues::QueueAsk;
 use comity_core::{AgentId, Ask, Millis, Principal};
 
 use super::Scene;
@@ -80,7 +82,9 @@ impl Scene<'_> {
     fn give_up_place(&mut self, who: Principal) -> (Principal, Ask) {
         let lines = self.oracle.shelves.by_name.values().flat_map(|shelf| &shelf.line);
         let places: Vec<_> = lines.map(|(ticket, stand)| (*ticket, stand.who)).collect();
-        let Some((ticket, owner)) = self.rng.pick(&places).copied() else { return (who, Ask::TakeNotices) };
-        (if self.rng.happens(80) { owner } else { who }, Ask::CancelWait { ticket })
+        let Some((ticket, owner)) = self.rng.pick(&places).copied() else {
+            return (who, Ask::Notice(NoticeAsk::Take));
+        };
+        (if self.rng.happens(80) { owner } else { who }, Ask::Queue(QueueAsk::Cancel { ticket }))
     }
 }

@@ -1,8 +1,8 @@
 //! Letters, control messages, teams and decisions by chance.
 
-use comity_core::control::{ControlAsk, IdleReason, RequestId};
+use comity_core::control::{ControlAsk, HandshakeId, IdleReason};
 use comity_core::decisions::{DecisionAsk, DecisionId};
-use comity_core::mail::{Draft, MailAsk, Receipt, Recipient, What};
+use comity_core::mail::{LetterDraft, MailAsk, OfferFilter, Receipt, Recipient};
 use comity_core::teams::TeamAsk;
 use comity_core::{AgentId, Ask, Key, Millis, Principal};
 
@@ -42,7 +42,7 @@ impl Scene<'_> {
         MailAsk::Take {
             bytes_max: self.one_of(&[0, 6, 40, 1 << 20]),
             letters_max: self.one_of(&[0, 1, 2, 3, 50]),
-            what: if self.rng.happens(80) { What::All } else { What::Letters },
+            what: if self.rng.happens(80) { OfferFilter::All } else { OfferFilter::Letters },
             lease: Millis(self.one_of(&[50, 100, 1_000, 10_000, 60_000, 300_000])),
         }
     }
@@ -59,9 +59,9 @@ impl Scene<'_> {
     /// Somebody is asked to end, answers, or says that it is idle.
     pub(super) fn control(&mut self, living: &[AgentId]) -> (Principal, Ask) {
         let agent = self.rng.pick(living).copied().unwrap_or(AgentId::from_bits(0));
-        let open: Vec<(RequestId, AgentId)> =
+        let open: Vec<(HandshakeId, AgentId)> =
             self.oracle.asked.iter().map(|(request, asked)| (*request, asked.agent)).collect();
-        let stale = RequestId(self.rng.between(0, self.oracle.last_request.0 + 1));
+        let stale = HandshakeId(self.rng.between(0, self.oracle.last_request.0 + 1));
         let (request, asked) = match (self.rng.pick(&open).copied(), self.rng.below(10)) {
             (Some((_, asked)), 0..2) => (stale, asked),
             (Some((request, _)), 2) => (request, agent),
@@ -136,13 +136,13 @@ impl Scene<'_> {
         }
     }
 
-    fn draft(&mut self, living: &[AgentId]) -> Draft {
+    fn draft(&mut self, living: &[AgentId]) -> LetterDraft {
         let several = if self.rng.happens(15) { 2 } else { 1 };
         let to = (0..several).map(|_| self.recipient(living)).collect();
         let client_id = self.rng.happens(40).then(|| self.rng.below(CLIENT_IDS).to_string());
         let client_id = client_id.and_then(|text| Key::new(&text));
         let text = if self.rng.happens(3) { TEXTS[4] } else { TEXTS[self.rng.below(4)] };
-        Draft { to, client_id, text: text.into(), ..Draft::default() }
+        LetterDraft { to, client_id, text: text.into(), ..LetterDraft::default() }
     }
 
     fn recipient(&mut self, living: &[AgentId]) -> Recipient {

@@ -1,7 +1,7 @@
 //! What somebody does about tasks, chosen by chance.
 
 use comity_core::limits::LOCK_TTL;
-use comity_core::tasks::{Act, Brief, Draft, Priority, TaskAsk, TaskRef};
+use comity_core::tasks::{Brief, Priority, TaskAct, TaskAsk, TaskDraft, TaskRef};
 use comity_core::{AgentId, Ask, Millis, Principal};
 
 use super::Scene;
@@ -13,7 +13,7 @@ const TITLES: [&str; 4] =
 
 impl Scene<'_> {
     pub(super) fn task(&mut self, living: &[AgentId]) -> Ask {
-        let project = self.stage.spots[0].project;
+        let project = self.paths.spots[0].project;
         let open = self.oracle.jobs.len();
         Ask::Task(match self.rng.below(100) {
             0..25 if open < TASKS_MAX => self.declare(),
@@ -44,7 +44,7 @@ impl Scene<'_> {
                 let below = if self.rng.happens(12) { own + 3 } else { own };
                 depends_on.push(name(if below == 0 { 1 } else { self.rng.below(below) }));
             }
-            let files = (0..self.rng.below(3)).map(|_| self.stage_file()).collect();
+            let files = (0..self.rng.below(3)).map(|_| self.some_file()).collect();
             let brief = Brief {
                 title: self.rng.pick(&TITLES).copied().unwrap_or_default().into(),
                 role: self.rng.happens(10).then(|| "lead".into()),
@@ -54,16 +54,16 @@ impl Scene<'_> {
                 files,
                 ..Brief::default()
             };
-            Draft { id: Some(name(own)), brief, depends_on }
+            TaskDraft { id: Some(name(own)), brief, depends_on }
         });
         let tasks = tasks.collect();
-        TaskAsk::Declare { project: self.stage.spots[0].project, tasks }
+        TaskAsk::Declare { project: self.paths.spots[0].project, tasks }
     }
 
     /// Files of the first project: each pattern comes once for each.
-    fn stage_file(&mut self) -> comity_core::PathPattern {
-        let pairs = self.stage.spots.len() / 2;
-        self.stage.spots[2 * self.rng.below(pairs - 1)].pattern.clone()
+    fn some_file(&mut self) -> comity_core::PathPattern {
+        let pairs = self.paths.spots.len() / 2;
+        self.paths.spots[2 * self.rng.below(pairs - 1)].pattern.clone()
     }
 
     fn some_task(&mut self) -> Box<str> {
@@ -72,25 +72,25 @@ impl Scene<'_> {
     }
 
     fn act(&mut self, living: &[AgentId]) -> TaskAsk {
-        let on = TaskRef { project: self.stage.spots[0].project, task: self.some_task() };
+        let on = TaskRef { project: self.paths.spots[0].project, task: self.some_task() };
         let act = match self.rng.below(100) {
-            0..8 => Act::Claim,
-            8..40 => Act::Start { ttl: LOCK_TTL },
-            40..58 => Act::Done { evidence: "commit 1".into() },
-            58..62 => Act::Fail { reason: "in the way".into() },
-            62..65 => Act::GiveBack,
-            65..70 => Act::Accept,
-            70..73 => Act::SendBack { reason: "a test is missing".into() },
+            0..8 => TaskAct::Claim,
+            8..40 => TaskAct::Start { ttl: LOCK_TTL },
+            40..58 => TaskAct::Done { evidence: "commit 1".into() },
+            58..62 => TaskAct::Fail { reason: "in the way".into() },
+            62..65 => TaskAct::GiveBack,
+            65..70 => TaskAct::Accept,
+            70..73 => TaskAct::SendBack { reason: "a test is missing".into() },
             73..80 => {
                 let to = self.rng.pick(living).map_or(Principal::Human, |to| Principal::Agent(*to));
-                Act::Assign { to }
+                TaskAct::Assign { to }
             }
-            80..83 => Act::Pause,
-            83..87 => Act::Resume,
-            87..90 => Act::Retry,
-            90..95 => Act::Reopen,
-            95..97 => Act::Skip,
-            _ => Act::Cancel,
+            80..83 => TaskAct::Pause,
+            83..87 => TaskAct::Resume,
+            87..90 => TaskAct::Retry,
+            90..95 => TaskAct::Reopen,
+            95..97 => TaskAct::Skip,
+            _ => TaskAct::Cancel,
         };
         let attempt = self.rng.happens(20).then(|| self.rng.between(1, 3) as u32);
         TaskAsk::Act { on, attempt, act }

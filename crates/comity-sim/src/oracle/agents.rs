@@ -1,6 +1,10 @@
 //! What the model makes of records about agents.
 
+use comity_core::agents::AgentEvent;
+use comity_core::commits::CommitEvent;
 use comity_core::limits::NOTICES_MAX;
+use comity_core::notices::NoticeEvent;
+use comity_core::worktrees::WorktreeEvent;
 use comity_core::{AgentId, Event, Principal, Record, Timestamp};
 
 use super::kin::Kin;
@@ -20,7 +24,8 @@ impl Oracle {
         // What the dead have committed is found later.
         let is_found = matches!(
             record.event,
-            Event::Committed { recovered: true, .. } | Event::BranchMerged { recovered: true, .. }
+            Event::Commit(CommitEvent::Made { recovered: true, .. })
+                | Event::Worktree(WorktreeEvent::BranchMerged { recovered: true, .. })
         );
         if is_found && self.gone.contains(&id) {
             return Ok(());
@@ -47,7 +52,7 @@ impl Oracle {
     pub(super) fn observe_agent(&mut self, record: &Record) -> Found {
         let now = record.now;
         match &record.event {
-            Event::AgentJoined { agent, profile, .. } => {
+            Event::Agent(AgentEvent::Joined { agent, profile, .. }) => {
                 let being = Being {
                     parent: profile.parent,
                     has_process: profile.process.is_some(),
@@ -72,28 +77,33 @@ impl Oracle {
                 }
                 Ok(())
             }
-            Event::AgentProcessKnown { agent, .. } => {
+            Event::Agent(AgentEvent::ProcessKnown { agent, process }) => {
+                if let Some(kin) = self.kin.get_mut(agent) {
+                    kin.process = Some(*process);
+                }
                 self.living(*agent, "got a process")?.has_process = true;
                 Ok(())
             }
-            Event::AgentSeen { agent } => {
+            Event::Agent(AgentEvent::Seen { agent }) => {
                 let being = self.living(*agent, "was seen")?;
                 (being.heard, being.disconnected) = (now, None);
                 Ok(())
             }
-            Event::AgentDisconnected { agent } => {
+            Event::Agent(AgentEvent::Disconnected { agent }) => {
                 self.living(*agent, "disconnected")?.disconnected = Some(now);
                 Ok(())
             }
-            Event::NoticesTaken { agent, up_to } => {
+            Event::Notice(NoticeEvent::Taken { agent, up_to }) => {
                 let up_to = *up_to;
                 self.living(*agent, "took notices")?.notices.retain(|id| *id > up_to);
                 Ok(())
             }
-            Event::AgentEnded { agent, .. } => self.ends(*agent, record.by, now),
-            Event::AgentTokenAdded { agent, .. } => self.living(*agent, "got a token").map(drop),
-            Event::AgentNamed { agent, .. } => self.living(*agent, "was named").map(drop),
-            Event::AgentIdled { agent, .. } => self.living(*agent, "was idle").map(drop),
+            Event::Agent(AgentEvent::Ended { agent, .. }) => self.ends(*agent, record.by, now),
+            Event::Agent(AgentEvent::TokenAdded { agent, .. }) => {
+                self.living(*agent, "got a token").map(drop)
+            }
+            Event::Agent(AgentEvent::Named { agent, .. }) => self.living(*agent, "was named").map(drop),
+            Event::Agent(AgentEvent::Idled { agent, .. }) => self.living(*agent, "was idle").map(drop),
             _ => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Whom a record has to name: everybody in it, and whose it was as the model knows.
 
 use comity_core::control::ControlEvent;
+use comity_core::locks::LockEvent;
 use comity_core::permissions::PermissionEvent;
 use comity_core::{AgentId, Event, Principal, Record};
 use serde_json::Value;
@@ -18,14 +19,14 @@ impl Oracle {
 
     fn owner_of(&self, event: &Event) -> Option<Principal> {
         match event {
-            Event::LockRenewed { fence, .. }
-            | Event::LockReleased { fence, .. }
-            | Event::LockLapsed { fence, .. }
-            | Event::LockExpired { fence, .. }
-            | Event::LockOrphaned { fence, .. }
-            | Event::LockExtended { fence, .. }
-            | Event::LockHandedOver { fence, .. } => Some(self.locks.get(fence)?.holder),
-            Event::WaitEnded { ticket, .. } => Some(self.waits.get(ticket)?.who),
+            Event::Lock(LockEvent::Renewed { fence, .. })
+            | Event::Lock(LockEvent::Released { fence, .. })
+            | Event::Lock(LockEvent::Lapsed { fence, .. })
+            | Event::Lock(LockEvent::Expired { fence, .. })
+            | Event::Lock(LockEvent::Orphaned { fence, .. })
+            | Event::Lock(LockEvent::Extended { fence, .. })
+            | Event::Lock(LockEvent::HandedOver { fence, .. }) => Some(self.locks.get(fence)?.holder),
+            Event::Lock(LockEvent::WaitEnded { ticket, .. }) => Some(self.waits.get(ticket)?.who),
             Event::Control(
                 ControlEvent::ShutdownApproved { request, .. }
                 | ControlEvent::ShutdownRejected { request, .. }

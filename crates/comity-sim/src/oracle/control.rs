@@ -1,6 +1,6 @@
 //! What the model makes of records about handshakes, teams and decisions.
 
-use comity_core::control::{ControlEvent, RequestId};
+use comity_core::control::{ControlEvent, HandshakeId};
 use comity_core::decisions::DecisionEvent;
 use comity_core::limits::DECISIONS_MAX;
 use comity_core::teams::TeamEvent;
@@ -11,7 +11,7 @@ use super::{Found, Oracle};
 
 /// An agent that was asked to end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct EndAsked {
     pub(crate) agent: AgentId,
     pub(super) by: Principal,
     pub(super) until: Timestamp,
@@ -39,7 +39,7 @@ impl Oracle {
                     return Err(format!("{by} asked {agent} to end, but does not lead it"));
                 }
                 self.last_request = *request;
-                self.asked.insert(*request, Asked { agent: *agent, by, until: now.plus(*within) });
+                self.asked.insert(*request, EndAsked { agent: *agent, by, until: now.plus(*within) });
                 self.hears(Principal::Agent(*agent), Urgency::Shutdown);
                 Ok(())
             }
@@ -74,7 +74,7 @@ impl Oracle {
         }
     }
 
-    fn answered(&mut self, request: RequestId, by: Principal) -> Result<Asked, String> {
+    fn answered(&mut self, request: HandshakeId, by: Principal) -> Result<EndAsked, String> {
         let asked = self.closed(request)?;
         match by == Principal::Agent(asked.agent) {
             true => Ok(asked),
@@ -83,7 +83,7 @@ impl Oracle {
     }
 
     /// A handshake ends one way: after that it is not open.
-    fn closed(&mut self, request: RequestId) -> Result<Asked, String> {
+    fn closed(&mut self, request: HandshakeId) -> Result<EndAsked, String> {
         self.asked.remove(&request).ok_or_else(|| format!("{request} ended, but it is not open"))
     }
 

@@ -4,23 +4,36 @@ use std::collections::BTreeSet;
 
 use comity_core::control::{ControlAsk, ControlEvent, ControlId};
 use comity_core::limits::{CONTROLS_PER_OFFER_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN};
-use comity_core::mail::{Draft, MailAsk, MailEvent, MessageId, Receipt, Recipient, What};
+use comity_core::mail::{LetterDraft, LetterId, MailAsk, MailEvent, OfferFilter, Receipt, Recipient};
+use comity_core::moves::MoveAsk;
+use comity_core::server::ServerEvent;
 use comity_core::{AgentId, Ask, Event, Principal};
 
-use super::post::{Pile, Place, Urgency};
+use super::post::{LetterStage, Pile, Urgency};
 use super::{Found, Oracle};
+use crate::sim_paths::SimPaths;
 
 impl Oracle {
     /// Says what is wrong with the answer of `who` to `ask`, if the model knows better.
-    pub(crate) fn answer_is_right(&self, who: Principal, ask: &Ask, answer: &[Event]) -> Found {
+    pub(crate) fn answer_is_right(
+        &self,
+        paths: &SimPaths,
+        who: Principal,
+        ask: &Ask,
+        answer: &[Event],
+    ) -> Found {
+        if let Ask::Lock(ask) = ask {
+            return self.orphans_are_right(paths, who, ask, answer);
+        }
         if let Ask::Control(ask) = ask {
             return handshake_is_right(ask, answer);
         }
-        if let Ask::SettleMove { number, has_moved } = ask {
+        if let Ask::Move(MoveAsk::Settle { number, has_moved }) = ask {
             return self.move_is_right(*number, *has_moved, answer);
         }
         let Ask::Mail(ask) = ask else { return Ok(()) };
-        let mut told = answer.iter().filter(|event| !matches!(event, Event::NothingChanged {}));
+        let mut told =
+            answer.iter().filter(|event| !matches!(event, Event::Server(ServerEvent::NothingChanged {})));
         let told = told.next();
         match (ask, told) {
             (MailAsk::Send(draft), None) if self.is_repeat(who, draft) => Ok(()),
@@ -57,12 +70,13 @@ impl Oracle {
     }
 
     /// Says why an ask should not have been refused, if the model knows better.
-    pub(crate) fn refusal_is_right(&self, who: Principal, ask: &Ask) -> Found {
+    pub(crate) fn refusal_is_right(&self, paths: &SimPaths, who: Principal, ask: &Ask) -> Found {
         if !self.is_alive(who) {
             return Ok(());
         }
         let wrongly = match ask {
-            Ask::SettleMove { number, .. } => self.may_settle(who, *number),
+            Ask::Lock(ask) => self.should_adopt(paths, who, ask),
+            Ask::Move(MoveAsk::Settle { number, .. }) => self.may_settle(who, *number),
             Ask::Mail(MailAsk::Send(draft)) => {
                 self.is_repeat(who, draft)
                     || (!draft.text.trim().is_empty() && self.meant(who, &draft.to).is_some())
@@ -84,7 +98,7 @@ impl Oracle {
         self.post.piles.get(&who).is_some_and(|pile| pile.offers.contains_key(&receipt))
     }
 
-    fn is_repeat(&self, who: Principal, draft: &Draft) -> bool {
+    fn is_repeat(&self, who: Principal, draft: &LetterDraft) -> bool {
         draft.client_id.as_ref().is_some_and(|key| self.post.client_ids.contains(&(who, key.clone())))
     }
 
@@ -125,8 +139,8 @@ impl Oracle {
         who: Principal,
         bytes_max: usize,
         letters_max: usize,
-        what: What,
-    ) -> (Vec<MessageId>, Vec<ControlId>) {
+        what: OfferFilter,
+    ) -> (Vec<LetterId>, Vec<ControlId>) {
         let Some(pile) = self.post.piles.get(&who) else { return (vec![], vec![]) };
         let open: BTreeSet<ControlId> =
             pile.offers.values().flat_map(|offer| offer.controls.iter().copied()).collect();
@@ -134,7 +148,7 @@ impl Oracle {
         // While some are offered the others wait, but for a request to end.
         controls
             .retain(|(id, urgency)| open.is_empty() || (*urgency == Urgency::Shutdown && !open.contains(id)));
-        if what == What::Letters {
+        if what == OfferFilter::Letters {
             controls.clear();
         }
         controls.sort_unstable_by_key(|(id, urgency)| (*urgency, *id));
@@ -148,13 +162,14 @@ impl Oracle {
         pile: &Pile,
         bytes_max: usize,
         letters_max: usize,
-    ) -> Vec<MessageId> {
-        if pile.letters.iter().any(|item| matches!(item.place, Place::Offered(_))) {
+    ) -> Vec<LetterId> {
+        if pile.letters.iter().any(|item| matches!(item.place, LetterStage::Offered(_))) {
             return vec![];
         }
         let leader = who.agent().map(|agent| self.leader(agent));
         let is_peer = |from| from != Principal::Human && Some(from) != leader;
-        let mut waiting: Vec<_> = pile.letters.iter().filter(|item| item.place == Place::Waits).collect();
+        let mut waiting: Vec<_> =
+            pile.letters.iter().filter(|item| item.place == LetterStage::Waits).collect();
         waiting.sort_by_key(|item| (is_peer(item.from), item.id));
         let mut offer = vec![];
         let mut bytes = 0;

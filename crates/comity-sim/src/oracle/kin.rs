@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use comity_core::agents::Profile;
+use comity_core::agents::{Process, Profile};
 use comity_core::{AgentId, Principal};
 
 use super::Oracle;
@@ -14,12 +14,15 @@ pub(crate) struct Kin {
     pub(super) role: Option<Box<str>>,
     pub(super) team: Option<Box<str>>,
     pub(super) parent: Option<AgentId>,
+    pub(super) session: Option<Box<str>>,
+    pub(super) process: Option<Process>,
 }
 
 impl Kin {
     pub(super) fn of(profile: &Profile) -> Kin {
         let (role, team) = (profile.role.clone(), profile.team.clone());
-        Kin { name: profile.name.clone(), role, team, parent: profile.parent }
+        let (session, process) = (profile.session.clone(), profile.process);
+        Kin { name: profile.name.clone(), role, team, parent: profile.parent, session, process }
     }
 }
 
@@ -38,7 +41,7 @@ impl Oracle {
             Some(Principal::Human | Principal::System | Principal::Nobody) => return Principal::Human,
             Some(Principal::Agent(_)) | None => {}
         }
-        let leads = self.members(team).filter(|other| *other != agent && self.has_role(*other, "lead"));
+        let leads = self.members(team).filter(|other| *other != agent && self.is_lead(*other));
         let first = leads.min_by_key(|other| self.kin.get(other).map(|kin| &kin.name));
         first.map_or(Principal::Human, Principal::Agent)
     }
@@ -67,6 +70,18 @@ impl Oracle {
             at = self.kin.get(&parent).and_then(|kin| kin.parent);
         }
         false
+    }
+
+    /// Leads by its role, and so does everybody that it was started by.
+    pub(super) fn is_lead(&self, agent: AgentId) -> bool {
+        let mut line = vec![agent];
+        while let Some(parent) = line.last().and_then(|last| self.kin.get(last)?.parent) {
+            if line.contains(&parent) {
+                break;
+            }
+            line.push(parent);
+        }
+        line.into_iter().all(|agent| self.has_role(agent, "lead"))
     }
 
     pub(super) fn has_role(&self, agent: AgentId, role: &str) -> bool {

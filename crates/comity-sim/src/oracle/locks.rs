@@ -1,43 +1,46 @@
 //! What the model makes of records about locks.
 
-use comity_core::limits::{INSPECTION_MAX, LOCK_TTL};
-use comity_core::locks::{Hold, LockMode, ReleaseCause, Wanted};
+use comity_core::limits::{INSPECTION_MAX, LOCK_TTL, RESCUE_TTL};
+use comity_core::locks::{Hold, LockEvent, LockMode, ReleaseCause, Wanted};
 use comity_core::{Event, Fence, Principal, Record, Ticket, Timestamp};
 
-use super::{ACT_GRAIN, Found, Held, Oracle, Want};
-use crate::stage::Stage;
+use super::{ACT_GRAIN, Found, ModelLock, Oracle, Want};
+use crate::sim_paths::SimPaths;
 
 impl Oracle {
-    pub(super) fn observe_lock(&mut self, stage: &Stage, record: &Record) -> Found {
+    pub(super) fn observe_lock(&mut self, paths: &SimPaths, record: &Record) -> Found {
         let (now, by, seq) = (record.now, record.by, record.seq);
         match &record.event {
-            Event::LockAcquired { fence, holder, wanted, ticket } => {
-                self.acquired(stage, record, *fence, *holder, wanted, *ticket)
+            Event::Lock(LockEvent::Acquired { fence, holder, wanted, ticket }) => {
+                self.acquired(paths, record, *fence, *holder, wanted, *ticket)
             }
-            Event::LockRenewed { fence, ttl, .. } => {
+            Event::Lock(LockEvent::Renewed { fence, ttl, .. }) => {
                 let lock = self.lock(*fence)?;
                 if by != lock.holder && by != Principal::System {
                     return Err(format!("{by} renewed {fence:?} of {}", lock.holder));
                 }
                 (lock.hold, lock.counted_from, lock.want.wanted.ttl) = (Hold::Held, now, *ttl);
+                (lock.knows_files, lock.rescue) = (false, None);
                 Ok(())
             }
-            Event::LockExtended { fence, ttl, .. } => {
+            Event::Lock(LockEvent::Extended { fence, ttl, .. }) => {
                 let lock = self.lock(*fence)?;
                 let holder = lock.holder;
                 (lock.hold, lock.counted_from, lock.want.wanted.ttl) = (Hold::Held, now, *ttl);
+                lock.knows_files = false;
                 if holder != by {
                     self.tell(holder, seq);
                 }
                 Ok(())
             }
-            Event::LockReleased { fence, cause, .. } => {
+            Event::Lock(LockEvent::Released { fence, cause, .. }) => {
                 // An upgrade gives up the shared lock first; whoever waits for it still waits for its holder.
                 if *cause == ReleaseCause::Upgraded {
                     let holder = self.lock(*fence)?.holder;
                     self.grant_begins(holder, None);
                 }
                 let lock = self.take(*fence)?;
+                self.may_let_go(record, &lock, cause)?;
                 match (cause, lock.holder) {
                     (ReleaseCause::HolderEnded, _)
                         if (lock.hold, lock.want.mode) == (Hold::Held, LockMode::Exclusive) =>
@@ -52,7 +55,7 @@ impl Oracle {
                 }
                 Ok(())
             }
-            Event::LockLapsed { fence, .. } => {
+            Event::Lock(LockEvent::Lapsed { fence, .. }) => {
                 let ran_out = self.ran_out(*fence, now);
                 let lock = self.lock(*fence)?;
                 if (lock.hold, lock.want.mode) != (Hold::Held, LockMode::Exclusive) {
@@ -66,7 +69,7 @@ impl Oracle {
                 }
                 Ok(())
             }
-            Event::LockExpired { fence, .. } => {
+            Event::Lock(LockEvent::Expired { fence, .. }) => {
                 let lock = self.lock(*fence)?;
                 match (lock.hold, lock.want.mode) {
                     (Hold::Lapsed | Hold::Orphaned, _) => {}
@@ -79,25 +82,32 @@ impl Oracle {
                 self.tell(lock.holder, seq);
                 Ok(())
             }
-            Event::LockOrphaned { fence, .. } => {
+            Event::Lock(LockEvent::Orphaned { fence, files, .. }) => {
                 let lock = self.lock(*fence)?;
+                // Nobody could tell which files; now somebody can.
+                let is_told_later = lock.hold == Hold::Orphaned && !lock.knows_files && !files.is_empty();
                 // The files are looked at within ten seconds, or nobody could tell.
-                if lock.hold != Hold::Lapsed
-                    || now > lock.lapsed.plus(INSPECTION_MAX) && by != Principal::System
-                {
+                let is_late = now > lock.lapsed.plus(INSPECTION_MAX) && by != Principal::System;
+                if !is_told_later && (lock.hold != Hold::Lapsed || is_late) {
                     return Err(format!("{fence:?} was orphaned though it was {:?}", lock.hold));
                 }
-                lock.hold = Hold::Orphaned;
+                (lock.hold, lock.knows_files) = (Hold::Orphaned, !files.is_empty());
                 let holder = lock.holder;
                 if let Principal::Agent(agent) = holder {
                     self.tell(self.leader(agent), seq);
                 }
-                self.tell(holder, seq);
+                if !is_told_later {
+                    self.tell(holder, seq);
+                }
                 Ok(())
             }
-            Event::LockHandedOver { fence, new_fence, to, .. } => {
+            Event::Lock(LockEvent::HandedOver { fence, new_fence, to, into, .. }) => {
                 let mut lock = self.take(*fence)?;
-                if lock.hold == Hold::Orphaned {
+                self.may_hand_over(record, &lock, *to, into.is_some())?;
+                let of = lock.rescue.unwrap_or(lock.holder);
+                if into.is_some() {
+                    lock.want.wanted.ttl = lock.want.wanted.ttl.max(RESCUE_TTL);
+                } else if lock.hold == Hold::Orphaned {
                     lock.want.wanted.ttl = lock.want.wanted.ttl.max(LOCK_TTL);
                 }
                 if lock.holder != by {
@@ -106,30 +116,32 @@ impl Oracle {
                 if *to != by {
                     self.tell(*to, seq);
                 }
-                self.insert(*new_fence, *to, lock.want, now)
+                self.insert(*new_fence, *to, lock.want, now)?;
+                self.lock(*new_fence)?.rescue = into.as_ref().map(|_| of);
+                Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn lock(&mut self, fence: Fence) -> Result<&mut Held, String> {
+    fn lock(&mut self, fence: Fence) -> Result<&mut ModelLock, String> {
         self.locks.get_mut(&fence).ok_or_else(|| format!("there is no lock with {fence:?}"))
     }
 
-    fn take(&mut self, fence: Fence) -> Result<Held, String> {
+    fn take(&mut self, fence: Fence) -> Result<ModelLock, String> {
         self.locks.remove(&fence).ok_or_else(|| format!("there is no lock with {fence:?} to take away"))
     }
 
     fn acquired(
         &mut self,
-        stage: &Stage,
+        paths: &SimPaths,
         record: &Record,
         fence: Fence,
         holder: Principal,
         wanted: &Wanted,
         ticket: Option<Ticket>,
     ) -> Found {
-        let want = Want::of(stage, wanted);
+        let want = Want::of(paths, wanted);
         match ticket {
             None if record.by != holder => return Err(format!("{} locked for {holder}", record.by)),
             Some(ticket) if self.waits.get(&ticket).is_none_or(|wait| wait.who != holder) => {
@@ -154,7 +166,8 @@ impl Oracle {
         }
         self.fence = fence;
         let (hold, counted_from, lapsed) = (Hold::Held, now, now);
-        self.locks.insert(fence, Held { holder, want, hold, counted_from, lapsed });
+        let (knows_files, rescue) = (false, None);
+        self.locks.insert(fence, ModelLock { holder, want, hold, counted_from, lapsed, knows_files, rescue });
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod expected;
 mod kin;
 mod locks;
 mod moves;
+mod orphans;
 mod permissions;
 pub(crate) mod pools;
 mod pools_settled;
@@ -20,14 +21,18 @@ mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use comity_core::control::RequestId;
+use comity_core::agents::AgentEvent;
+use comity_core::commits::CommitEvent;
+use comity_core::control::HandshakeId;
 use comity_core::decisions::DecisionId;
-use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::locks::{Hold, LockEvent, LockMode, Wanted};
 use comity_core::moves::Move;
-use comity_core::world::Patience;
+use comity_core::server::ServerEvent;
+use comity_core::worktrees::WorktreeEvent;
+use comity_core::world::Timeouts;
 use comity_core::{AgentId, Event, Fence, Key, Millis, Principal, Record, Ticket, Timestamp};
 
-use crate::stage::{Files, Stage};
+use crate::sim_paths::{Files, SimPaths};
 
 pub(crate) use post::Pile;
 
@@ -37,27 +42,25 @@ pub(crate) type Found = Result<(), String>;
 /// What the records so far say.
 #[derive(Debug)]
 pub(crate) struct Oracle {
-    /// The living.
     pub(crate) agents: BTreeMap<AgentId, Being>,
-    /// Everybody who ended.
     gone: BTreeSet<AgentId>,
     /// Everybody who ever was, and where it belonged.
     pub(crate) kin: BTreeMap<AgentId, kin::Kin>,
     pub(crate) post: post::Post,
     /// Who was asked to end and has not answered.
-    pub(crate) asked: BTreeMap<RequestId, control::Asked>,
-    pub(crate) last_request: RequestId,
+    pub(crate) asked: BTreeMap<HandshakeId, control::EndAsked>,
+    pub(crate) last_request: HandshakeId,
     teams: BTreeMap<Box<str>, Principal>,
     decisions: BTreeMap<DecisionId, control::Ruling>,
     pub(crate) last_decision: DecisionId,
-    pub(crate) locks: BTreeMap<Fence, Held>,
+    pub(crate) locks: BTreeMap<Fence, ModelLock>,
     pub(crate) waits: BTreeMap<Ticket, Queued>,
     /// The branches that are about to move, by whom.
     pub(crate) moves: BTreeMap<u64, (Principal, Move)>,
-    pub(crate) permissions: permissions::Asked,
+    pub(crate) permissions: permissions::ModelRequests,
     pub(crate) shelves: pools::Shelves,
     /// All tasks, in the order in which they were declared.
-    pub(crate) jobs: Vec<tasks::Job>,
+    pub(crate) jobs: Vec<tasks::ModelTask>,
     /// Who waits for work, and until when.
     seekers: BTreeMap<AgentId, Timestamp>,
     pub(crate) answers: BTreeMap<(Principal, Key), Vec<Event>>,
@@ -66,7 +69,7 @@ pub(crate) struct Oracle {
     pub(crate) ticket: Ticket,
     head: u64,
     now: Timestamp,
-    patience: Patience,
+    patience: Timeouts,
     /// Who must be dead when this step is over, for something was released because of it.
     leaving: Vec<AgentId>,
     /// Who ended in this step.
@@ -94,12 +97,16 @@ pub(crate) struct Being {
 
 /// A lock as the model sees it.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct ModelLock {
     pub(crate) holder: Principal,
     pub(crate) want: Want,
     pub(crate) hold: Hold,
     counted_from: Timestamp,
     lapsed: Timestamp,
+    /// Whether it is known which files have work in them.
+    knows_files: bool,
+    /// Whose work is put aside, if that is why its holder has it.
+    pub(crate) rescue: Option<Principal>,
 }
 
 /// What somebody locks or wants to lock.
@@ -123,21 +130,21 @@ pub(crate) struct Queued {
 const ACT_GRAIN: Millis = Millis::seconds(1);
 
 impl Oracle {
-    pub(crate) fn new(patience: Patience) -> Oracle {
+    pub(crate) fn new(patience: Timeouts) -> Oracle {
         Oracle {
             agents: BTreeMap::new(),
             gone: BTreeSet::new(),
             kin: BTreeMap::new(),
             post: post::Post::default(),
             asked: BTreeMap::new(),
-            last_request: RequestId(0),
+            last_request: HandshakeId(0),
             teams: BTreeMap::new(),
             decisions: BTreeMap::new(),
             last_decision: DecisionId(0),
             locks: BTreeMap::new(),
             waits: BTreeMap::new(),
             moves: BTreeMap::new(),
-            permissions: permissions::Asked::default(),
+            permissions: permissions::ModelRequests::default(),
             shelves: pools::Shelves::default(),
             jobs: Vec::new(),
             seekers: BTreeMap::new(),
@@ -166,7 +173,7 @@ impl Oracle {
     }
 
     /// Reads one record; says what is wrong with it.
-    pub(crate) fn observe(&mut self, stage: &Stage, record: &Record) -> Found {
+    pub(crate) fn observe(&mut self, paths: &SimPaths, record: &Record) -> Found {
         if record.seq != self.head + 1 {
             return Err(format!("record {} follows record {}", record.seq, self.head));
         }
@@ -179,61 +186,41 @@ impl Oracle {
         }
         self.acts(record)?;
         let concerned = self.concerned(record);
-        self.observe_event(stage, record)?;
+        self.observe_event(paths, record)?;
         concerned::check(record, &concerned)
     }
 
-    fn observe_event(&mut self, stage: &Stage, record: &Record) -> Found {
+    fn observe_event(&mut self, paths: &SimPaths, record: &Record) -> Found {
         match &record.event {
-            Event::ServerStarted { fence_floor, .. } => {
+            Event::Server(ServerEvent::Started { fence_floor, .. }) => {
                 self.fence = self.fence.max(*fence_floor);
                 self.all_heard();
                 Ok(())
             }
-            Event::ProjectAdded { .. } => Ok(()),
-            Event::AgentJoined { .. }
-            | Event::AgentTokenAdded { .. }
-            | Event::AgentProcessKnown { .. }
-            | Event::AgentSeen { .. }
-            | Event::AgentIdled { .. }
-            | Event::AgentNamed { .. }
-            | Event::AgentDisconnected { .. }
-            | Event::AgentEnded { .. }
-            | Event::NoticesTaken { .. } => self.observe_agent(record),
-            Event::MoveIntended(_)
-            | Event::MoveUndone { .. }
-            | Event::Committed { .. }
-            | Event::BranchMerged { .. } => self.observe_move(record),
+            Event::Agent(AgentEvent::Limited { .. }) => Ok(()),
+            Event::Agent(_) | Event::Notice(_) => self.observe_agent(record),
+            Event::Move(_)
+            | Event::Commit(CommitEvent::Made { .. })
+            | Event::Worktree(WorktreeEvent::BranchMerged { .. }) => self.observe_move(record),
             // What agents know of files and worktrees has no part in who holds what.
-            Event::FileKnown { .. }
-            | Event::UnlockedWrite { .. }
-            | Event::CommitUnguarded { .. }
-            | Event::WorktreeAdded { .. }
-            | Event::WorktreeReleased { .. }
-            | Event::WorktreeKept { .. }
-            | Event::WorktreeRemoved { .. }
-            | Event::MergeConflicted { .. }
-            | Event::AgentsLimited { .. }
-            | Event::Person(_)
-            | Event::EntriesRefused { .. }
-            | Event::KeyReused { .. }
-            | Event::NothingChanged {} => Ok(()),
+            Event::Server(_)
+            | Event::Project(_)
+            | Event::Read(_)
+            | Event::Write(_)
+            | Event::Commit(_)
+            | Event::Worktree(_)
+            | Event::Person(_) => Ok(()),
             Event::Mail(event) => self.observe_mail(record, event),
             Event::Control(event) => self.observe_control(record, event),
             Event::Decision(event) => self.observe_decision(record, event),
             Event::Team(event) => self.observe_team(record, event),
             Event::Permission(event) => self.observe_permission(record, event),
-            Event::Task(event) => self.observe_task(stage, record, event),
+            Event::Task(event) => self.observe_task(paths, record, event),
             Event::Pool(event) => self.observe_pool(record, event),
-            Event::LockAcquired { .. }
-            | Event::LockRenewed { .. }
-            | Event::LockReleased { .. }
-            | Event::LockLapsed { .. }
-            | Event::LockExpired { .. }
-            | Event::LockOrphaned { .. }
-            | Event::LockExtended { .. }
-            | Event::LockHandedOver { .. } => self.observe_lock(stage, record),
-            Event::WaitStarted { .. } | Event::WaitEnded { .. } => self.observe_wait(stage, record),
+            Event::Lock(LockEvent::WaitStarted { .. } | LockEvent::WaitEnded { .. }) => {
+                self.observe_wait(paths, record)
+            }
+            Event::Lock(_) => self.observe_lock(paths, record),
         }
     }
 
@@ -250,8 +237,8 @@ impl Oracle {
 }
 
 impl Want {
-    fn of(stage: &Stage, wanted: &Wanted) -> Want {
-        let files = stage.files(wanted.project, &wanted.pattern);
+    fn of(paths: &SimPaths, wanted: &Wanted) -> Want {
+        let files = paths.files(wanted.project, &wanted.pattern);
         Want { files, mode: wanted.mode, wanted: wanted.clone() }
     }
 

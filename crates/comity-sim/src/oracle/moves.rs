@@ -1,7 +1,9 @@
 //! Branches that move, as the model sees it: what was announced and not said to be over is open, and nothing else is.
 
-use comity_core::locks::{Hold, ReleaseCause};
-use comity_core::moves::{Act, Move};
+use comity_core::commits::CommitEvent;
+use comity_core::locks::{Hold, LockEvent, ReleaseCause};
+use comity_core::moves::{Move, MoveCause, MoveEvent};
+use comity_core::worktrees::WorktreeEvent;
 use comity_core::{Event, Principal, Record, World};
 
 use super::{Found, Oracle};
@@ -10,21 +12,21 @@ impl Oracle {
     pub(super) fn observe_move(&mut self, record: &Record) -> Found {
         let before = self.moves.len();
         match &record.event {
-            Event::MoveIntended(intended) => {
+            Event::Move(MoveEvent::Intended(intended)) => {
                 self.moves.insert(record.seq, (record.by, (**intended).clone()));
                 return Ok(());
             }
-            Event::MoveUndone { number, of, .. } => match self.moves.remove(number) {
+            Event::Move(MoveEvent::Undone { number, of, .. }) => match self.moves.remove(number) {
                 Some((by, _)) if by == *of => return Ok(()),
                 Some(_) | None => return Err(format!("move {number} of {of} is over, but was not begun")),
             },
-            Event::Committed { project, commit, .. } => self.moves.retain(|_, (by, it)| {
-                let is_same = matches!(&it.act, Act::Commit { commit: known, .. } if known == commit);
+            Event::Commit(CommitEvent::Made { project, commit, .. }) => self.moves.retain(|_, (by, it)| {
+                let is_same = matches!(&it.act, MoveCause::Commit { commit: known, .. } if known == commit);
                 !(is_same && *by == record.by && it.project == *project)
             }),
-            Event::BranchMerged { project, target: into, commit, .. } => {
+            Event::Worktree(WorktreeEvent::BranchMerged { project, target: into, commit, .. }) => {
                 self.moves.retain(|_, (by, it)| {
-                    let is_same = matches!(&it.act, Act::Merge { target, .. } if target == into);
+                    let is_same = matches!(&it.act, MoveCause::Merge { target, .. } if target == into);
                     !(is_same && *by == record.by && it.project == *project && it.new == *commit)
                 });
             }
@@ -43,14 +45,17 @@ impl Oracle {
             return if answer.is_empty() { Ok(()) } else { Err(problem) };
         };
         let is_right = match (answer, act) {
-            ([Event::MoveUndone { number: undone, .. }], _) => !has_moved && *undone == number,
-            ([Event::BranchMerged { .. }], Act::Merge { .. }) => has_moved,
-            ([Event::Committed { .. }, freed @ ..], Act::Commit { frees, .. }) => {
-                let is_held =
-                    |fence| self.locks.get(fence).is_some_and(|lock: &super::Held| lock.hold == Hold::Held);
+            ([Event::Move(MoveEvent::Undone { number: undone, .. })], _) => !has_moved && *undone == number,
+            ([Event::Worktree(WorktreeEvent::BranchMerged { .. })], MoveCause::Merge { .. }) => has_moved,
+            ([Event::Commit(CommitEvent::Made { .. }), freed @ ..], MoveCause::Commit { frees, .. }) => {
+                let is_held = |fence| {
+                    self.locks.get(fence).is_some_and(|lock: &super::ModelLock| lock.hold == Hold::Held)
+                };
                 let expected = frees.iter().filter(|fence| is_held(fence));
                 let freed = freed.iter().map(|event| match event {
-                    Event::LockReleased { fence, cause: ReleaseCause::GivenBack, .. } => Some(fence),
+                    Event::Lock(LockEvent::Released { fence, cause: ReleaseCause::GivenBack, .. }) => {
+                        Some(fence)
+                    }
                     _ => None,
                 });
                 has_moved && freed.eq(expected.map(Some))

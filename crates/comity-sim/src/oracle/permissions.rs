@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use comity_core::permissions::{Ground, Hearing, PermissionEvent, RequestId, RuleId, Scope, State};
+use comity_core::permissions::{
+    AllowedBy, Hearing, PermissionEvent, RequestId, RequestState, RuleId, RuleScope,
+};
 use comity_core::{AgentId, ContentHash, Principal, Record, Timestamp, World};
 
 use super::post::Urgency;
@@ -10,15 +12,15 @@ use super::{Found, Oracle};
 
 /// The requests as the model sees them.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
-    pub(crate) open: BTreeMap<RequestId, Open>,
+pub(crate) struct ModelRequests {
+    pub(crate) open: BTreeMap<RequestId, ModelRequest>,
     pub(crate) rules: BTreeMap<RuleId, Principal>,
     last: u64,
 }
 
 /// A request that is not settled.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct ModelRequest {
     pub(crate) asker: AgentId,
     pub(crate) hash: ContentHash,
     to: Principal,
@@ -44,7 +46,8 @@ impl Oracle {
                 }
                 self.asks_leader(*to);
                 let (asker, hash, to, hearing) = (*asker, call.hash, *to, *hearing);
-                let open = Open { asker, hash, to, hearing, deadline: now.plus(*wait), allowed: None };
+                let open =
+                    ModelRequest { asker, hash, to, hearing, deadline: now.plus(*wait), allowed: None };
                 self.permissions.open.insert(*request, open);
                 Ok(())
             }
@@ -58,7 +61,7 @@ impl Oracle {
                 let is_late = now >= open.deadline;
                 open.allowed = Some(now.plus(*keep));
                 let (asker, hearing) = (open.asker, open.hearing);
-                if is_late || *who != by || (*ground == Ground::Answer) == (*who == Principal::System) {
+                if is_late || *who != by || (*ground == AllowedBy::Answer) == (*who == Principal::System) {
                     return Err(format!("request {request} was allowed late, or by nobody"));
                 }
                 self.answers_well(*who, asker)?;
@@ -81,7 +84,7 @@ impl Oracle {
                 if early { Err(format!("request {request} expired too early")) } else { Ok(()) }
             }
             PermissionEvent::Lapsed { request } => match self.permissions.open.remove(request) {
-                Some(Open { allowed: Some(until), .. }) if now >= until => Ok(()),
+                Some(ModelRequest { allowed: Some(until), .. }) if now >= until => Ok(()),
                 other => Err(format!("request {request} lapsed too early: {other:?}")),
             },
             PermissionEvent::Withdrawn { request, .. } => {
@@ -89,7 +92,7 @@ impl Oracle {
                 gone.map(drop).ok_or_else(|| format!("request {request} was withdrawn, but is not open"))
             }
             PermissionEvent::Used { request, hash } => match self.permissions.open.remove(request) {
-                Some(Open { asker, hash: asked, allowed: Some(until), .. })
+                Some(ModelRequest { asker, hash: asked, allowed: Some(until), .. })
                     if Principal::Agent(asker) == by && asked == *hash && now < until =>
                 {
                     Ok(())
@@ -97,16 +100,16 @@ impl Oracle {
                 other => Err(format!("request {request} was used without an allow: {other:?}")),
             },
             PermissionEvent::Passed { ground, .. } => match ground {
-                Ground::Rule(rule) if !self.permissions.rules.contains_key(rule) => {
+                AllowedBy::Rule(rule) if !self.permissions.rules.contains_key(rule) => {
                     Err(format!("rule {rule} allowed something, but is not there"))
                 }
-                Ground::Answer => Err("something passed by an answer that is none".into()),
-                Ground::Rule(_) | Ground::Mode(_) | Ground::ReadsOnly => Ok(()),
+                AllowedBy::Answer => Err("something passed by an answer that is none".into()),
+                AllowedBy::Rule(_) | AllowedBy::Mode(_) | AllowedBy::ReadsOnly => Ok(()),
             },
             PermissionEvent::RuleAdded { rule } => {
                 self.permissions.numbered(rule.id.0)?;
                 self.permissions.rules.insert(rule.id, rule.owner);
-                if let Scope::Team(team) = &rule.scope {
+                if let RuleScope::Team(team) = &rule.scope {
                     self.all_hear(team, rule.owner);
                 }
                 if rule.owner == by { Ok(()) } else { Err(format!("rule {} is somebody else's", rule.id)) }
@@ -170,8 +173,8 @@ impl Oracle {
         for (id, known) in &self.permissions.open {
             let same = open.next().is_some_and(|request| {
                 let state = match (&request.state, known.allowed) {
-                    (State::Waiting { to }, None) => *to == known.to && now < known.deadline,
-                    (State::Allowed { until, .. }, Some(known)) => *until == known && now < known,
+                    (RequestState::Waiting { to }, None) => *to == known.to && now < known.deadline,
+                    (RequestState::Allowed { until, .. }, Some(known)) => *until == known && now < known,
                     _ => false,
                 };
                 request.id == *id && request.asker == known.asker && request.call.hash == known.hash && state
@@ -187,10 +190,10 @@ impl Oracle {
     }
 }
 
-impl Asked {
+impl ModelRequests {
     /// Who waits for an answer, and of whom.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (Principal, Principal)> {
-        let waits = |one: &&Open| one.allowed.is_none() && one.hearing == Hearing::Waits;
+        let waits = |one: &&ModelRequest| one.allowed.is_none() && one.hearing == Hearing::Waits;
         self.open.values().filter(waits).map(|one| (Principal::Agent(one.asker), one.to))
     }
 
@@ -202,7 +205,7 @@ impl Asked {
         Ok(())
     }
 
-    fn waiting(&mut self, id: RequestId) -> Result<&mut Open, String> {
+    fn waiting(&mut self, id: RequestId) -> Result<&mut ModelRequest, String> {
         let open = self.open.get_mut(&id).filter(|open| open.allowed.is_none());
         open.ok_or_else(|| format!("request {id} does not wait for anything"))
     }

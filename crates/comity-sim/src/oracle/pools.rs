@@ -29,14 +29,14 @@ pub(crate) struct Shelves {
 pub(crate) struct Shelf {
     pub(crate) kind: PoolKind,
     pub(crate) capacity: usize,
-    pub(crate) slots: BTreeMap<SlotId, Kept>,
+    pub(crate) slots: BTreeMap<SlotId, ModelSlot>,
     pub(crate) line: BTreeMap<Ticket, Stand>,
     pub(super) asked: BTreeMap<Principal, Timestamp>,
 }
 
 /// A slot as the model sees it.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct ModelSlot {
     pub(crate) owner: Principal,
     pub(crate) until: Option<Timestamp>,
     pub(crate) is_open: bool,
@@ -102,7 +102,7 @@ impl Oracle {
                 let until = ttl.map(|ttl| record.now.plus(ttl));
                 let is_open = shelf.kind == PoolKind::Lease;
                 let kept =
-                    Kept { owner: *owner, until, is_open, process: *process, viewers: vec![], at: None };
+                    ModelSlot { owner: *owner, until, is_open, process: *process, viewers: vec![], at: None };
                 self.taken(record, &name, *slot, kept, *ticket, slow)
             }
             PoolEvent::Opened { slot, .. } => {
@@ -225,7 +225,7 @@ impl Oracle {
         record: &Record,
         name: &str,
         slot: SlotId,
-        kept: Kept,
+        kept: ModelSlot,
         ticket: Option<Ticket>,
         slow: Option<Ticket>,
     ) -> Found {

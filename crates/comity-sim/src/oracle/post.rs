@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use comity_core::control::ControlId;
 use comity_core::limits::{BOX_LETTERS_MAX, LETTER_BYTES_MAX, MAIL_LEASE_MAX, MAIL_LEASE_MIN, OFFERS_MAX};
-use comity_core::mail::{Letter, MailEvent, MessageId, Receipt};
+use comity_core::mail::{Letter, LetterId, MailEvent, Receipt};
 use comity_core::{Key, Millis, Principal, Record, Timestamp};
 
 use super::{Found, Oracle};
@@ -15,7 +15,7 @@ pub(crate) struct Post {
     pub(crate) piles: BTreeMap<Principal, Pile>,
     /// What each sender has given an id of its own.
     pub(super) client_ids: BTreeSet<(Principal, Key)>,
-    pub(super) last: MessageId,
+    pub(super) last: LetterId,
     pub(crate) last_receipt: Receipt,
     pub(super) last_control: ControlId,
     /// Whose piles this step had records about.
@@ -28,25 +28,25 @@ pub(crate) struct Post {
 #[derive(Debug, Default)]
 pub(crate) struct Pile {
     /// In the order of sending.
-    pub(super) letters: Vec<Item>,
+    pub(super) letters: Vec<ModelLetter>,
     /// In the order of sending, each with how urgent it is.
     pub(super) controls: Vec<(ControlId, Urgency)>,
-    pub(crate) offers: BTreeMap<Receipt, Offer>,
+    pub(crate) offers: BTreeMap<Receipt, ModelOffer>,
 }
 
 /// A letter in one pile.
 #[derive(Debug)]
-pub(super) struct Item {
-    pub(super) id: MessageId,
+pub(super) struct ModelLetter {
+    pub(super) id: LetterId,
     pub(super) from: Principal,
     pub(super) bytes: usize,
     pub(super) offers: u32,
-    pub(super) place: Place,
+    pub(super) place: LetterStage,
 }
 
 /// Where in its pile a letter is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum LetterStage {
     Waits,
     Offered(Receipt),
     Aside,
@@ -54,7 +54,7 @@ pub(super) enum Place {
 
 /// An open offer.
 #[derive(Debug)]
-pub(crate) struct Offer {
+pub(crate) struct ModelOffer {
     pub(super) controls: Vec<ControlId>,
     pub(super) until: Timestamp,
 }
@@ -101,16 +101,17 @@ impl Oracle {
                 if by != *to && (by != Principal::System || now < offer.until) {
                     return Err(format!("offer {receipt} of {to} lapsed too early"));
                 }
-                let offered = pile.letters.iter_mut().filter(|item| item.place == Place::Offered(*receipt));
-                offered.for_each(|item| item.place = Place::Waits);
+                let offered =
+                    pile.letters.iter_mut().filter(|item| item.place == LetterStage::Offered(*receipt));
+                offered.for_each(|item| item.place = LetterStage::Waits);
                 Ok(())
             }
             MailEvent::PutAside { to, letters } => {
                 let pile = self.pile(*to)?;
                 for id in letters {
                     let item = pile.letters.iter_mut().find(|item| item.id == *id);
-                    match item.filter(|item| item.place == Place::Waits && item.offers >= OFFERS_MAX) {
-                        Some(item) => item.place = Place::Aside,
+                    match item.filter(|item| item.place == LetterStage::Waits && item.offers >= OFFERS_MAX) {
+                        Some(item) => item.place = LetterStage::Aside,
                         None => return Err(format!("{id} was put aside before it was offered often enough")),
                     }
                 }
@@ -146,13 +147,13 @@ impl Oracle {
             if letters.last().is_some_and(|last| last.id == id) || letters.len() >= BOX_LETTERS_MAX {
                 return Err(format!("letter {id} does not go into the box of {to}"));
             }
-            letters.push(Item { id, from, bytes, offers: 0, place: Place::Waits });
+            letters.push(ModelLetter { id, from, bytes, offers: 0, place: LetterStage::Waits });
         }
         Ok(())
     }
 
     /// All that somebody who ends has not got goes at once, and its senders are told.
-    fn undelivered(&mut self, seq: u64, to: Principal, letters: &[MessageId]) -> Found {
+    fn undelivered(&mut self, seq: u64, to: Principal, letters: &[LetterId]) -> Found {
         let Principal::Agent(agent) = to else { return Err(format!("{to} cannot end")) };
         self.leaving.push(agent);
         let Some(pile) = self.post.piles.remove(&to) else { return Err(format!("nothing waits for {to}")) };
@@ -178,12 +179,12 @@ impl Pile {
     fn offered(
         &mut self,
         receipt: Receipt,
-        letters: &[MessageId],
+        letters: &[LetterId],
         controls: &[ControlId],
         now: Timestamp,
         lease: Millis,
     ) -> Found {
-        let is_offered = |item: &Item| matches!(item.place, Place::Offered(_));
+        let is_offered = |item: &ModelLetter| matches!(item.place, LetterStage::Offered(_));
         if !letters.is_empty() && self.letters.iter().any(is_offered) {
             return Err(format!("offer {receipt} of letters, while another one is open"));
         }
@@ -199,16 +200,16 @@ impl Pile {
             return Err(format!("offer {receipt} of control messages, while another one is open"));
         }
         for id in letters {
-            let at = self.letters.iter().position(|item| item.id == *id && item.place == Place::Waits);
+            let at = self.letters.iter().position(|item| item.id == *id && item.place == LetterStage::Waits);
             let Some(at) = at else { return Err(format!("{id} was offered, but does not wait")) };
             self.nothing_earlier(at, "was offered")?;
             let item = &mut self.letters[at];
-            (item.place, item.offers) = (Place::Offered(receipt), item.offers + 1);
+            (item.place, item.offers) = (LetterStage::Offered(receipt), item.offers + 1);
         }
         if let Some(id) = controls.iter().find(|id| !self.controls.iter().any(|(known, _)| known == *id)) {
             return Err(format!("{id:?} was offered, but does not wait"));
         }
-        self.offers.insert(receipt, Offer { controls: controls.to_vec(), until: now.plus(lease) });
+        self.offers.insert(receipt, ModelOffer { controls: controls.to_vec(), until: now.plus(lease) });
         Ok(())
     }
 
@@ -220,11 +221,11 @@ impl Pile {
             return Err(format!("offer {receipt} was acknowledged after its time"));
         }
         for at in 0..self.letters.len() {
-            if self.letters[at].place == Place::Offered(receipt) {
+            if self.letters[at].place == LetterStage::Offered(receipt) {
                 self.nothing_earlier(at, "arrived")?;
             }
         }
-        self.letters.retain(|item| item.place != Place::Offered(receipt));
+        self.letters.retain(|item| item.place != LetterStage::Offered(receipt));
         self.controls.retain(|(id, _)| !offer.controls.contains(id));
         Ok(())
     }
@@ -232,7 +233,7 @@ impl Pile {
     /// No earlier letter of the same sender still waits.
     fn nothing_earlier(&self, at: usize, what: &str) -> Found {
         let item = &self.letters[at];
-        let waits = |other: &&Item| other.from == item.from && other.place == Place::Waits;
+        let waits = |other: &&ModelLetter| other.from == item.from && other.place == LetterStage::Waits;
         match self.letters[..at].iter().find(waits) {
             Some(earlier) => Err(format!("{} {what} before {} of the same sender", item.id, earlier.id)),
             None => Ok(()),
@@ -242,8 +243,8 @@ impl Pile {
     /// The open offer of letters.
     pub(crate) fn open_offer(&self) -> Option<Receipt> {
         self.letters.iter().find_map(|item| match item.place {
-            Place::Offered(receipt) => Some(receipt),
-            Place::Waits | Place::Aside => None,
+            LetterStage::Offered(receipt) => Some(receipt),
+            LetterStage::Waits | LetterStage::Aside => None,
         })
     }
 

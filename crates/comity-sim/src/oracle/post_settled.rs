@@ -1,11 +1,11 @@
 //! What must be true of mail, handshakes, teams and decisions when a step is over.
 
-use comity_core::decisions::Standing;
+use comity_core::decisions::DecisionState;
 use comity_core::limits::OFFERS_MAX;
 use comity_core::mail::Mailbox;
 use comity_core::{Principal, Timestamp, World};
 
-use super::post::{Pile, Place};
+use super::post::{LetterStage, Pile};
 use super::{Found, Oracle};
 
 impl Oracle {
@@ -28,7 +28,7 @@ impl Oracle {
 
     /// Compares handshakes, teams and decisions with what the records say.
     pub(super) fn agrees_on_rule(&self, world: &World) -> Found {
-        let open = |(request, asked): (_, &super::control::Asked)| {
+        let open = |(request, asked): (_, &super::control::EndAsked)| {
             let shutdown = world.shutdowns.get(request);
             shutdown
                 .is_some_and(|open| (open.agent, open.by, open.until) == (asked.agent, asked.by, asked.until))
@@ -41,7 +41,7 @@ impl Oracle {
             return Err("the world's teams are not those of its log".into());
         }
         let decisions = world.decisions.iter();
-        let decisions = decisions.map(|one| (one.id, one.by, one.standing == Standing::Pending));
+        let decisions = decisions.map(|one| (one.id, one.by, one.standing == DecisionState::Pending));
         if !decisions.eq(self.decisions.iter().map(|(id, ruling)| (*id, ruling.by, ruling.pending))) {
             return Err("the world's decisions are not those of its log".into());
         }
@@ -54,8 +54,10 @@ impl Oracle {
             if let Some((receipt, _)) = pile.offers.iter().find(|(_, offer)| now >= offer.until) {
                 return Err(format!("offer {receipt} is still open after its time"));
             }
-            let in_vain =
-                pile.letters.iter().find(|item| item.place == Place::Waits && item.offers >= OFFERS_MAX);
+            let in_vain = pile
+                .letters
+                .iter()
+                .find(|item| item.place == LetterStage::Waits && item.offers >= OFFERS_MAX);
             if let Some(item) = in_vain {
                 return Err(format!("{} was offered in vain too often, and still waits", item.id));
             }
@@ -73,12 +75,12 @@ impl Oracle {
 
 impl Pile {
     fn is_as(&self, mailbox: &Mailbox) -> bool {
-        let place = |place: Place| self.letters.iter().filter(move |item| item.place == place);
+        let place = |place: LetterStage| self.letters.iter().filter(move |item| item.place == place);
         let counts = mailbox.letters() == self.letters.len()
             && mailbox.bytes() == self.letters.iter().map(|item| item.bytes).sum::<usize>()
             && self.letters.iter().all(|item| mailbox.offers(item.id) == item.offers);
         let waiting = mailbox.waiting().all(|(from, letters)| {
-            let of_sender = place(Place::Waits).filter(|item| item.from == from);
+            let of_sender = place(LetterStage::Waits).filter(|item| item.from == from);
             of_sender.map(|item| item.id).eq(letters.iter().copied())
         });
         let waits = mailbox.waiting().map(|(_, letters)| letters.len()).sum::<usize>();
@@ -87,11 +89,11 @@ impl Pile {
                 // In an offer those above come first, so that its letters are compared as a set.
                 (receipt, lease.until) == (*known, offer.until)
                     && lease.controls == offer.controls
-                    && lease.letters.len() == place(Place::Offered(receipt)).count()
-                    && place(Place::Offered(receipt)).all(|item| lease.letters.contains(&item.id))
+                    && lease.letters.len() == place(LetterStage::Offered(receipt)).count()
+                    && place(LetterStage::Offered(receipt)).all(|item| lease.letters.contains(&item.id))
             });
-        let aside = mailbox.put_aside().count() == place(Place::Aside).count();
+        let aside = mailbox.put_aside().count() == place(LetterStage::Aside).count();
         let controls = mailbox.controls().map(|(id, _)| id).eq(self.controls.iter().map(|(id, _)| *id));
-        counts && waiting && waits == place(Place::Waits).count() && offers && aside && controls
+        counts && waiting && waits == place(LetterStage::Waits).count() && offers && aside && controls
     }
 }

@@ -1,10 +1,10 @@
 //! What the model makes of the queue: who waits for whom, and who may go first.
 
-use comity_core::locks::WaitEnding;
+use comity_core::locks::{Hold, LockEvent, WaitEnding};
 use comity_core::{Event, Fence, Principal, Record, Ticket};
 
 use super::{Found, Oracle, Queued, Want};
-use crate::stage::Stage;
+use crate::sim_paths::SimPaths;
 
 /// One act by which somebody gets locks.
 #[derive(Debug)]
@@ -23,19 +23,19 @@ impl Grant {
 }
 
 impl Oracle {
-    pub(super) fn observe_wait(&mut self, stage: &Stage, record: &Record) -> Found {
+    pub(super) fn observe_wait(&mut self, paths: &SimPaths, record: &Record) -> Found {
         match &record.event {
-            Event::WaitStarted { ticket, who, wants, wait } => {
+            Event::Lock(LockEvent::WaitStarted { ticket, who, wants, wait }) => {
                 if *ticket <= self.ticket || *who != record.by {
                     return Err(format!("{ticket:?} after {:?}, for {who} by {}", self.ticket, record.by));
                 }
                 self.ticket = *ticket;
-                let wants = wants.iter().map(|wanted| Want::of(stage, wanted)).collect();
+                let wants = wants.iter().map(|wanted| Want::of(paths, wanted)).collect();
                 let (deadline, key) = (record.now.plus(*wait), record.key.clone());
                 self.waits.insert(*ticket, Queued { who: *who, wants, deadline, key });
                 Ok(())
             }
-            Event::WaitEnded { ticket, ending } => {
+            Event::Lock(LockEvent::WaitEnded { ticket, ending }) => {
                 let Some(wait) = self.waits.remove(ticket) else {
                     return Err(format!("{ticket:?} ended, but it did not wait"));
                 };
@@ -52,6 +52,10 @@ impl Oracle {
                         Err(format!("{} cancelled the wait of {}", record.by, wait.who))
                     }
                     WaitEnding::Cancelled => Ok(()),
+                    WaitEnding::Orphaned if !self.waited_for_an_orphan(&wait) => {
+                        Err(format!("{ticket:?} ended, but nothing that it waited for is orphaned"))
+                    }
+                    WaitEnding::Orphaned => Ok(()),
                     WaitEnding::AskerEnded => {
                         self.leaving.extend(wait.who.agent());
                         Ok(())
@@ -60,6 +64,11 @@ impl Oracle {
             }
             _ => Ok(()),
         }
+    }
+
+    fn waited_for_an_orphan(&self, wait: &Queued) -> bool {
+        let mut orphans = self.locks.values().filter(|lock| lock.hold == Hold::Orphaned);
+        orphans.any(|lock| lock.holder != wait.who && wait.wants.iter().any(|want| want.collides(&lock.want)))
     }
 
     /// Everything that was waited for is held, with the fences that were told.
@@ -204,14 +213,14 @@ impl Oracle {
 
     /// The holders of locks that keep this place waiting.
     fn lock_blockers<'a>(&'a self, wait: &'a Queued) -> impl Iterator<Item = Principal> + 'a {
-        let collides = |lock: &&super::Held| {
+        let collides = |lock: &&super::ModelLock| {
             lock.holder != wait.who && wait.wants.iter().any(|want| want.collides(&lock.want))
         };
         self.locks.values().filter(collides).map(|lock| lock.holder)
     }
 
     /// Everybody whom `who` may wait for, perhaps by way of others.
-    fn waits_for(&self, who: Principal) -> Vec<Principal> {
+    pub(super) fn waits_for(&self, who: Principal) -> Vec<Principal> {
         let mut found: Vec<Principal> = Vec::new();
         let mut open = vec![who];
         while let Some(next) = open.pop() {

@@ -42,6 +42,8 @@ impl Oracle {
         let same = world.locks.len() == self.locks.len()
             && world.locks.iter().zip(&self.locks).all(|(lock, (fence, held))| {
                 (lock.fence, lock.holder, lock.hold) == (*fence, held.holder, held.hold)
+                    && lock.rescue.as_ref().map(|rescue| rescue.of) == held.rescue
+                    && lock.left.is_empty() != held.knows_files
                     && lock.wanted.mode == held.want.mode
                     && lock.wanted.pattern == held.want.wanted.pattern
             });

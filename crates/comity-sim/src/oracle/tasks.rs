@@ -1,19 +1,19 @@
 //! What the model makes of records about tasks.
 
-use comity_core::tasks::{NewTask, ReturnCause, Status, TaskEvent};
+use comity_core::tasks::{NewTask, ReturnCause, TaskEvent, TaskStatus};
 use comity_core::{AgentId, Principal, Record, Timestamp, World};
 
 use super::{Found, Oracle};
-use crate::stage::{Files, Stage};
+use crate::sim_paths::{Files, SimPaths};
 
 /// A task as the model sees it.
 #[derive(Clone, Debug)]
-pub(crate) struct Job {
+pub(crate) struct ModelTask {
     pub(crate) id: Box<str>,
     after: Vec<Box<str>>,
     files: Files,
     review: bool,
-    pub(crate) phase: Phase,
+    pub(crate) phase: TaskPhase,
     /// Who has it; in review, whose work it is.
     pub(crate) owner: Option<Principal>,
     pub(crate) attempt: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Job {
 
 /// Where a task is, as records say it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
+pub(crate) enum TaskPhase {
     Open,
     Running,
     InReview,
@@ -32,21 +32,21 @@ pub(crate) enum Phase {
     Cancelled,
 }
 
-impl Phase {
+impl TaskPhase {
     fn is_over(self) -> bool {
-        matches!(self, Phase::Done | Phase::Skipped | Phase::Cancelled)
+        matches!(self, TaskPhase::Done | TaskPhase::Skipped | TaskPhase::Cancelled)
     }
 }
 
 impl Oracle {
-    pub(super) fn observe_task(&mut self, stage: &Stage, record: &Record, event: &TaskEvent) -> Found {
+    pub(super) fn observe_task(&mut self, paths: &SimPaths, record: &Record, event: &TaskEvent) -> Found {
         match event {
             TaskEvent::Declared { tasks, project } => {
                 let files = |task: &NewTask| {
                     task.brief
                         .files
                         .iter()
-                        .map(|file| stage.files(*project, file))
+                        .map(|file| paths.files(*project, file))
                         .fold(0, |all, one| all | one)
                 };
                 return self.declared(tasks, files);
@@ -79,15 +79,14 @@ impl Oracle {
         if before.phase.is_over() && after.phase != before.phase && !reopens {
             return Err(format!("{id} went on after its end"));
         }
-        if after.phase == Phase::Running
-            && let Some(other) = self
-                .jobs
-                .iter()
-                .find(|job| job.id != after.id && job.phase == Phase::Running && job.files & after.files != 0)
+        if after.phase == TaskPhase::Running
+            && let Some(other) = self.jobs.iter().find(|job| {
+                job.id != after.id && job.phase == TaskPhase::Running && job.files & after.files != 0
+            })
         {
             return Err(format!("{id} and {} run on the same files", other.id));
         }
-        if let Some(Principal::Agent(owner)) = after.owner.filter(|_| after.phase != Phase::InReview) {
+        if let Some(Principal::Agent(owner)) = after.owner.filter(|_| after.phase != TaskPhase::InReview) {
             self.seekers.remove(&owner);
         }
         self.jobs[at] = after;
@@ -99,12 +98,12 @@ impl Oracle {
             if self.jobs.iter().any(|job| job.id == task.id) {
                 return Err(format!("{} was declared twice", task.id));
             }
-            self.jobs.push(Job {
+            self.jobs.push(ModelTask {
                 id: task.id.clone(),
                 after: task.depends_on.clone(),
                 files: files(task),
                 review: task.brief.review,
-                phase: Phase::Open,
+                phase: TaskPhase::Open,
                 owner: None,
                 attempt: 1,
             });
@@ -121,84 +120,88 @@ impl Oracle {
         &mut self,
         record: &Record,
         event: &TaskEvent,
-        before: &Job,
+        before: &ModelTask,
         is_ready: bool,
-    ) -> Result<Job, String> {
+    ) -> Result<ModelTask, String> {
         let mut job = before.clone();
         let wrong = |why: &str| Err(format!("{} ({:?}): {why}: {event:?}", before.id, before.phase));
         let must = |holds: bool, why: &str| if holds { Ok(()) } else { wrong(why) };
-        let is = |phases: &[Phase]| phases.contains(&before.phase);
+        let is = |phases: &[TaskPhase]| phases.contains(&before.phase);
         match event {
             TaskEvent::Linked { depends_on, .. } => {
                 job.after.extend(depends_on.iter().cloned());
                 let others = self.jobs.iter().filter(|other| other.id != job.id).cloned();
-                no_circle(&others.chain([job.clone()]).collect::<Vec<Job>>())?;
+                no_circle(&others.chain([job.clone()]).collect::<Vec<ModelTask>>())?;
             }
             TaskEvent::Claimed { by, attempt, .. } => {
-                must(before.owner.is_none() && is(&[Phase::Open]), "it was claimed twice")?;
+                must(before.owner.is_none() && is(&[TaskPhase::Open]), "it was claimed twice")?;
                 must(is_ready && *attempt == before.attempt, "it was not to be claimed")?;
                 job.owner = Some(*by);
             }
             TaskEvent::Assigned { to, attempt, .. } => {
-                must(is(&[Phase::Open, Phase::Running]), "it was not to be given")?;
+                must(is(&[TaskPhase::Open, TaskPhase::Running]), "it was not to be given")?;
                 must(*attempt == before.attempt + u32::from(before.owner.is_some()), "a wrong attempt")?;
                 if record.by == Principal::System {
                     must(is_ready && before.owner.is_none(), "code gave away what was not free")?;
                     must(self.is_free(*to, record.now), "code gave it to somebody who did not ask")?;
                 }
-                (job.phase, job.owner, job.attempt) = (Phase::Open, Some(*to), *attempt);
+                (job.phase, job.owner, job.attempt) = (TaskPhase::Open, Some(*to), *attempt);
             }
             TaskEvent::Started { by, attempt, .. } => {
-                must(is(&[Phase::Open]) && before.owner == Some(*by), "it was started by another")?;
+                must(is(&[TaskPhase::Open]) && before.owner == Some(*by), "it was started by another")?;
                 must(is_ready && *attempt == before.attempt, "it was not to be started")?;
-                job.phase = Phase::Running;
+                job.phase = TaskPhase::Running;
             }
             TaskEvent::Reported { by, evidence, .. } => {
-                must(is(&[Phase::Running]) && before.owner == Some(*by) && before.review, "no review")?;
+                must(is(&[TaskPhase::Running]) && before.owner == Some(*by) && before.review, "no review")?;
                 must(record.by == *by && !evidence.is_empty(), "nothing shows it")?;
-                job.phase = Phase::InReview;
+                job.phase = TaskPhase::InReview;
             }
             TaskEvent::Completed { by, evidence, .. } => {
-                let own = is(&[Phase::Running]) && !before.review && record.by == *by;
-                let reviewed = is(&[Phase::InReview]) && record.by != *by;
+                let own = is(&[TaskPhase::Running]) && !before.review && record.by == *by;
+                let reviewed = is(&[TaskPhase::InReview]) && record.by != *by;
                 must((own || reviewed) && before.owner == Some(*by), "it was done by another")?;
                 must(!evidence.is_empty(), "nothing shows it")?;
-                (job.phase, job.owner) = (Phase::Done, None);
+                (job.phase, job.owner) = (TaskPhase::Done, None);
             }
             TaskEvent::SentBack { owner, attempt, .. } => {
-                must(is(&[Phase::InReview]) && before.owner != Some(record.by), "no review")?;
-                (job.phase, job.owner, job.attempt) = (Phase::Open, *owner, *attempt);
+                must(is(&[TaskPhase::InReview]) && before.owner != Some(record.by), "no review")?;
+                (job.phase, job.owner, job.attempt) = (TaskPhase::Open, *owner, *attempt);
             }
             TaskEvent::Returned { from, attempt, cause, .. } => {
                 must(before.owner == Some(*from) && *attempt == before.attempt + 1, "it was not theirs")?;
                 if let (ReturnCause::OwnerEnded, Principal::Agent(agent)) = (cause, *from) {
                     self.leaving.push(agent);
                 }
-                job.phase = if before.phase == Phase::Paused { Phase::Paused } else { Phase::Open };
+                job.phase =
+                    if before.phase == TaskPhase::Paused { TaskPhase::Paused } else { TaskPhase::Open };
                 (job.owner, job.attempt) = (None, *attempt);
             }
             TaskEvent::Failed { by, .. } => {
-                must(before.owner == Some(*by) && is(&[Phase::Open, Phase::Running]), "it was not theirs")?;
-                (job.phase, job.owner) = (Phase::Failed, None);
+                must(
+                    before.owner == Some(*by) && is(&[TaskPhase::Open, TaskPhase::Running]),
+                    "it was not theirs",
+                )?;
+                (job.phase, job.owner) = (TaskPhase::Failed, None);
             }
             TaskEvent::Paused { .. } => {
-                must(is(&[Phase::Open, Phase::Running]), "it was not to be paused")?;
-                job.phase = Phase::Paused;
+                must(is(&[TaskPhase::Open, TaskPhase::Running]), "it was not to be paused")?;
+                job.phase = TaskPhase::Paused;
             }
             TaskEvent::Resumed { .. } => {
-                must(is(&[Phase::Paused]), "it was not paused")?;
-                job.phase = Phase::Open;
+                must(is(&[TaskPhase::Paused]), "it was not paused")?;
+                job.phase = TaskPhase::Open;
             }
             TaskEvent::Retried { attempt, .. } => {
-                must(is(&[Phase::Failed]) && *attempt > before.attempt, "it had not failed")?;
-                (job.phase, job.attempt) = (Phase::Open, *attempt);
+                must(is(&[TaskPhase::Failed]) && *attempt > before.attempt, "it had not failed")?;
+                (job.phase, job.attempt) = (TaskPhase::Open, *attempt);
             }
             TaskEvent::Reopened { attempt, .. } => {
-                must(before.phase.is_over() || is(&[Phase::Failed]), "it had not ended")?;
-                (job.phase, job.attempt) = (Phase::Open, *attempt);
+                must(before.phase.is_over() || is(&[TaskPhase::Failed]), "it had not ended")?;
+                (job.phase, job.attempt) = (TaskPhase::Open, *attempt);
             }
-            TaskEvent::Skipped { .. } => (job.phase, job.owner) = (Phase::Skipped, None),
-            TaskEvent::Cancelled { .. } => (job.phase, job.owner) = (Phase::Cancelled, None),
+            TaskEvent::Skipped { .. } => (job.phase, job.owner) = (TaskPhase::Skipped, None),
+            TaskEvent::Cancelled { .. } => (job.phase, job.owner) = (TaskPhase::Cancelled, None),
             TaskEvent::LooksLike { other, .. } => must(self.job(other).is_some(), "it looks like nothing")?,
             TaskEvent::Declared { .. } | TaskEvent::Sought { .. } | TaskEvent::GaveUp { .. } => {}
         }
@@ -206,11 +209,11 @@ impl Oracle {
     }
 
     /// Who is told by an event, besides who acts.
-    fn told_of_task(&mut self, record: &Record, event: &TaskEvent, job: &Job) {
+    fn told_of_task(&mut self, record: &Record, event: &TaskEvent, job: &ModelTask) {
         let leader = |tell: &Option<AgentId>| tell.map(Principal::Agent);
         let told = match event {
             TaskEvent::Assigned { to, .. } => [job.owner.filter(|owner| owner != to), Some(*to)],
-            TaskEvent::Completed { .. } if job.phase == Phase::InReview => [job.owner, None],
+            TaskEvent::Completed { .. } if job.phase == TaskPhase::InReview => [job.owner, None],
             TaskEvent::SentBack { .. }
             | TaskEvent::Returned { cause: ReturnCause::NotStarted, .. }
             | TaskEvent::Paused { .. }
@@ -227,30 +230,31 @@ impl Oracle {
         }
     }
 
-    fn job(&self, id: &str) -> Option<&Job> {
+    fn job(&self, id: &str) -> Option<&ModelTask> {
         self.jobs.iter().find(|job| &*job.id == id)
     }
 
-    fn is_ready(&self, job: &Job) -> bool {
+    fn is_ready(&self, job: &ModelTask) -> bool {
         job.after
             .iter()
             .filter_map(|id| self.job(id))
-            .all(|before| matches!(before.phase, Phase::Done | Phase::Skipped))
+            .all(|before| matches!(before.phase, TaskPhase::Done | TaskPhase::Skipped))
     }
 
-    fn is_blocked(&self, job: &Job) -> bool {
+    fn is_blocked(&self, job: &ModelTask) -> bool {
         job.after.iter().filter_map(|id| self.job(id)).any(|before| match before.phase {
-            Phase::Failed | Phase::Cancelled => true,
-            Phase::Open | Phase::Paused => self.is_blocked(before),
-            Phase::Running | Phase::InReview | Phase::Done | Phase::Skipped => false,
+            TaskPhase::Failed | TaskPhase::Cancelled => true,
+            TaskPhase::Open | TaskPhase::Paused => self.is_blocked(before),
+            TaskPhase::Running | TaskPhase::InReview | TaskPhase::Done | TaskPhase::Skipped => false,
         })
     }
 
     /// Whether an agent asked for work, in time, and has none.
     fn is_free(&self, who: Principal, now: Timestamp) -> bool {
         let asked = who.agent().and_then(|agent| self.seekers.get(&agent)).is_some_and(|until| now < *until);
-        let is_taken =
-            |job: &Job| job.owner == Some(who) && matches!(job.phase, Phase::Open | Phase::Running);
+        let is_taken = |job: &ModelTask| {
+            job.owner == Some(who) && matches!(job.phase, TaskPhase::Open | TaskPhase::Running)
+        };
         asked && !self.jobs.iter().any(is_taken)
     }
 
@@ -260,16 +264,16 @@ impl Oracle {
         for (task, job) in world.tasks.iter().zip(&self.jobs) {
             count += 1;
             let status = match job.phase {
-                Phase::Open if self.is_blocked(job) => Status::Blocked,
-                Phase::Open if self.is_ready(job) => Status::Ready,
-                Phase::Open => Status::Pending,
-                Phase::Running => Status::Running,
-                Phase::InReview => Status::InReview,
-                Phase::Paused => Status::Paused,
-                Phase::Done => Status::Done,
-                Phase::Failed => Status::Failed,
-                Phase::Skipped => Status::Skipped,
-                Phase::Cancelled => Status::Cancelled,
+                TaskPhase::Open if self.is_blocked(job) => TaskStatus::Blocked,
+                TaskPhase::Open if self.is_ready(job) => TaskStatus::Ready,
+                TaskPhase::Open => TaskStatus::Pending,
+                TaskPhase::Running => TaskStatus::Running,
+                TaskPhase::InReview => TaskStatus::InReview,
+                TaskPhase::Paused => TaskStatus::Paused,
+                TaskPhase::Done => TaskStatus::Done,
+                TaskPhase::Failed => TaskStatus::Failed,
+                TaskPhase::Skipped => TaskStatus::Skipped,
+                TaskPhase::Cancelled => TaskStatus::Cancelled,
             };
             let has = |owner: Principal| job.owner == Some(owner);
             let same = task.id == job.id && task.attempt == job.attempt && task.status() == status;
@@ -280,7 +284,7 @@ impl Oracle {
                     task.status()
                 ));
             }
-            let owner = job.owner.filter(|_| job.phase != Phase::InReview);
+            let owner = job.owner.filter(|_| job.phase != TaskPhase::InReview);
             if let Some(owner) = owner.filter(|owner| !self.is_alive(*owner)) {
                 return Err(format!("{} is owned by {owner}, who has ended", job.id));
             }
@@ -293,8 +297,8 @@ impl Oracle {
 }
 
 /// Takes away what waits for nothing that is left, until nothing is left.
-fn no_circle(jobs: &[Job]) -> Found {
-    let mut left: Vec<&Job> = jobs.iter().collect();
+fn no_circle(jobs: &[ModelTask]) -> Found {
+    let mut left: Vec<&ModelTask> = jobs.iter().collect();
     while !left.is_empty() {
         let count = left.len();
         let names: Vec<Box<str>> = left.iter().map(|job| job.id.clone()).collect();

@@ -1,7 +1,7 @@
 //! The agents of the models, and the calls that they ask permission for.
 
-use comity_core::agents::{Process, Profile};
-use comity_core::permissions::{Call, Class};
+use comity_core::agents::{AgentAsk, Process, Profile};
+use comity_core::permissions::{ToolCall, ToolClass};
 use comity_core::{AgentId, Ask, ContentHash, Principal, Timestamp, TokenHash, World, run};
 
 /// The leader of all others.
@@ -21,15 +21,15 @@ pub(crate) fn join(world: &mut World, number: u64, name: &str, by: Principal) {
         ..Profile::default()
     };
     let (id, token) = (AgentId::from_bits(number), TokenHash([number as u8; 32]));
-    let ask = Ask::Join { agent: id, token, profile: Box::new(profile) };
+    let ask = Ask::Agent(AgentAsk::Join { agent: id, token, profile: Box::new(profile) });
     run(world, by, &ask, None, Timestamp(0), 0).expect("joined");
 }
 
 /// A command, told apart from others by its input.
-pub(crate) fn call(input: u8) -> Box<Call> {
-    Box::new(Call {
+pub(crate) fn call(input: u8) -> Box<ToolCall> {
+    Box::new(ToolCall {
         tool: "Bash".into(),
-        class: Class::Shell,
+        class: ToolClass::Shell,
         hash: ContentHash([input; 32]),
         input: format!("{input}").into(),
         summary: "".into(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use comity_core::mail::{Draft, MailAsk, MailEvent};
+use comity_core::mail::{LetterDraft, MailAsk, MailEvent};
 use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
 use comity_sim::{RealRules, Rules};
 use stateright::{Checker, HasDiscoveries, Model};
@@ -88,7 +88,7 @@ fn a_letter_that_vanishes_is_found() {
 fn a_repeat_that_is_stored_is_found() {
     let heard = |ask: &Ask| match ask {
         Ask::Mail(MailAsk::Send(draft)) => {
-            Some(Ask::Mail(MailAsk::Send(Box::new(Draft { client_id: None, ..(**draft).clone() }))))
+            Some(Ask::Mail(MailAsk::Send(Box::new(LetterDraft { client_id: None, ..(**draft).clone() }))))
         }
         _ => None,
     };

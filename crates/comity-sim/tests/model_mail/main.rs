@@ -7,10 +7,10 @@ mod story;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
-use comity_core::agents::{Ending, Process, Profile};
+use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::limits::MAIL_LEASE_MIN;
-use comity_core::mail::{Draft, MailAsk, MessageId, Receipt, Recipient, What};
-use comity_core::world::Patience;
+use comity_core::mail::{LetterDraft, LetterId, MailAsk, OfferFilter, Receipt, Recipient};
+use comity_core::world::Timeouts;
 use comity_core::{AgentId, Ask, Key, Millis, Principal, Timestamp, TokenHash, World, invariants};
 use comity_sim::{RealRules, Rules};
 use stateright::{Checker, Model, Property};
@@ -57,7 +57,7 @@ struct State {
 
 /// Who is alive, what waits by sender, how often each was offered, and which offers are open until when.
 type Identity =
-    (Vec<u64>, Vec<(Principal, Vec<MessageId>)>, Vec<u32>, Vec<(Receipt, Vec<MessageId>, Timestamp)>);
+    (Vec<u64>, Vec<(Principal, Vec<LetterId>)>, Vec<u32>, Vec<(Receipt, Vec<LetterId>, Timestamp)>);
 
 impl PartialEq for State {
     fn eq(&self, other: &State) -> bool {
@@ -98,7 +98,7 @@ impl State {
     }
 
     /// Every letter that is in the receiver's box.
-    fn in_box(&self) -> BTreeSet<MessageId> {
+    fn in_box(&self) -> BTreeSet<LetterId> {
         let Some(mailbox) = self.world.mail.of(Principal::Agent(agent(CAT))) else { return BTreeSet::new() };
         let waiting = mailbox.waiting().flat_map(|(_, letters)| letters.iter().copied());
         let offered = mailbox.leases().flat_map(|(_, lease)| lease.letters.iter().copied());
@@ -132,11 +132,15 @@ impl<R: Rules + Clone> Model for Mailing<R> {
     type Action = Act;
 
     fn init_states(&self) -> Vec<State> {
-        let mut world = World::new(Patience::default());
+        let mut world = World::new(Timeouts::default());
         for (number, name) in NAMES {
             let process = Some(Process { pid: 1, start: number });
             let profile = Box::new(Profile { name: name.into(), process, ..Profile::default() });
-            let ask = Ask::Join { agent: agent(number), token: TokenHash([number as u8; 32]), profile };
+            let ask = Ask::Agent(AgentAsk::Join {
+                agent: agent(number),
+                token: TokenHash([number as u8; 32]),
+                profile,
+            });
             RealRules.run(&mut world, Principal::Human, &ask, None, at(0)).expect("joins");
         }
         vec![State::new(world, 0, Story::default())]
@@ -164,12 +168,12 @@ impl<R: Rules + Clone> Model for Mailing<R> {
             Act::Send(at) => {
                 let (from, text) = LETTERS[at];
                 let (to, client_id) = (vec![Recipient::Agent("cat".into())], Key::new(text));
-                let draft = Draft { to, text: text.into(), client_id, ..Draft::default() };
+                let draft = LetterDraft { to, text: text.into(), client_id, ..LetterDraft::default() };
                 self.asked(state, from, &Ask::Mail(MailAsk::Send(Box::new(draft))))
             }
             Act::Take { letters_max, moments } => {
                 let lease = Millis(MAIL_LEASE_MIN.0 * moments);
-                let take = MailAsk::Take { bytes_max: 1_000, letters_max, what: What::All, lease };
+                let take = MailAsk::Take { bytes_max: 1_000, letters_max, what: OfferFilter::All, lease };
                 self.asked(state, CAT, &Ask::Mail(take))
             }
             Act::Acknowledge(receipt) => self.asked(state, CAT, &Ask::Mail(MailAsk::Acknowledge { receipt })),
@@ -182,7 +186,7 @@ impl<R: Rules + Clone> Model for Mailing<R> {
             }
             Act::End(number) => {
                 let (agent, cause) = (agent(number), "goodbye".into());
-                self.asked(state, number, &Ask::End { agent, ending: Ending::Exited, cause })
+                self.asked(state, number, &Ask::Agent(AgentAsk::End { agent, ending: Ending::Exited, cause }))
             }
         }
     }
@@ -224,7 +228,7 @@ impl<R: Rules + Clone> Model for Mailing<R> {
                 state.story.arrived.len() == LETTERS.len()
             }),
             Property::sometimes("a letter arrives at its second offer", |_, state: &State| {
-                state.story.arrived == [MessageId(1)] && state.story.offers == 2
+                state.story.arrived == [LetterId(1)] && state.story.offers == 2
             }),
             Property::sometimes("letters are given back to their senders", |_, state: &State| {
                 state.story.undelivered.len() == LETTERS.len()

@@ -1,15 +1,15 @@
 //! What the records said, and what they must not say.
 
-use comity_core::mail::{MailEvent, MessageId, Receipt};
+use comity_core::mail::{LetterId, MailEvent, Receipt};
 use comity_core::{Event, Principal, Record};
 
 /// What the records said so far, and what was wrong with them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Story {
-    pub(crate) sent: Vec<(Principal, MessageId, Box<str>)>,
-    pub(crate) open: Vec<(Receipt, Vec<MessageId>)>,
-    pub(crate) arrived: Vec<MessageId>,
-    pub(crate) undelivered: Vec<MessageId>,
+    pub(crate) sent: Vec<(Principal, LetterId, Box<str>)>,
+    pub(crate) open: Vec<(Receipt, Vec<LetterId>)>,
+    pub(crate) arrived: Vec<LetterId>,
+    pub(crate) undelivered: Vec<LetterId>,
     pub(crate) offers: u64,
     pub(crate) wrong: Option<Wrong>,
 }
@@ -56,7 +56,7 @@ impl Story {
         }
     }
 
-    fn offered(&mut self, receipt: Receipt, letters: &[MessageId]) {
+    fn offered(&mut self, receipt: Receipt, letters: &[LetterId]) {
         if !self.open.is_empty() {
             self.wrong = Some(Wrong::TwoOffers);
         }
@@ -67,7 +67,7 @@ impl Story {
             let Some(place) = self.sent.iter().position(|(_, sent, _)| sent == id) else { continue };
             let from = self.sent[place].0;
             let earlier = self.sent[..place].iter().filter(|(other, ..)| *other == from).map(|(_, id, _)| id);
-            let went_before = |id: &MessageId| self.arrived.contains(id) || letters[..at].contains(id);
+            let went_before = |id: &LetterId| self.arrived.contains(id) || letters[..at].contains(id);
             if !earlier.into_iter().all(went_before) {
                 self.wrong = Some(Wrong::OutOfOrder);
             }

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use comity_core::pools::{PlaceEnding, PlaceState, Pool, PoolAsk, PoolEvent, SlotState};
-use comity_core::{AgentId, Ask, Event, Principal, Record, Ticket, World, invariants, run};
+use comity_core::{AgentId, Ask, Event, Principal, Record, Ticket, World, run};
 
 use crate::{AGENTS, CAPACITY, agent, number, take};
 
@@ -106,7 +106,7 @@ impl Life {
         if self.wrong.is_some() {
             return;
         }
-        if invariants::check_pools(&self.world).is_err() {
+        if comity_core::pools::check(&self.world).is_err() {
             self.wrong = Some("an invariant does not hold");
         } else if self.waiting() != self.line {
             self.wrong = Some("a waiter was lost");

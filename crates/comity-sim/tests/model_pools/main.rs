@@ -5,12 +5,13 @@
 
 mod life;
 
-use comity_core::agents::{Ending, Process, Profile};
+use comity_core::agents::{AgentAsk, Ending, Process, Profile};
 use comity_core::limits::SLOT_RESERVATION_TTL;
 use comity_core::pools::{PlaceEnding, PoolAsk, PoolEvent, PoolKind, SlotState, Take};
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{
-    AgentId, Ask, Event, Millis, Principal, Record, Ticket, Timestamp, TokenHash, Verdict, World, expire, run,
+    AgentId, Ask, AskResult, Event, Millis, Principal, Record, Ticket, Timestamp, TokenHash, World, expire,
+    run,
 };
 use stateright::{Checker, Model, Property};
 
@@ -156,8 +157,8 @@ fn is_in_vain(life: &Life, act: &Act) -> bool {
     let Some((who, ask)) = asked(life, act) else { return true };
     match comity_core::decide(&life.world, &who.into(), &ask) {
         Err(_) => true,
-        Ok(Verdict::Done(events)) => events.is_empty(),
-        Ok(Verdict::Parked(..)) => false,
+        Ok(AskResult::Done(events)) => events.is_empty(),
+        Ok(AskResult::Parked(..)) => false,
     }
 }
 
@@ -178,7 +179,10 @@ fn asked(life: &Life, act: &Act) -> Option<(Principal, Ask)> {
         }
         Act::Ends(who) => {
             let (agent, ending) = (AgentId::from_bits(*who), Ending::Failed);
-            return Some((Principal::System, Ask::End { agent, ending, cause: "crashed".into() }));
+            return Some((
+                Principal::System,
+                Ask::Agent(AgentAsk::End { agent, ending, cause: "crashed".into() }),
+            ));
         }
         Act::TimePasses => return None,
     };
@@ -190,7 +194,7 @@ impl Model for Pools {
     type Action = Act;
 
     fn init_states(&self) -> Vec<Life> {
-        let mut world = World::new(Patience::default());
+        let mut world = World::new(Timeouts::default());
         for number in 1..=AGENTS {
             let profile = Profile {
                 name: format!("a{number}").into(),
@@ -198,7 +202,7 @@ impl Model for Pools {
                 ..Profile::default()
             };
             let (agent, token) = (AgentId::from_bits(number), TokenHash([number as u8; 32]));
-            let ask = Ask::Join { agent, token, profile: Box::new(profile) };
+            let ask = Ask::Agent(AgentAsk::Join { agent, token, profile: Box::new(profile) });
             run(&mut world, Principal::Human, &ask, None, Timestamp(0), 0).expect("joined");
         }
         let ask = PoolAsk::Configure { pool: "tabs".into(), kind: PoolKind::Tabs, capacity: CAPACITY };

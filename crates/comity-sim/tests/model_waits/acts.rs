@@ -1,12 +1,10 @@
 //! What the agents of the model can do, and what would come of it if nothing were refused.
 
 use comity_core::limits::{LOCK_TTL, PERMISSION_WAIT, WAIT_MAX};
-use comity_core::locks::{LockMode, Wanted};
-use comity_core::permissions::{
-    Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, State as RequestState,
-};
+use comity_core::locks::{LockAsk, LockEvent, LockMode, Wanted};
+use comity_core::permissions::{Answer, Hearing, PermissionAsk, PermissionEvent, RequestId, RequestState};
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
-use comity_core::tasks::{Act as TaskAct, TaskAsk, TaskRef};
+use comity_core::tasks::{TaskAct, TaskAsk, TaskRef};
 use comity_core::{Ask, CaseRule, Event, PathPattern, Principal, ProjectId, Record, Ticket, World};
 
 use super::crew::{LEAD, agent, call};
@@ -35,10 +33,10 @@ pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option
     let first = || TaskRef { project: project(), task: "first".into() };
     Some(match act {
         Act::Locks(who, paths) => {
-            let ask = Ask::Lock { wants: wants(PATHS[*paths]), wait: Some(WAIT_MAX) };
+            let ask = Ask::Lock(LockAsk::Lock { wants: wants(PATHS[*paths]), wait: Some(WAIT_MAX) });
             (agent(*who), ask, Some(Kind::Lock))
         }
-        Act::Unlocks(who) => (agent(*who), Ask::UnlockAll, None),
+        Act::Unlocks(who) => (agent(*who), Ask::Lock(LockAsk::UnlockAll), None),
         Act::Leases(who) => {
             let take = Take { pool: "build".into(), wait: Some(WAIT_MAX), ..Take::default() };
             (agent(*who), Ask::Pool(PoolAsk::Take(Box::new(take))), Some(Kind::Lease))
@@ -72,7 +70,8 @@ pub(crate) fn ask_of(world: &World, act: &Act) -> Option<(Principal, Ask, Option
         }
         Act::HandsOver(who, path, to) => {
             let patterns = vec![pattern(PATHS[*path][0])];
-            let ask = Ask::HandOver { project: project(), patterns, to: agent(*to), reason: None };
+            let ask =
+                Ask::Lock(LockAsk::HandOver { project: project(), patterns, to: agent(*to), reason: None });
             (agent(*who), ask, Some(Kind::HandOver))
         }
     })
@@ -89,7 +88,9 @@ pub(crate) fn force(world: &mut World, who: Principal, event: Event) {
 pub(crate) fn unchecked(world: &World, who: Principal, ask: &Ask) -> Vec<Event> {
     let ticket = Ticket(world.ticket.0 + 1);
     let event = match ask {
-        Ask::Lock { wants, .. } => Event::WaitStarted { ticket, who, wants: wants.clone(), wait: WAIT_MAX },
+        Ask::Lock(LockAsk::Lock { wants, .. }) => {
+            Event::Lock(LockEvent::WaitStarted { ticket, who, wants: wants.clone(), wait: WAIT_MAX })
+        }
         Ask::Pool(_) => Event::Pool(PoolEvent::Queued {
             pool: "build".into(),
             ticket,
@@ -113,10 +114,17 @@ pub(crate) fn unchecked(world: &World, who: Principal, ask: &Ask) -> Vec<Event> 
                 hearing: *hearing,
             })
         }
-        Ask::HandOver { patterns, to, .. } => {
+        Ask::Lock(LockAsk::HandOver { patterns, to, .. }) => {
             let lock = world.locks.iter().find(|lock| lock.wanted.pattern == patterns[0]).expect("a lock");
             let (new_fence, path) = (comity_core::Fence(world.fence.0 + 1), lock.path());
-            Event::LockHandedOver { fence: lock.fence, path, new_fence, to: *to, reason: None, into: None }
+            Event::Lock(LockEvent::HandedOver {
+                fence: lock.fence,
+                path,
+                new_fence,
+                to: *to,
+                reason: None,
+                into: None,
+            })
         }
         _ => return vec![],
     };

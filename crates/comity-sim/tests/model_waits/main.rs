@@ -10,11 +10,12 @@ mod crew;
 use std::hash::{Hash, Hasher};
 
 use comity_core::limits::LOCK_TTL;
-use comity_core::permissions::State as RequestState;
+use comity_core::permissions::RequestState;
 use comity_core::pools::{PlaceState, PoolAsk, PoolKind};
-use comity_core::tasks::{Act as TaskAct, Brief, Draft, TaskAsk, TaskRef};
-use comity_core::world::Patience;
-use comity_core::{Ask, CaseRule, Principal, Refusal, Timestamp, Verdict, World, run};
+use comity_core::projects::ProjectAsk;
+use comity_core::tasks::{Brief, TaskAct, TaskAsk, TaskDraft, TaskRef};
+use comity_core::world::Timeouts;
+use comity_core::{Ask, AskResult, CaseRule, Principal, Refusal, Timestamp, World, run};
 use stateright::{Checker, Model, Property};
 
 use acts::{ask_of, force, project, unchecked};
@@ -163,7 +164,7 @@ impl Model for Waiting {
     type Action = Act;
 
     fn init_states(&self) -> Vec<Life> {
-        let mut world = World::new(Patience::default());
+        let mut world = World::new(Timeouts::default());
         for (number, name) in AGENTS.into_iter().zip(["lead", "ann", "bob"]) {
             join(&mut world, number, name, Principal::Human);
         }
@@ -173,8 +174,8 @@ impl Model for Waiting {
         let (pool, kind) = ("build".into(), PoolKind::Lease);
         ask(Principal::System, Ask::Pool(PoolAsk::Configure { pool, kind, capacity: self.capacity }));
         let (case, common_dir) = (CaseRule::Exact, "/repo".into());
-        ask(Principal::Human, Ask::AddProject { project: project(), common_dir, case });
-        let task = |id: &str, role: Option<&str>, depends_on: &[&str]| Draft {
+        ask(Principal::Human, Ask::Project(ProjectAsk::Add { project: project(), common_dir, case }));
+        let task = |id: &str, role: Option<&str>, depends_on: &[&str]| TaskDraft {
             id: Some(id.into()),
             brief: Brief { title: id.into(), role: role.map(Into::into), ..Brief::default() },
             depends_on: depends_on.iter().map(|id| (*id).into()).collect(),
@@ -238,7 +239,7 @@ impl Model for Waiting {
                 }
             }
             Err(_) => return None,
-            Ok(Verdict::Done(events)) if events.is_empty() => return None,
+            Ok(AskResult::Done(events)) if events.is_empty() => return None,
             Ok(_) => {
                 run(&mut life.world, who, &ask, None, Timestamp(0), 0).expect("decided");
             }

@@ -1,6 +1,8 @@
 //! Faults about locks, the queue and agents.
 
-use comity_core::locks::{ReleaseCause, WaitEnding};
+use comity_core::agents::AgentEvent;
+use comity_core::locks::{LockEvent, ReleaseCause, WaitEnding};
+use comity_core::server::ServerEvent;
 use comity_core::{Event, Fence, Millis, Record, Timestamp, World};
 use comity_sim::{RealRules, Rules};
 
@@ -10,7 +12,7 @@ use crate::{Blind, Timed, check, faulty, unrecorded};
 fn a_fence_that_repeats() {
     let fault = |before: &World, records: &mut Vec<Record>| {
         for record in records {
-            if let Event::LockAcquired { fence, .. } = &mut record.event
+            if let Event::Lock(LockEvent::Acquired { fence, .. }) = &mut record.event
                 && fence.0 % 7 == 0
             {
                 *fence = before.fence;
@@ -26,8 +28,8 @@ fn a_fence_that_repeats_after_a_restart() {
     let fault = move |_: &World, records: &mut Vec<Record>| {
         for record in records {
             match &mut record.event {
-                Event::ServerStarted { .. } => floor = Fence(u64::MAX),
-                Event::LockAcquired { fence, .. } if floor > Fence(0) => *fence = Fence(1),
+                Event::Server(ServerEvent::Started { .. }) => floor = Fence(u64::MAX),
+                Event::Lock(LockEvent::Acquired { fence, .. }) if floor > Fence(0) => *fence = Fence(1),
                 _ => {}
             }
         }
@@ -39,10 +41,12 @@ fn a_fence_that_repeats_after_a_restart() {
 fn an_overlap_that_is_missed() {
     let unseen = |world: &World| {
         let lock = world.locks.iter().next();
-        lock.map(|lock| Event::LockReleased {
-            fence: lock.fence,
-            path: lock.path(),
-            cause: ReleaseCause::GivenBack,
+        lock.map(|lock| {
+            Event::Lock(LockEvent::Released {
+                fence: lock.fence,
+                path: lock.path(),
+                cause: ReleaseCause::GivenBack,
+            })
         })
         .into_iter()
         .collect()
@@ -54,7 +58,11 @@ fn an_overlap_that_is_missed() {
 fn a_waiter_that_is_overtaken() {
     let unseen = |world: &World| {
         let waits = world.locks.waits();
-        waits.map(|wait| Event::WaitEnded { ticket: wait.ticket, ending: WaitEnding::Cancelled }).collect()
+        waits
+            .map(|wait| {
+                Event::Lock(LockEvent::WaitEnded { ticket: wait.ticket, ending: WaitEnding::Cancelled })
+            })
+            .collect()
     };
     // A repeat of whoever is not seen waiting is decided anew.
     check(|| Blind { unseen }, &["overtook", "waits for itself", "a repeat got another answer"]);
@@ -63,9 +71,9 @@ fn a_waiter_that_is_overtaken() {
 #[test]
 fn a_waiter_that_is_never_served() {
     let fault = |_: &World, records: &mut Vec<Record>| {
-        let served = records
-            .iter()
-            .position(|record| matches!(record.event, Event::LockAcquired { ticket: Some(_), .. }));
+        let served = records.iter().position(|record| {
+            matches!(record.event, Event::Lock(LockEvent::Acquired { ticket: Some(_), .. }))
+        });
         records.truncate(served.unwrap_or(records.len()));
     };
     check(faulty(fault), &["was forgotten in the queue", "left standing"]);
@@ -77,7 +85,7 @@ fn a_waiter_that_is_lost() {
         let records = RealRules.expire(world, now);
         let last = world.locks.waits().last().map(|wait| wait.ticket);
         if let Some(ticket) = last.filter(|ticket| ticket.0 % 5 == 0) {
-            unrecorded(world, Event::WaitEnded { ticket, ending: WaitEnding::Cancelled });
+            unrecorded(world, Event::Lock(LockEvent::WaitEnded { ticket, ending: WaitEnding::Cancelled }));
         }
         records
     };
@@ -94,14 +102,15 @@ fn a_lock_that_runs_out_too_early() {
         }
         records
     };
-    check(|| Timed { expire: hasty }, &["too early"]);
+    // An exclusive one that lapses before its time looks like the end of its holder, who lives.
+    check(|| Timed { expire: hasty }, &["too early", "was let go as if it had ended"]);
 }
 
 #[test]
 fn a_lock_that_outlives_its_holder() {
     // Of who was ended by somebody: with time alone something else of it would be due, too.
     let outlives = |record: &Record| {
-        let is_left = matches!(record.event, Event::LockLapsed { .. });
+        let is_left = matches!(record.event, Event::Lock(LockEvent::Lapsed { .. }));
         is_left && record.by != comity_core::Principal::System
     };
     let fault = move |_: &World, records: &mut Vec<Record>| records.retain(|record| !outlives(record));
@@ -112,8 +121,9 @@ fn a_lock_that_outlives_its_holder() {
 fn half_done_work_that_is_handed_on() {
     let fault = |_: &World, records: &mut Vec<Record>| {
         for record in records {
-            if let Event::LockLapsed { fence, path } = record.event.clone() {
-                record.event = Event::LockReleased { fence, path, cause: ReleaseCause::HolderEnded };
+            if let Event::Lock(LockEvent::Lapsed { fence, path }) = record.event.clone() {
+                record.event =
+                    Event::Lock(LockEvent::Released { fence, path, cause: ReleaseCause::HolderEnded });
             }
         }
     };
@@ -123,7 +133,10 @@ fn half_done_work_that_is_handed_on() {
 #[test]
 fn an_agent_that_ends_twice() {
     let fault = |_: &World, records: &mut Vec<Record>| {
-        let end = records.iter().find(|record| matches!(record.event, Event::AgentEnded { .. })).cloned();
+        let end = records
+            .iter()
+            .find(|record| matches!(record.event, Event::Agent(AgentEvent::Ended { .. })))
+            .cloned();
         records.extend(end);
     };
     check(faulty(fault), &["though it is not alive"]);
@@ -132,8 +145,23 @@ fn an_agent_that_ends_twice() {
 #[test]
 fn a_lock_that_runs_out_and_is_nobodys() {
     let fault = |_: &World, records: &mut Vec<Record>| {
-        let lapsed = records.iter_mut().filter(|record| matches!(record.event, Event::LockLapsed { .. }));
+        let lapsed =
+            records.iter_mut().filter(|record| matches!(record.event, Event::Lock(LockEvent::Lapsed { .. })));
         lapsed.for_each(|record| record.concerns.clear());
     };
     check(faulty(fault), &["and does not say so"]);
+}
+
+#[test]
+fn work_that_is_put_aside_as_somebody_elses() {
+    let fault = |_: &World, records: &mut Vec<Record>| {
+        for record in records {
+            if let Event::Lock(LockEvent::Released { cause: ReleaseCause::PutAside { of, .. }, .. }) =
+                &mut record.event
+            {
+                *of = comity_core::Principal::Human;
+            }
+        }
+    };
+    check(faulty(fault), &["put work of"]);
 }

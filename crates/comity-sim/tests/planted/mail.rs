@@ -3,7 +3,7 @@
 use comity_core::control::{ControlAsk, ControlEvent};
 use comity_core::decisions::DecisionEvent;
 use comity_core::limits::OFFERS_MAX;
-use comity_core::mail::{Draft, MailAsk, MailEvent, What};
+use comity_core::mail::{LetterDraft, MailAsk, MailEvent, OfferFilter};
 use comity_core::teams::TeamEvent;
 use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
 use comity_sim::{RealRules, Rules};
@@ -163,7 +163,7 @@ fn a_repeat_that_is_stored_twice() {
     let heard = |world: &World, who: Principal, ask: &Ask| match ask {
         Ask::Mail(MailAsk::Send(draft)) => {
             world.mail.sent_as(who, draft.client_id.as_ref()?)?;
-            let draft = Draft { client_id: None, ..(**draft).clone() };
+            let draft = LetterDraft { client_id: None, ..(**draft).clone() };
             Some(Ask::Mail(MailAsk::Send(Box::new(draft))))
         }
         _ => None,
@@ -198,8 +198,8 @@ fn a_letter_that_is_for_somebody_else() {
 #[test]
 fn letters_before_control_messages() {
     let heard = |_: &World, _: Principal, ask: &Ask| match *ask {
-        Ask::Mail(MailAsk::Take { bytes_max, letters_max, lease, what: What::All }) => {
-            Some(Ask::Mail(MailAsk::Take { bytes_max, letters_max, lease, what: What::Letters }))
+        Ask::Mail(MailAsk::Take { bytes_max, letters_max, lease, what: OfferFilter::All }) => {
+            Some(Ask::Mail(MailAsk::Take { bytes_max, letters_max, lease, what: OfferFilter::Letters }))
         }
         _ => None,
     };

@@ -6,8 +6,9 @@ mod moves;
 mod pools;
 mod tasks;
 
+use comity_core::locks::LockAsk;
 use comity_core::{Ask, Event, Key, Outcome, Principal, Record, Refusal, Timestamp, World};
-use comity_sim::{Failure, LIFE_STEPS, RealRules, Rules, Simulation};
+use comity_sim::{LIFE_STEPS, RealRules, Rules, SimFailure, Simulation};
 
 /// Lives within which each fault must be found; most are found in the first.
 const LIVES_MAX: u64 = 10;
@@ -70,7 +71,7 @@ impl Rules for Blind {
         key: Option<&Key>,
         now: Timestamp,
     ) -> Result<Outcome, Refusal> {
-        if !matches!(ask, Ask::Lock { .. }) {
+        if !matches!(ask, Ask::Lock(LockAsk::Lock { .. })) {
             return RealRules.run(world, who, ask, key, now);
         }
         let mut seen = world.clone();
@@ -132,7 +133,7 @@ fn check<R: Rules>(rules: impl Fn() -> R, problems: &[&str]) {
     assert!(failure.to_string().contains(&format!("SEED={}", failure.seed)), "{failure}");
 }
 
-fn found<R: Rules>(rules: impl Fn() -> R) -> Option<Failure> {
+fn found<R: Rules>(rules: impl Fn() -> R) -> Option<SimFailure> {
     (1..=LIVES_MAX).find_map(|seed| Simulation::under(rules(), seed).run(LIFE_STEPS).err())
 }
 

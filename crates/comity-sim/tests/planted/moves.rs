@@ -1,5 +1,8 @@
 //! Faults in what is said of branches that move.
 
+use comity_core::commits::CommitEvent;
+use comity_core::moves::MoveEvent;
+use comity_core::server::ServerEvent;
 use comity_core::{Event, Principal, Record, World};
 
 use crate::{check, faulty};
@@ -7,10 +10,10 @@ use crate::{check, faulty};
 #[test]
 fn a_commit_that_nobody_announced() {
     let fault = |_: &World, records: &mut Vec<Record>| {
-        records.retain(|record| !matches!(record.event, Event::MoveIntended(_)));
+        records.retain(|record| !matches!(record.event, Event::Move(MoveEvent::Intended(_))));
         for record in records {
-            if let Event::MoveUndone { .. } = record.event {
-                record.event = Event::NothingChanged {};
+            if let Event::Move(MoveEvent::Undone { .. }) = record.event {
+                record.event = Event::Server(ServerEvent::NothingChanged {});
             }
         }
     };
@@ -21,7 +24,7 @@ fn a_commit_that_nobody_announced() {
 fn a_commit_that_was_found_and_is_nobodys() {
     let fault = |_: &World, records: &mut Vec<Record>| {
         for record in records {
-            if let Event::Committed { recovered: true, .. } = record.event {
+            if let Event::Commit(CommitEvent::Made { recovered: true, .. }) = record.event {
                 record.by = Principal::System;
             }
         }
@@ -33,8 +36,8 @@ fn a_commit_that_was_found_and_is_nobodys() {
 fn a_move_that_stays_open() {
     let fault = |_: &World, records: &mut Vec<Record>| {
         for record in records {
-            if let Event::MoveUndone { .. } = record.event {
-                record.event = Event::NothingChanged {};
+            if let Event::Move(MoveEvent::Undone { .. }) = record.event {
+                record.event = Event::Server(ServerEvent::NothingChanged {});
             }
         }
     };
@@ -44,7 +47,10 @@ fn a_move_that_stays_open() {
 #[test]
 fn a_lock_that_a_commit_does_not_free() {
     let fault = |_: &World, records: &mut Vec<Record>| {
-        if matches!(records.first().map(|record| &record.event), Some(Event::Committed { .. })) {
+        if matches!(
+            records.first().map(|record| &record.event),
+            Some(Event::Commit(CommitEvent::Made { .. }))
+        ) {
             records.truncate(1);
         }
     };

@@ -37,7 +37,7 @@ impl Rules for BlindToPlaces {
     }
 }
 
-fn left(world: &World, is_gone: fn(&comity_core::pools::Place) -> bool) -> Vec<Event> {
+fn left(world: &World, is_gone: fn(&comity_core::pools::QueuePlace) -> bool) -> Vec<Event> {
     let mut events = Vec::new();
     for pool in world.pools.iter() {
         for place in pool.places().filter(|place| is_gone(place)) {

@@ -1,6 +1,6 @@
 //! Faults in the rules of tasks.
 
-use comity_core::tasks::{ReturnCause, State, TaskEvent};
+use comity_core::tasks::{ReturnCause, TaskEvent, TaskState};
 use comity_core::{Event, Principal, Record, Timestamp, World};
 use comity_sim::{RealRules, Rules};
 
@@ -38,7 +38,7 @@ fn a_ready_task_that_is_missed() {
 fn a_task_that_is_ready_too_early() {
     let skip = |world: &mut World, now: Timestamp| {
         let records = RealRules.expire(world, now);
-        let first = world.tasks.iter().find(|task| matches!(task.state, State::Open { .. }));
+        let first = world.tasks.iter().find(|task| matches!(task.state, TaskState::Open { .. }));
         if let Some(on) = first.map(|task| task.name()) {
             unrecorded(world, Event::Task(TaskEvent::Skipped { on }));
         }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Evidence, Findings, numbers};
-use crate::place::FILES;
-use crate::told::{Held, Told};
+use crate::run_dir::FILES;
+use crate::told::{HeldSpan, Told};
 
-struct Lock<'a> {
+struct LockFact<'a> {
     holder: &'a str,
     pattern: &'a str,
     is_shared: bool,
@@ -35,7 +35,7 @@ pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
 
 /// Folds the log; gives who got each fence.
 fn replay(log: &[Value], findings: &mut Findings) -> BTreeMap<u64, String> {
-    let mut held: BTreeMap<u64, Lock<'_>> = BTreeMap::new();
+    let mut held: BTreeMap<u64, LockFact<'_>> = BTreeMap::new();
     let mut owners = BTreeMap::new();
     let mut reasons = BTreeSet::new();
     let mut newest = 0;
@@ -50,14 +50,15 @@ fn replay(log: &[Value], findings: &mut Findings) -> BTreeMap<u64, String> {
                     findings.twice.push(format!("one ask was granted twice: {details}"));
                 }
                 let is_shared = text("mode") == "shared";
-                given = Some((fence, Lock { holder: text("holder"), pattern: text("pattern"), is_shared }));
+                given =
+                    Some((fence, LockFact { holder: text("holder"), pattern: text("pattern"), is_shared }));
             }
             "lock_released" | "lock_expired" => {
                 held.remove(&fence);
             }
             "lock_handed_over" => {
                 let new = details["new_fence"].as_u64().unwrap_or_default();
-                given = held.remove(&fence).map(|lock| (new, Lock { holder: text("to"), ..lock }));
+                given = held.remove(&fence).map(|lock| (new, LockFact { holder: text("to"), ..lock }));
             }
             _ => {}
         }
@@ -78,7 +79,7 @@ fn replay(log: &[Value], findings: &mut Findings) -> BTreeMap<u64, String> {
     owners
 }
 
-fn excludes(one: &Lock<'_>, other: &Lock<'_>) -> bool {
+fn excludes(one: &LockFact<'_>, other: &LockFact<'_>) -> bool {
     one.holder != other.holder && !(one.is_shared && other.is_shared) && meet(one.pattern, other.pattern)
 }
 
@@ -93,7 +94,7 @@ fn handed(log: &[Value]) -> BTreeSet<(u64, &String)> {
 
 /// Whether two had certainly the same file at the same time, by what they were told.
 fn told_at_once(told: &[Told], findings: &mut Findings) {
-    let mut by_file: BTreeMap<String, Vec<(Held, &Told, bool, &str)>> = BTreeMap::new();
+    let mut by_file: BTreeMap<String, Vec<(HeldSpan, &Told, bool, &str)>> = BTreeMap::new();
     for one in told {
         let Told::Locked { agent, path, is_shared, held, .. } = one else { continue };
         for file in files(path) {

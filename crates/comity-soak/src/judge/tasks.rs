@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Evidence, Findings, entries, numbers};
-use crate::place::POOLS;
-use crate::told::{Held, Told};
+use crate::run_dir::POOLS;
+use crate::told::{HeldSpan, Told};
 
 pub(super) fn judge(evidence: &Evidence, findings: &mut Findings) {
     let log = &evidence.log;
@@ -118,7 +118,7 @@ fn capacity(pool: &str) -> usize {
 
 /// Whether more had certainly the same at the same time than may, by what they were told.
 fn told_at_once(told: &[Told], findings: &mut Findings) {
-    let mut by_thing: BTreeMap<&str, Vec<(Held, &Told, usize)>> = BTreeMap::new();
+    let mut by_thing: BTreeMap<&str, Vec<(HeldSpan, &Told, usize)>> = BTreeMap::new();
     for one in told {
         let (thing, held, most) = match one {
             Told::Claimed { task, held, .. } => (task.as_str(), held, 1),
@@ -129,7 +129,7 @@ fn told_at_once(told: &[Told], findings: &mut Findings) {
     }
     for mut all in by_thing.into_values() {
         all.sort_by_key(|(held, ..)| held.from);
-        let mut open: Vec<Held> = Vec::new();
+        let mut open: Vec<HeldSpan> = Vec::new();
         for (held, one, most) in all {
             open.retain(|other| held.from < other.until);
             open.push(held);

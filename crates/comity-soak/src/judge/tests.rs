@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Commit, Evidence, Findings, judge};
-use crate::told::{Held, Told};
+use super::{Evidence, Findings, GitCommit, judge};
+use crate::told::{HeldSpan, Told};
 
 fn entry(action: &str, details: Value) -> Value {
     json!({ "action": action, "details": details })
@@ -36,13 +36,13 @@ fn sent(id: u64, text: &str) -> Value {
 }
 
 /// From and until so many seconds after the same moment.
-fn held(from: u64, until: u64) -> Held {
+fn held(from: u64, until: u64) -> HeldSpan {
     thread_local!(static BEGUN: Instant = Instant::now());
     let at = |seconds| BEGUN.with(|begun| *begun + Duration::from_secs(seconds));
-    Held { from: at(from), until: at(until) }
+    HeldSpan { from: at(from), until: at(until) }
 }
 
-fn locked(agent: &str, fence: u64, path: &str, held: Held) -> Told {
+fn locked(agent: &str, fence: u64, path: &str, held: HeldSpan) -> Told {
     let (agent, reason, path) = (agent.into(), format!("ask {fence}"), path.into());
     Told::Locked { agent, reason, fence, path, is_shared: false, held }
 }
@@ -55,12 +55,12 @@ fn arrived(text: &str, is_again: bool) -> Told {
     Told::Arrived { from: "ann".into(), to: "bob".into(), text: text.into(), is_again }
 }
 
-fn commit(id: &str) -> Commit {
-    Commit { id: id.into(), subject: format!("soak {id}"), is_on_branch: true }
+fn commit(id: &str) -> GitCommit {
+    GitCommit { id: id.into(), subject: format!("soak {id}"), is_on_branch: true }
 }
 
 /// Lost, twice, unrecorded, denied.
-fn count(told: &[Told], mut log: Vec<Value>, commits: &[Commit]) -> [usize; 4] {
+fn count(told: &[Told], mut log: Vec<Value>, commits: &[GitCommit]) -> [usize; 4] {
     log.iter_mut().enumerate().for_each(|(at, entry)| entry["seq"] = (at + 1).into());
     let contents = vec![Some("text".into())];
     let Findings { lost, twice, unrecorded, denied } =

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use comity_watch::{Bounds, Trouble};
+use comity_watch::{Bounds, WatchTrouble};
 
 use crate::stand::{Stand, write};
 
@@ -16,7 +16,7 @@ fn more_directories_than_are_watched() {
     });
     let state = stand.until_state(|state| !state.troubles.is_empty());
     assert_eq!(state.directories, 4);
-    let trouble = Trouble::TooManyDirectories { root: stand.root.clone(), directories_max: 4 };
+    let trouble = WatchTrouble::TooManyDirectories { root: stand.root.clone(), directories_max: 4 };
     assert_eq!(state.troubles, std::slice::from_ref(&trouble));
     assert!(trouble.to_string().contains("4 are watched at most"), "{trouble}");
     // With fewer directories it is well again: the rules say which.
@@ -37,7 +37,7 @@ fn more_paths_at_once_than_are_kept() {
         }
     }
     let state = stand.until_state(|state| !state.troubles.is_empty());
-    assert_eq!(state.troubles, [Trouble::TooManyPaths { root: stand.root.clone(), paths_max: 10 }]);
+    assert_eq!(state.troubles, [WatchTrouble::TooManyPaths { root: stand.root.clone(), paths_max: 10 }]);
     stand.until_settled("src/0");
     stand.write("src/a.rs", "later\n");
     stand.until_settled("src/a.rs");
@@ -63,7 +63,7 @@ fn more_events_than_the_kernel_keeps() {
         stand.write("src/new/deep/file", "x");
     }
     let state = stand.until_state(|state| !state.troubles.is_empty());
-    assert_eq!(state.troubles, [Trouble::Overrun { times: 1 }]);
+    assert_eq!(state.troubles, [WatchTrouble::Overrun { times: 1 }]);
     stand.write("src/new/deep/file", "later\n");
     assert!(stand.seen().changed.contains("src/new/deep/file"), "what came meanwhile is watched");
 }

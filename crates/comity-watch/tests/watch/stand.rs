@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use comity_git::{Changed, Checkout};
-use comity_watch::{Bounds, Observer, State, Watcher};
+use comity_git::{ChangedPath, Checkout};
+use comity_watch::{Bounds, Observer, WatchState, Watcher};
 
 /// How long anything may take before a test calls it broken.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,9 +18,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) enum Told {
     /// Paths have settled, and these of them differ from what git has.
-    Settled { paths: Vec<String>, changed: Vec<Changed> },
+    Settled { paths: Vec<String>, changed: Vec<ChangedPath> },
     /// What is watched.
-    State(State),
+    State(WatchState),
 }
 
 /// A repository, and a watcher on it.
@@ -55,7 +55,7 @@ impl Observer for Witness {
         let _ended = self.told.send(Told::Settled { paths, changed });
     }
 
-    fn changed(&mut self, state: &State) {
+    fn changed(&mut self, state: &WatchState) {
         let _ended = self.told.send(Told::State(state.clone()));
     }
 }
@@ -109,7 +109,7 @@ impl Stand {
     }
 
     /// The next state that is meant.
-    pub(crate) fn until_state(&self, is_meant: impl Fn(&State) -> bool) -> State {
+    pub(crate) fn until_state(&self, is_meant: impl Fn(&WatchState) -> bool) -> WatchState {
         loop {
             match self.told.recv_timeout(PATIENCE).expect("a state") {
                 Told::State(state) if is_meant(&state) => return state,
@@ -159,7 +159,7 @@ pub(crate) struct Seen {
     /// Those that differ from what git has, in order.
     pub(crate) changed: BTreeSet<String>,
     /// The last state that was told meanwhile.
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<WatchState>,
 }
 
 impl Seen {

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use comity_app::catalog::Entry;
+use comity_app::catalog::CatalogEntry;
 use comity_app::span::Span;
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ const DOCUMENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// What a field takes.
 #[derive(Clone, PartialEq, Debug)]
-enum Shape {
+enum FieldShape {
     Flag,
     Number {
         is_signed: bool,
@@ -30,12 +30,12 @@ enum Shape {
 struct Field<'a> {
     name: &'a str,
     schema: &'a Value,
-    shape: Shape,
+    shape: FieldShape,
     is_required: bool,
 }
 
 /// Adds the arguments of an operation to its command.
-pub(super) fn add(command: Command, entry: &Entry) -> Command {
+pub(super) fn add(command: Command, entry: &CatalogEntry) -> Command {
     let schema = (entry.input)();
     let operands: Vec<&str> = entry.operands().collect();
     let about = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
@@ -55,7 +55,7 @@ pub(super) fn add(command: Command, entry: &Entry) -> Command {
 }
 
 /// The input that was typed.
-pub(super) fn input(entry: &Entry, matches: &ArgMatches) -> Result<Value, String> {
+pub(super) fn input(entry: &CatalogEntry, matches: &ArgMatches) -> Result<Value, String> {
     let schema = (entry.input)();
     let mut input = Map::new();
     for field in fields(&schema).filter(|field| !field.is_secret()) {
@@ -70,26 +70,26 @@ fn fields(schema: &Value) -> impl Iterator<Item = Field<'_>> {
     let required = schema["required"].as_array();
     schema["properties"].as_object().into_iter().flatten().map(move |(name, schema)| {
         let is_required = required.is_some_and(|names| names.iter().any(|one| one == name));
-        Field { name, schema, shape: Shape::of(schema), is_required }
+        Field { name, schema, shape: FieldShape::of(schema), is_required }
     })
 }
 
 fn argument(field: &Field<'_>) -> Arg {
     let help = field.schema["description"].as_str().unwrap_or_default().to_owned();
     let argument = Arg::new(field.name.to_owned()).help(help);
-    if field.shape == Shape::Flag {
+    if field.shape == FieldShape::Flag {
         return argument.action(ArgAction::SetTrue);
     }
     let argument = argument.required(field.is_required).value_name(value_name(field));
     match &field.shape {
-        Shape::Number { is_signed: true } => {
+        FieldShape::Number { is_signed: true } => {
             argument.value_parser(value_parser!(i64)).allow_negative_numbers(true)
         }
-        Shape::Number { is_signed: false } => argument.value_parser(value_parser!(u64)),
-        Shape::Span => argument.value_parser(span),
-        Shape::OneOf(values) => argument.value_parser(values.clone()),
-        Shape::Texts => argument.num_args(1..).action(ArgAction::Append),
-        Shape::Flag | Shape::Text | Shape::Document => argument,
+        FieldShape::Number { is_signed: false } => argument.value_parser(value_parser!(u64)),
+        FieldShape::Span => argument.value_parser(span),
+        FieldShape::OneOf(values) => argument.value_parser(values.clone()),
+        FieldShape::Texts => argument.num_args(1..).action(ArgAction::Append),
+        FieldShape::Flag | FieldShape::Text | FieldShape::Document => argument,
     }
 }
 
@@ -101,8 +101,8 @@ fn span(text: &str) -> Result<String, String> {
 /// What stands for the value in help: the word that people use for such a thing.
 fn value_name(field: &Field<'_>) -> String {
     let word = match field.name {
-        _ if field.shape == Shape::Span => "SPAN",
-        _ if field.shape == Shape::Document => "JSON|FILE",
+        _ if field.shape == FieldShape::Span => "SPAN",
+        _ if field.shape == FieldShape::Document => "JSON|FILE",
         "timeout" => "MS",
         "path" | "paths" | "files" => "PATH",
         "reason" | "message" | "description" | "evidence" | "feedback" | "purpose" | "rationale"
@@ -114,7 +114,7 @@ fn value_name(field: &Field<'_>) -> String {
         "since" | "at" => "WHEN",
         "base" => "REF",
         "into" => "BRANCH",
-        _ if matches!(field.shape, Shape::Number { .. }) && field.name != "id" => "N",
+        _ if matches!(field.shape, FieldShape::Number { .. }) && field.name != "id" => "N",
         name => return name.kebab().replace('-', "_").to_uppercase(),
     };
     word.to_owned()
@@ -129,12 +129,14 @@ impl Field<'_> {
     fn given(&self, matches: &ArgMatches) -> Result<Option<Value>, String> {
         let one = |value: &String| Value::from(value.as_str());
         Ok(match &self.shape {
-            Shape::Flag => matches.get_flag(self.name).then_some(true.into()),
-            Shape::Number { is_signed: true } => matches.get_one::<i64>(self.name).map(|n| (*n).into()),
-            Shape::Number { is_signed: false } => matches.get_one::<u64>(self.name).map(|n| (*n).into()),
-            Shape::Text | Shape::Span | Shape::OneOf(_) => matches.get_one::<String>(self.name).map(one),
-            Shape::Texts => matches.get_many::<String>(self.name).map(|all| all.map(one).collect()),
-            Shape::Document => match matches.get_one::<String>(self.name) {
+            FieldShape::Flag => matches.get_flag(self.name).then_some(true.into()),
+            FieldShape::Number { is_signed: true } => matches.get_one::<i64>(self.name).map(|n| (*n).into()),
+            FieldShape::Number { is_signed: false } => matches.get_one::<u64>(self.name).map(|n| (*n).into()),
+            FieldShape::Text | FieldShape::Span | FieldShape::OneOf(_) => {
+                matches.get_one::<String>(self.name).map(one)
+            }
+            FieldShape::Texts => matches.get_many::<String>(self.name).map(|all| all.map(one).collect()),
+            FieldShape::Document => match matches.get_one::<String>(self.name) {
                 Some(text) => Some(document(self.name, text)?),
                 None => None,
             },
@@ -142,24 +144,24 @@ impl Field<'_> {
     }
 }
 
-impl Shape {
-    fn of(schema: &Value) -> Shape {
+impl FieldShape {
+    fn of(schema: &Value) -> FieldShape {
         let takes = |schema: &Value, kind: &str| match &schema["type"] {
             Value::Array(kinds) => kinds.iter().any(|one| one == kind),
             one => one == kind,
         };
         if let Some(values) = choices(schema) {
-            return Shape::OneOf(values);
+            return FieldShape::OneOf(values);
         }
         match () {
-            () if schema["format"] == "span" => Shape::Span,
-            () if takes(schema, "string") => Shape::Text,
-            () if takes(schema, "boolean") => Shape::Flag,
+            () if schema["format"] == "span" => FieldShape::Span,
+            () if takes(schema, "string") => FieldShape::Text,
+            () if takes(schema, "boolean") => FieldShape::Flag,
             () if takes(schema, "integer") || takes(schema, "number") => {
-                Shape::Number { is_signed: schema.get("minimum").is_none() }
+                FieldShape::Number { is_signed: schema.get("minimum").is_none() }
             }
-            () if takes(schema, "array") && takes(&schema["items"], "string") => Shape::Texts,
-            () => Shape::Document,
+            () if takes(schema, "array") && takes(&schema["items"], "string") => FieldShape::Texts,
+            () => FieldShape::Document,
         }
     }
 }

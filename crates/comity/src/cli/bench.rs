@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use super::output::{self, Form};
+use super::output::{self, OutputFormat};
 
 const PROGRAM: &str = "comity-bench";
 
@@ -19,5 +19,5 @@ pub(super) fn run(arguments: &[OsString]) -> ExitCode {
         }
         _ => format!("{} can't be started: {error}", program.display()),
     };
-    output::fault(Form::Text, &problem)
+    output::fault(OutputFormat::Text, &problem)
 }

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use comity_app::catalog::CATALOG;
 use comity_app::operation::Audience;
 
-use super::output::{self, Form};
+use super::output::{self, OutputFormat};
 
 /// `comity completions SHELL`.
 pub(crate) fn completions_command() -> Command {
@@ -46,7 +46,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let Some(out) = out else { return ExitCode::from(output::USAGE) };
     match write(out) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::fault(Form::Text, &format!("{}: {error}", out.display())),
+        Err(error) => output::fault(OutputFormat::Text, &format!("{}: {error}", out.display())),
     }
 }
 

@@ -1,5 +1,9 @@
 //! Looks for what is wrong, and says what to do.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::ledger::Verify;
+use comity_app::operations::people::Whoami;
+use comity_app::operations::server::Status;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -7,10 +11,10 @@ use std::process::{Command, ExitCode};
 use comity_wire::{Fault, Home, Request};
 use serde_json::json;
 
-use super::output::{self, Form};
+use super::output::{self, OutputFormat};
 use super::{agent_programs, confinement, project_settings, state_files};
 use crate::serve::state_dir;
-use crate::session::{Session, Trouble};
+use crate::session::{Session, SessionError};
 use crate::start;
 
 /// One thing that was looked at.
@@ -40,7 +44,7 @@ impl Level {
 }
 
 /// Looks at everything and shows what it found; the exit code says whether all is well.
-pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
+pub(crate) fn run(home: &Home, form: OutputFormat) -> ExitCode {
     let directory = directory(home);
     let is_usable = directory.level != Level::Bad;
     let findings = [
@@ -61,7 +65,7 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
     ];
     let all_good = findings.iter().all(|finding| finding.level != Level::Bad);
     match form {
-        Form::Json => {
+        OutputFormat::Json => {
             let findings: Vec<_> = findings
                 .iter()
                 .map(|f| {
@@ -73,7 +77,7 @@ pub(crate) fn run(home: &Home, form: Form) -> ExitCode {
                 .collect();
             output::print(&json!({"ok": all_good, "findings": findings}).to_string());
         }
-        Form::Text => {
+        OutputFormat::Text => {
             for Finding { what, level, found, next } in &findings {
                 output::print(&format!("{:<4} {what:<16} {found}", level.word()));
                 if !next.is_empty() {
@@ -99,6 +103,9 @@ pub(super) fn bad(what: &'static str, found: impl Into<String>, next: impl Into<
 
 fn directory(home: &Home) -> Finding {
     let shown = home.path().display();
+    if std::fs::symlink_metadata(home.path()).is_err() && !comity_hook::is_read_only(home.path()) {
+        return good("state directory", format!("{shown}: none yet; the first start makes it"));
+    }
     let before = std::fs::symlink_metadata(home.path()).map(|found| found.permissions().mode() & 0o777);
     match (state_dir::prepare(home), before) {
         (Ok(()), Ok(mode)) if mode & 0o077 != 0 => short(
@@ -113,10 +120,16 @@ fn directory(home: &Home) -> Finding {
     }
 }
 
-/// The server; it is started if none runs, as one that cannot start is what is wrong most often.
+/// The server; it is started if none runs, as one that cannot start is what is wrong most often. Only who has never used
+/// the directory gets none by looking.
 fn server(home: &Home) -> Finding {
-    if crate::serve::read_config(home).is_err() && matches!(start::connect_if_running(home), Ok(None)) {
-        return bad("server", "can't start: the settings are wrong (see below)", "");
+    if matches!(start::connect_if_running(home), Ok(None)) {
+        if crate::serve::read_config(home).is_err() {
+            return bad("server", "can't start: the settings are wrong (see below)", "");
+        }
+        if comity_app::log::is_new(home.path()) {
+            return good("server", "not started yet; the first command that needs it does, or: comity up");
+        }
     }
     if let (false, Some(pid)) = (home.socket().exists(), state_dir::holder(home)) {
         return bad(
@@ -137,7 +150,7 @@ fn server(home: &Home) -> Finding {
             return bad("server", problem, next);
         }
     };
-    let status = client.ask("status", &json!({}));
+    let status = client.ask(name_of::<Status>(), &json!({}));
     let version = status.ok().and_then(|reply| {
         let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
         Some((status["version"].as_str()?.to_owned(), status["pid"].as_u64()?))
@@ -161,7 +174,7 @@ fn ledger(home: &Home) -> Finding {
             Err(problem) => bad("ledger", problem, ""),
         };
     };
-    match client.call(Request { op: "log_verify".into(), text: true, ..Request::empty() }) {
+    match client.call(Request { op: name_of::<Verify>().into(), text: true, ..Request::empty() }) {
         Ok(reply) => match (reply.error, reply.text) {
             (None, Some(text)) => good("ledger", text.lines().next().unwrap_or_default()),
             (error, _) => bad(
@@ -180,7 +193,7 @@ fn commits(home: &Home) -> Finding {
     let Ok(Some(mut client)) = start::connect_if_running(home) else {
         return good(WHAT, "not looked at");
     };
-    let unsettled = client.ask("status", &json!({})).ok().and_then(|reply| {
+    let unsettled = client.ask(name_of::<Status>(), &json!({})).ok().and_then(|reply| {
         let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
         status["unsettled"].as_u64()
     });
@@ -235,7 +248,7 @@ fn watcher(home: &Home) -> Finding {
     let Ok(Some(mut client)) = start::connect_if_running(home) else {
         return good("watcher", "not looked at");
     };
-    let status = client.ask("status", &json!({})).ok().and_then(|reply| {
+    let status = client.ask(name_of::<Status>(), &json!({})).ok().and_then(|reply| {
         let status: serde_json::Value = serde_json::from_str(reply.ok?.get()).ok()?;
         Some(status)
     });
@@ -292,9 +305,9 @@ fn identity(home: &Home) -> Finding {
     if !matches!(start::connect_if_running(home), Ok(Some(_))) {
         return good("identity", "not looked at");
     }
-    match Session::from_env(home.clone()).ask("whoami", &json!({})) {
+    match Session::from_env(home.clone()).ask(name_of::<Whoami>(), &json!({})) {
         Ok(answer) => good("identity", answer.text.lines().next().unwrap_or_default()),
-        Err(Trouble::Refused { fault, .. }) => short("identity", fault.message, fault.hint),
-        Err(Trouble::Fault(problem)) => bad("identity", problem, "try again"),
+        Err(SessionError::Refused { fault, .. }) => short("identity", fault.message, fault.hint),
+        Err(SessionError::Fault(problem)) => bad("identity", problem, "try again"),
     }
 }

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::output::{self, Form};
-use crate::session::{Asked, Session};
+use super::output::{self, OutputFormat};
+use crate::session::{RequestAttempts, Session};
 use crate::start;
 
 /// How often a broken connection is made again without anything having come.
@@ -32,18 +32,18 @@ struct Shown {
     agent: Option<String>,
     actor: String,
     #[serde(default)]
-    concerns: Vec<Concerned>,
+    concerns: Vec<ConcernedAgent>,
 }
 
 #[derive(Deserialize)]
-struct Concerned {
+struct ConcernedAgent {
     #[serde(rename = "agentId")]
     agent: String,
     name: String,
 }
 
 /// Shows the newest entries, then every new one until interrupted.
-pub(crate) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
+pub(crate) fn run(home: Home, matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     let entry = catalog::entry_of::<ReadLog>();
     let input = match arguments::input(entry, matches) {
         Ok(input) => input,
@@ -55,18 +55,18 @@ pub(crate) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
 }
 
 /// Shows the newest letters, then every new one until interrupted.
-pub(crate) fn mail(home: Home, form: Form) -> ExitCode {
+pub(crate) fn mail(home: Home, form: OutputFormat) -> ExitCode {
     go_on(home, &json!({ "type": "mail:sent", "limit": MAIL_SHOWN_FIRST }), form)
 }
 
-fn go_on(home: Home, input: &Value, form: Form) -> ExitCode {
+fn go_on(home: Home, input: &Value, form: OutputFormat) -> ExitCode {
     let mut session = Session::from_env(home.clone());
     let mut cursor = match first_page(&mut session, input, form) {
         Ok(cursor) => cursor,
         Err(code) => return code,
     };
     let mut attempt = 0;
-    let mut asked = Asked::default();
+    let mut asked = RequestAttempts::default();
     loop {
         let before = cursor;
         let problem = match follow(&mut session, &mut cursor, input, form, &mut asked) {
@@ -75,7 +75,7 @@ fn go_on(home: Home, input: &Value, form: Form) -> ExitCode {
         };
         session.disconnect();
         if cursor > before {
-            (attempt, asked) = (0, Asked::default());
+            (attempt, asked) = (0, RequestAttempts::default());
         }
         if let Err(problem) = asked.lost(&home) {
             return output::fault(form, &problem);
@@ -88,12 +88,12 @@ fn go_on(home: Home, input: &Value, form: Form) -> ExitCode {
     }
 }
 
-fn first_page(session: &mut Session, input: &Value, form: Form) -> Result<u64, ExitCode> {
+fn first_page(session: &mut Session, input: &Value, form: OutputFormat) -> Result<u64, ExitCode> {
     let answer = super::log_pages::ask(session, input).map_err(|trouble| output::show(form, Err(trouble)))?;
     let page: Value = serde_json::from_str(answer.json.get()).unwrap_or_default();
     match form {
-        Form::Text => output::print(&comity_core::display::visible_lines(&answer.text)),
-        Form::Json => {
+        OutputFormat::Text => output::print(&comity_core::display::visible_lines(&answer.text)),
+        OutputFormat::Json => {
             for entry in page["entries"].as_array().into_iter().flatten() {
                 output::print(&entry.to_string());
             }
@@ -106,8 +106,8 @@ fn follow(
     session: &mut Session,
     cursor: &mut u64,
     input: &Value,
-    form: Form,
-    asked: &mut Asked,
+    form: OutputFormat,
+    asked: &mut RequestAttempts,
 ) -> Result<(), String> {
     let after =
         serde_json::value::to_raw_value(&json!({ "after": *cursor })).map_err(|error| error.to_string())?;
@@ -130,8 +130,8 @@ fn follow(
             continue;
         }
         let shown = match form {
-            Form::Json => event.get().to_owned(),
-            Form::Text => {
+            OutputFormat::Json => event.get().to_owned(),
+            OutputFormat::Text => {
                 let Shown { seq, at, action, summary, .. } = &entry;
                 format!("{seq:>6}  {at}  {action:<16}  {}", comity_core::display::visible(summary))
             }

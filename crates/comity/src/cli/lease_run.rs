@@ -4,6 +4,8 @@
 //! the lease is bound to, and the server frees it. Signals, the terminal and the exit code are the command's own, and
 //! there is no child that could be left behind.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::pools::Lease;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -12,8 +14,8 @@ use clap::{Arg, ArgMatches, Command};
 use comity_wire::Home;
 use serde_json::{Value, json};
 
-use super::output::{self, Form};
-use crate::session::{Answer, Session, Trouble};
+use super::output::{self, OutputFormat};
+use crate::session::{ServerAnswer, Session, SessionError};
 
 /// The exit code when there is no such program, as shells have it.
 const NOT_FOUND: u8 = 127;
@@ -49,7 +51,7 @@ pub(super) fn commands(lease: Command) -> Command {
 }
 
 /// Takes the lease, and becomes the command.
-pub(super) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
+pub(super) fn run(home: Home, matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     let command: Vec<OsString> = matches.get_many("command").unwrap_or_default().cloned().collect();
     let Some((program, arguments)) = command.split_first() else { return ExitCode::from(output::USAGE) };
     let text = |name: &str| matches.get_one::<String>(name).cloned();
@@ -61,13 +63,13 @@ pub(super) fn run(home: Home, matches: &ArgMatches, form: Form) -> ExitCode {
         input["ttl"] = ttl.into();
     }
     let mut session = Session::from_env(home);
-    let mut answer = session.ask("lease", &input);
-    if let (Err(Trouble::Refused { error, fault, .. }), Some(wait)) = (&answer, text("wait"))
+    let mut answer = session.ask(name_of::<Lease>(), &input);
+    if let (Err(SessionError::Refused { error, fault, .. }), Some(wait)) = (&answer, text("wait"))
         && fault.code == "pool_full"
     {
         output::complain(&format!("comity: {}", waits_for(&pool, error.get())));
         input["wait"] = wait.into();
-        answer = session.ask("lease", &input);
+        answer = session.ask(name_of::<Lease>(), &input);
     }
     let lease = match answer {
         Ok(answer) => lease_number(&answer),
@@ -100,7 +102,7 @@ fn waits_for(pool: &str, error: &str) -> String {
     }
 }
 
-fn lease_number(answer: &Answer) -> String {
+fn lease_number(answer: &ServerAnswer) -> String {
     let answer: Value = serde_json::from_str(answer.json.get()).unwrap_or_default();
     answer["lease"]["id"].to_string()
 }

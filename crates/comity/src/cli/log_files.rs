@@ -1,16 +1,22 @@
 //! The log as files: a backup is made and put back, and what is left of a damaged log is kept.
 
+use comity_core::display::shell_word;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use comity_app::catalog::name_of;
 use comity_app::ledger::date;
-use comity_app::log::{self, BackedUp, Extent, Recovery};
+use comity_app::log::{self, BackedUp, RecoverMode, Recovery};
+use comity_app::operations::people::Whoami;
 use comity_wire::Home;
 use serde_json::json;
 
-use super::output::{self, Form};
-use crate::serve::state_dir::{self, Held, Unusable};
+use super::output::{self, OutputFormat};
+use super::server;
+use crate::serve::state_dir::{self, StateDirLock, Unusable};
+use crate::session::Session;
+use crate::start;
 
 /// Adds what needs no server to the commands of the log.
 pub(super) fn commands(log: Command) -> Command {
@@ -34,7 +40,7 @@ pub(super) fn backup_command() -> Command {
 
 pub(super) fn restore_command() -> Command {
     Command::new("restore")
-        .about("Puts a backup back, while no server runs; the log that was there is set aside")
+        .about("Stops the server and puts a backup back; the log that was there is set aside")
         .arg(file("The file that comity backup made"))
 }
 
@@ -43,15 +49,24 @@ fn file(help: &'static str) -> Arg {
 }
 
 /// Makes a backup.
-pub(super) fn backup(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCode {
+pub(super) fn backup(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
     let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
+    if let Some(who) = no_person(home) {
+        let problem = format!("{who} runs this, and a backup holds everybody's mail: it takes a person");
+        return output::refused(
+            form,
+            &problem,
+            "ask your human to run it outside of the agent's program; see: comity whoami",
+        );
+    }
     private();
     match log::back_up(home.path(), file) {
         Ok(made) => {
             let records = made.verified.records;
             let words = format!(
-                "{records} records are in {}, and were read again\n  put them back with: comity down && comity restore {0}",
-                file.display()
+                "{records} records are in {}, and were read again\n  put them back with: comity restore {}",
+                file.display(),
+                shell_word(&file.display().to_string())
             );
             show(form, file, &made, &words)
         }
@@ -59,11 +74,38 @@ pub(super) fn backup(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCod
     }
 }
 
+/// Who runs this, if it is no person. A server knows more than can be seen here: what an agent left behind, say.
+fn no_person(home: &Home) -> Option<String> {
+    if comity_app::identity::is_below_an_agent_program() {
+        return Some("an agent program".into());
+    }
+    // Without a server a person still gets at the log.
+    if !matches!(start::connect_if_running(home), Ok(Some(_))) {
+        return None;
+    }
+    let answer = Session::from_env(home.clone()).ask(name_of::<Whoami>(), &json!({})).ok();
+    let known: Option<serde_json::Value> =
+        answer.and_then(|answer| serde_json::from_str(answer.json.get()).ok());
+    match known.as_ref().and_then(|known| known["you"].as_str()) {
+        Some("human") => None,
+        Some("nobody") | None => Some("nobody that the server knows".into()),
+        Some(agent) => Some(format!("the agent {agent}")),
+    }
+}
+
 /// Puts a backup back.
-pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCode {
+pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
     let Some(file) = arguments.get_one::<PathBuf>("file") else { return ExitCode::from(output::USAGE) };
-    let _held = match take(home, Extent::Keep, form) {
-        Ok(held) => held,
+    if let Err(code) = refuse_agents(form) {
+        return code;
+    }
+    private();
+    // Before anybody's server is stopped for nothing.
+    if let Err(problem) = log::check_backup(file) {
+        return output::fault(form, &problem);
+    }
+    let _alone = match server::take_alone(home, form) {
+        Ok(alone) => alone,
         Err(code) => return code,
     };
     match log::restore(home.path(), file) {
@@ -78,21 +120,21 @@ pub(super) fn restore(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCo
     }
 }
 
-fn show(form: Form, file: &Path, done: &BackedUp, words: &str) -> ExitCode {
+fn show(form: OutputFormat, file: &Path, done: &BackedUp, words: &str) -> ExitCode {
     let hash = comity_core::TokenHash(done.verified.hash).to_string();
     match form {
-        Form::Json => output::print(
+        OutputFormat::Json => output::print(
             &json!({ "file": file, "records": done.verified.records, "hash": hash, "set_aside": done.set_aside })
                 .to_string(),
         ),
-        Form::Text => output::print(words),
+        OutputFormat::Text => output::print(words),
     }
     ExitCode::SUCCESS
 }
 
 /// Keeps what can be kept of a log that is not whole, or shows it.
-pub(super) fn recover(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCode {
-    let extent = if arguments.get_flag("dry-run") { Extent::Look } else { Extent::Keep };
+pub(super) fn recover(home: &Home, arguments: &ArgMatches, form: OutputFormat) -> ExitCode {
+    let extent = if arguments.get_flag("dry-run") { RecoverMode::Look } else { RecoverMode::Keep };
     let _held = match take(home, extent, form) {
         Ok(held) => held,
         Err(code) => return code,
@@ -100,8 +142,8 @@ pub(super) fn recover(home: &Home, arguments: &ArgMatches, form: Form) -> ExitCo
     match log::recover(home.path(), extent) {
         Ok(recovery) => {
             match form {
-                Form::Json => output::print(&document(&recovery).to_string()),
-                Form::Text => output::print(&words(&recovery)),
+                OutputFormat::Json => output::print(&document(&recovery).to_string()),
+                OutputFormat::Text => output::print(&words(&recovery)),
             }
             ExitCode::SUCCESS
         }
@@ -148,10 +190,9 @@ fn words(recovery: &Recovery) -> String {
 }
 
 /// The state directory, for as long as its files are looked at or changed.
-fn take(home: &Home, extent: Extent, form: Form) -> Result<Held, ExitCode> {
-    if extent == Extent::Keep && comity_app::identity::is_below_an_agent_program() {
-        let problem = "an agent program runs this, and what becomes of the log is for you to decide";
-        return Err(output::refused(form, problem, "run it outside of the agent's program"));
+fn take(home: &Home, extent: RecoverMode, form: OutputFormat) -> Result<StateDirLock, ExitCode> {
+    if extent == RecoverMode::Keep {
+        refuse_agents(form)?;
     }
     private();
     state_dir::take(home).map_err(|unusable| match unusable {
@@ -161,6 +202,14 @@ fn take(home: &Home, extent: Extent, form: Form) -> Result<Held, ExitCode> {
         }
         Unusable::Bad(problem) => output::fault(form, &problem),
     })
+}
+
+fn refuse_agents(form: OutputFormat) -> Result<(), ExitCode> {
+    if !comity_app::identity::is_below_an_agent_program() {
+        return Ok(());
+    }
+    let problem = "an agent program runs this, and what becomes of the log is for you to decide";
+    Err(output::refused(form, problem, "run it outside of the agent's program"))
 }
 
 /// Whatever this process makes is for this user alone.

@@ -21,16 +21,18 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use comity_app::catalog::{self, CATALOG, Entry};
+use comity_app::catalog::name_of;
+use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::operation::Audience;
 use comity_app::operations::ledger::ReadLog;
+use comity_app::operations::mail::AcknowledgeMail;
 use comity_app::operations::mail::SendMail;
 use comity_guard::Dialect;
 use comity_wire::Home;
 
-use crate::session::{Session, Trouble};
+use crate::session::{Session, SessionError};
 use crate::{init, mcp, serve};
-use output::{Form, USAGE};
+use output::{OutputFormat, USAGE};
 
 const AFTER_HELP: &str = "\
 Environment:
@@ -68,7 +70,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
         }
     };
-    let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
+    let form = if matches.get_flag("json") { OutputFormat::Json } else { OutputFormat::Text };
     let home = match Home::from_env() {
         Ok(home) => home,
         Err(error) => return output::fault(form, &error.to_string()),
@@ -79,8 +81,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "down" => server::down(&home, form),
         "restart" => server::restart(&home, form),
         "status" => server::status(&home, form),
-        "serve" if inner.get_flag("detached") => serve::serve(&home, serve::How::Detached),
-        "serve" => serve::serve(&home, serve::How::Foreground),
+        "serve" if inner.get_flag("detached") => serve::serve(&home, serve::StartMode::Detached),
+        "serve" => serve::serve(&home, serve::StartMode::Foreground),
         "doctor" => doctor::run(&home, form),
         "token" if inner.subcommand_name() == Some("first") => people::first_token(&home, form),
         "login" => people::login(home, form),
@@ -88,10 +90,10 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), offer(inner)),
         "init" => {
             let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
-                (true, false) => init::What::Undo,
-                (true, true) => init::What::ShowUndo,
-                (false, true) => init::What::Show,
-                (false, false) => init::What::Do,
+                (true, false) => init::InitMode::Undo,
+                (true, true) => init::InitMode::ShowUndo,
+                (false, true) => init::InitMode::Show,
+                (false, false) => init::InitMode::Do,
             };
             let only: Vec<String> = inner.get_many("client").unwrap_or_default().cloned().collect();
             init::run(&home, what, &only, form)
@@ -119,10 +121,10 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// The operation that these words can only mean, if they mean one: its command alone is built then.
-fn meant(arguments: &[OsString]) -> Option<&'static Entry> {
+fn meant(arguments: &[OsString]) -> Option<&'static CatalogEntry> {
     let words = arguments.iter().filter(|word| *word != "--json").map_while(|word| word.to_str());
     let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
-    let begins = |entry: &&Entry| {
+    let begins = |entry: &&CatalogEntry| {
         let count = entry.words().count();
         count > 0 && words.len() >= count && entry.words().zip(&words).all(|(own, word)| own == *word)
     };
@@ -133,7 +135,7 @@ fn meant(arguments: &[OsString]) -> Option<&'static Entry> {
 }
 
 /// The command of one operation, below those that its words name.
-fn command_of(entry: &'static Entry) -> Command {
+fn command_of(entry: &'static CatalogEntry) -> Command {
     add(root(), entry, &entry.words().collect::<Vec<_>>())
 }
 
@@ -227,16 +229,16 @@ pub(crate) fn command() -> Command {
 }
 
 /// Which tools `comity mcp` offers.
-fn offer(flags: &clap::ArgMatches) -> crate::http::Offer {
+fn offer(flags: &clap::ArgMatches) -> crate::http::ToolSet {
     match (flags.get_flag("all-tools"), flags.get_flag("browser")) {
-        (true, _) => crate::http::Offer::All,
-        (false, true) => crate::http::Offer::Browser,
-        (false, false) => crate::http::Offer::Usual,
+        (true, _) => crate::http::ToolSet::All,
+        (false, true) => crate::http::ToolSet::Browser,
+        (false, false) => crate::http::ToolSet::Usual,
     }
 }
 
 /// Adds one operation below the commands that its words name.
-fn add(parent: Command, entry: &'static Entry, words: &[&'static str]) -> Command {
+fn add(parent: Command, entry: &'static CatalogEntry, words: &[&'static str]) -> Command {
     let [first, rest @ ..] = words else { return parent };
     if parent.find_subcommand(first).is_none() {
         let child = Command::new(*first);
@@ -255,7 +257,7 @@ fn add(parent: Command, entry: &'static Entry, words: &[&'static str]) -> Comman
     })
 }
 
-fn leaf(command: Command, entry: &'static Entry) -> Command {
+fn leaf(command: Command, entry: &'static CatalogEntry) -> Command {
     let command = arguments::add(command, entry).hide(entry.audience == Audience::Internal);
     match entry.is::<ReadLog>() {
         true => command.arg(flag("follow", "Go on showing what happens").short('f')),
@@ -269,11 +271,11 @@ fn acknowledge(session: &mut Session, receipt: u64) {
     let shown = is_out && !output::is_discarded();
     let input = serde_json::json!({ "receipt": receipt, "returned": !shown });
     // If this fails it is offered again, and says so.
-    let _ = session.ask("mail_ack", &input);
+    let _ = session.ask(name_of::<AcknowledgeMail>(), &input);
 }
 
 /// Runs the operation that the words name.
-fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
+fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     let (mut words, mut inner) = (Vec::new(), matches);
     while let Some((word, deeper)) = inner.subcommand() {
         words.push(word);
@@ -293,7 +295,7 @@ fn operation(matches: &ArgMatches, home: Home, form: Form) -> ExitCode {
         true => log_pages::ask(&mut session, &input),
         false => session.ask(entry.name, &input),
     };
-    if let (true, Err(Trouble::Fault(why))) = (entry.is::<SendMail>(), &answer) {
+    if let (true, Err(SessionError::Fault(why))) = (entry.is::<SendMail>(), &answer) {
         return spool::instead(&home, &input, why, form);
     }
     let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use comity_core::display::visible_lines;
 use comity_wire::Fault;
 
-use crate::session::{Answer, Trouble};
+use crate::session::{ServerAnswer, SessionError};
 
 /// The exit code of a fault.
 pub(crate) const FAULT: u8 = 1;
@@ -18,34 +18,32 @@ pub(crate) const REFUSED: u8 = 3;
 
 /// How output is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
-    /// In words.
+pub(crate) enum OutputFormat {
     Text,
-    /// One JSON document.
     Json,
 }
 
 /// Shows what an operation answered.
-pub(crate) fn show(form: Form, answer: Result<Answer, Trouble>) -> ExitCode {
+pub(crate) fn show(form: OutputFormat, answer: Result<ServerAnswer, SessionError>) -> ExitCode {
     match answer {
         Ok(answer) => {
             match form {
-                Form::Json => print(answer.json.get()),
-                Form::Text => print(&visible_lines(&answer.text)),
+                OutputFormat::Json => print(answer.json.get()),
+                OutputFormat::Text => print(&visible_lines(&answer.text)),
             }
             tell(&answer.notices);
             ExitCode::SUCCESS
         }
-        Err(Trouble::Refused { error, fault, notices }) => {
+        Err(SessionError::Refused { error, fault, notices }) => {
             let code = if fault.code == "fault" { FAULT } else { REFUSED };
             match form {
-                Form::Json => print(&format!("{{\"error\":{}}}", error.get())),
-                Form::Text => explain(&fault),
+                OutputFormat::Json => print(&format!("{{\"error\":{}}}", error.get())),
+                OutputFormat::Text => explain(&fault),
             }
             tell(&notices);
             ExitCode::from(code)
         }
-        Err(Trouble::Fault(problem)) => self::fault(form, &problem),
+        Err(SessionError::Fault(problem)) => self::fault(form, &problem),
     }
 }
 
@@ -57,27 +55,29 @@ fn tell(notices: &[String]) {
 }
 
 /// Shows that something broke.
-pub(crate) fn fault(form: Form, problem: &str) -> ExitCode {
+pub(crate) fn fault(form: OutputFormat, problem: &str) -> ExitCode {
     failure(form, ("fault", FAULT), problem, "look for what is wrong with: comity doctor")
 }
 
 /// Shows that what was given cannot be used.
-pub(crate) fn bad_input(form: Form, problem: &str, hint: &str) -> ExitCode {
+pub(crate) fn bad_input(form: OutputFormat, problem: &str, hint: &str) -> ExitCode {
     failure(form, ("bad_input", USAGE), problem, hint)
 }
 
 /// Shows that something is not for the caller to do.
-pub(crate) fn refused(form: Form, problem: &str, hint: &str) -> ExitCode {
+pub(crate) fn refused(form: OutputFormat, problem: &str, hint: &str) -> ExitCode {
     failure(form, ("not_allowed", REFUSED), problem, hint)
 }
 
-fn failure(form: Form, (code, exit): (&str, u8), problem: &str, hint: &str) -> ExitCode {
+fn failure(form: OutputFormat, (code, exit): (&str, u8), problem: &str, hint: &str) -> ExitCode {
     match form {
-        Form::Json => {
+        OutputFormat::Json => {
             let error = serde_json::json!({"error": {"code": code, "message": problem, "hint": hint}});
             print(&error.to_string());
         }
-        Form::Text => explain(&Fault { code: code.into(), message: problem.into(), hint: hint.into() }),
+        OutputFormat::Text => {
+            explain(&Fault { code: code.into(), message: problem.into(), hint: hint.into() })
+        }
     }
     ExitCode::from(exit)
 }

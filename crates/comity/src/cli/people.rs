@@ -1,5 +1,7 @@
 //! What a person does at a terminal: passphrases are asked for there, and a first token is laid down.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::people::{Login, SetPassphrase};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::process::ExitCode;
@@ -9,9 +11,10 @@ use comity_wire::Home;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 
-use super::output::{self, Form};
+use super::output::{self, OutputFormat};
+use super::server;
 use crate::serve::state_dir;
-use crate::session::{Session, Trouble};
+use crate::session::{Session, SessionError};
 
 /// What to do where no passphrase can be typed.
 const TERMINAL_HINT: &str = "run it in a terminal; a script uses a token: comity token create NAME";
@@ -26,16 +29,29 @@ pub(super) fn commands(token: Command) -> Command {
 }
 
 /// Makes the first token of a state directory that was never used.
-pub(super) fn first_token(home: &Home, form: Form) -> ExitCode {
+pub(super) fn first_token(home: &Home, form: OutputFormat) -> ExitCode {
     if comity_app::identity::is_below_an_agent_program() {
         let problem = "an agent program runs this, and the first token is yours";
         return output::refused(form, problem, "run it outside of the agent's program");
     }
+    if comity_app::log::is_used(home.path()) {
+        let problem = "this state directory has been used";
+        return output::refused(
+            form,
+            problem,
+            "from a terminal, make a token with: comity token create NAME",
+        );
+    }
+    // Whoever only looked may have started one: it would not see the token.
+    let _alone = match server::take_alone(home, form) {
+        Ok(alone) => alone,
+        Err(code) => return code,
+    };
     match state_dir::lay_down_first_token(home) {
         Ok(token) => {
             match form {
-                Form::Json => output::print(&json!({ "name": "first", "token": token }).to_string()),
-                Form::Text => output::print(&token),
+                OutputFormat::Json => output::print(&json!({ "name": "first", "token": token }).to_string()),
+                OutputFormat::Text => output::print(&token),
             }
             ExitCode::SUCCESS
         }
@@ -44,12 +60,12 @@ pub(super) fn first_token(home: &Home, form: Form) -> ExitCode {
 }
 
 /// Logs in; the passphrase is asked for if one is set.
-pub(super) fn login(home: Home, form: Form) -> ExitCode {
+pub(super) fn login(home: Home, form: OutputFormat) -> ExitCode {
     let mut session = Session::from_env(home);
-    let answer = match session.ask("login", &json!({})) {
-        Err(Trouble::Refused { fault, .. }) if fault.message == "a passphrase is set" => {
+    let answer = match session.ask(name_of::<Login>(), &json!({})) {
+        Err(SessionError::Refused { fault, .. }) if fault.message == "a passphrase is set" => {
             match ask("Passphrase: ") {
-                Ok(passphrase) => session.ask("login", &json!({ "passphrase": passphrase })),
+                Ok(passphrase) => session.ask(name_of::<Login>(), &json!({ "passphrase": passphrase })),
                 Err(problem) => return output::bad_input(form, &problem, TERMINAL_HINT),
             }
         }
@@ -59,20 +75,20 @@ pub(super) fn login(home: Home, form: Form) -> ExitCode {
 }
 
 /// Sets or removes the passphrase.
-pub(super) fn passphrase(home: Home, remove: bool, form: Form) -> ExitCode {
+pub(super) fn passphrase(home: Home, remove: bool, form: OutputFormat) -> ExitCode {
     let mut session = Session::from_env(home);
     if remove {
-        return output::show(form, session.ask("passphrase_set", &json!({ "remove": true })));
+        return output::show(form, session.ask(name_of::<SetPassphrase>(), &json!({ "remove": true })));
     }
     // Whoever may not set one need not think of it: asked for nothing, the server says who may not.
-    match session.ask("passphrase_set", &json!({})) {
-        Err(Trouble::Refused { fault, .. }) if fault.code == "bad_input" => {}
+    match session.ask(name_of::<SetPassphrase>(), &json!({})) {
+        Err(SessionError::Refused { fault, .. }) if fault.code == "bad_input" => {}
         other => return output::show(form, other),
     }
     let twice = ask("New passphrase: ").and_then(|one| Ok((one, ask("Again: ")?)));
     match twice {
         Ok((one, again)) if one == again => {
-            output::show(form, session.ask("passphrase_set", &json!({ "passphrase": one })))
+            output::show(form, session.ask(name_of::<SetPassphrase>(), &json!({ "passphrase": one })))
         }
         Ok(_) => output::bad_input(
             form,
@@ -85,12 +101,13 @@ pub(super) fn passphrase(home: Home, remove: bool, form: Form) -> ExitCode {
 
 /// Asks at the terminal, without showing what is typed.
 fn ask(prompt: &str) -> Result<String, String> {
-    let said = |error: std::io::Error| format!("can't ask for the passphrase: no terminal here ({error})");
-    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(said)?;
-    terminal.write_all(prompt.as_bytes()).map_err(said)?;
+    let describe =
+        |error: std::io::Error| format!("can't ask for the passphrase: no terminal here ({error})");
+    let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(describe)?;
+    terminal.write_all(prompt.as_bytes()).map_err(describe)?;
     let _silent = Silent::at(&terminal)?;
     let mut line = String::new();
-    BufReader::new(&terminal).read_line(&mut line).map_err(said)?;
+    BufReader::new(&terminal).read_line(&mut line).map_err(describe)?;
     let _ = (&terminal).write_all(b"\n");
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
@@ -103,11 +120,11 @@ struct Silent<'a> {
 
 impl Silent<'_> {
     fn at(terminal: &File) -> Result<Silent<'_>, String> {
-        let said = |error: rustix::io::Errno| format!("the terminal cannot be silenced: {error}");
-        let before = tcgetattr(terminal).map_err(said)?;
+        let describe = |error: rustix::io::Errno| format!("the terminal cannot be silenced: {error}");
+        let before = tcgetattr(terminal).map_err(describe)?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(terminal, OptionalActions::Flush, &silent).map_err(said)?;
+        tcsetattr(terminal, OptionalActions::Flush, &silent).map_err(describe)?;
         Ok(Silent { terminal, before })
     }
 }

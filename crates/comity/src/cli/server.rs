@@ -1,24 +1,26 @@
 //! Starting, stopping and finding the server.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::server::Status;
 use std::process::ExitCode;
 
 use comity_core::version::is_newer;
 use comity_wire::{Fault, Home, Request, version};
 
-use super::output::{self, Form};
-use crate::session::{Session, Trouble};
+use super::output::{self, OutputFormat};
+use crate::session::{Session, SessionError};
 use crate::start;
 
 /// Starts the server if it does not run, or one of this version if an older one runs that nobody needs now, and says
 /// what to do next.
-pub(crate) fn up(home: &Home, form: Form) -> ExitCode {
+pub(crate) fn up(home: &Home, form: OutputFormat) -> ExitCode {
     let was = match running_version(home) {
         Ok(version) => version,
         Err(problem) => return output::fault(form, &problem),
     };
     let older = was.as_deref().filter(|was| is_newer(version(), was));
-    let renewed = older.map(|_| start::restart(home, || stop(home, Stop::UnlessUsed)));
-    let answer = Session::from_env(home.clone()).ask("status", &serde_json::json!({}));
+    let renewed = older.map(|_| start::restart(home, || stop(home, StopWhen::UnlessUsed)));
+    let answer = Session::from_env(home.clone()).ask(name_of::<Status>(), &serde_json::json!({}));
     let is_up = answer.is_ok();
     let code = output::show(form, answer);
     if let Some(Err(problem)) = renewed {
@@ -27,7 +29,7 @@ pub(crate) fn up(home: &Home, form: Form) -> ExitCode {
     if let (Some(Ok(Err(why))), Some(older)) = (&renewed, older) {
         output::complain(&format!("comity: the server is still Comity {older}: {why}"));
     }
-    if is_up && form == Form::Text {
+    if is_up && form == OutputFormat::Text {
         let what = match (renewed, was) {
             (Some(Ok(Ok(()))), Some(was)) => format!("restarted: it was Comity {was}"),
             (_, Some(_)) => "it ran already".into(),
@@ -45,21 +47,21 @@ pub(crate) fn up(home: &Home, form: Form) -> ExitCode {
 }
 
 /// Stops the server, if it runs, and starts it with this program.
-pub(crate) fn restart(home: &Home, form: Form) -> ExitCode {
-    match start::restart(home, || stop(home, Stop::Always)) {
+pub(crate) fn restart(home: &Home, form: OutputFormat) -> ExitCode {
+    match start::restart(home, || stop(home, StopWhen::Always)) {
         Ok(Ok(())) => {}
         Ok(Err(why)) => return why.show(form),
         Err(problem) => return output::fault(form, &problem),
     }
-    output::show(form, Session::from_env(home.clone()).ask("status", &serde_json::json!({})))
+    output::show(form, Session::from_env(home.clone()).ask(name_of::<Status>(), &serde_json::json!({})))
 }
 
 /// Stops the server, if it runs.
-pub(crate) fn down(home: &Home, form: Form) -> ExitCode {
+pub(crate) fn down(home: &Home, form: OutputFormat) -> ExitCode {
     let say = |stopped: bool, words: &str| {
         match form {
-            Form::Json => output::print(&serde_json::json!({ "stopped": stopped }).to_string()),
-            Form::Text => output::print(words),
+            OutputFormat::Json => output::print(&serde_json::json!({ "stopped": stopped }).to_string()),
+            OutputFormat::Text => output::print(words),
         }
         ExitCode::SUCCESS
     };
@@ -68,15 +70,35 @@ pub(crate) fn down(home: &Home, form: Form) -> ExitCode {
         Ok(None) => return say(false, "no server runs"),
         Err(problem) => return output::fault(form, &problem),
     }
-    match stop(home, Stop::Always) {
-        Ok(()) => say(true, "stopped; nothing is lost"),
+    match stop(home, StopWhen::Always) {
+        Ok(()) => match check_what_is_left(home) {
+            Ok(()) => say(true, "stopped; nothing is lost"),
+            Err(problem) => output::fault(form, &format!("the server has stopped, but {problem}")),
+        },
         Err(why) => why.show(form),
+    }
+}
+
+/// Stops the server, if it runs, and keeps every other away from the state directory.
+pub(super) fn take_alone(home: &Home, form: OutputFormat) -> Result<start::Alone, ExitCode> {
+    match start::take_alone(home, || stop(home, StopWhen::Always)) {
+        Ok(Ok(alone)) => Ok(alone),
+        Ok(Err(why)) => Err(why.show(form)),
+        Err(problem) => Err(output::fault(form, &problem)),
+    }
+}
+
+/// Whether the log is whole. A server that could close it has put all of it into one file, and knew that it is.
+fn check_what_is_left(home: &Home) -> Result<(), String> {
+    match home.path().join("log.db-wal").exists() {
+        true => comity_app::log::check(home.path()),
+        false => Ok(()),
     }
 }
 
 /// When to stop the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
+enum StopWhen {
     Always,
     /// Not while a call is under way, somebody waits, or a tab is open.
     UnlessUsed,
@@ -84,20 +106,19 @@ enum Stop {
 
 /// Why the server goes on.
 enum GoesOn {
-    /// It said so.
     Refused(String),
     /// It could not be asked.
     Fault(String),
 }
 
 impl GoesOn {
-    fn show(&self, form: Form) -> ExitCode {
+    fn show(&self, form: OutputFormat) -> ExitCode {
         match self {
             GoesOn::Fault(problem) => output::fault(form, problem),
             GoesOn::Refused(error) => match serde_json::from_str(error) {
                 Ok(fault) => {
                     let (error, notices) = (raw(error), Vec::new());
-                    output::show(form, Err(Trouble::Refused { error, fault, notices }))
+                    output::show(form, Err(SessionError::Refused { error, fault, notices }))
                 }
                 Err(problem) => output::fault(form, &problem.to_string()),
             },
@@ -118,10 +139,10 @@ impl std::fmt::Display for GoesOn {
 }
 
 /// Has the server stop, if one runs, and waits until it is gone.
-fn stop(home: &Home, when: Stop) -> Result<(), GoesOn> {
+fn stop(home: &Home, when: StopWhen) -> Result<(), GoesOn> {
     let Some(mut client) = start::connect_if_running(home).map_err(GoesOn::Fault)? else { return Ok(()) };
     let token = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
-    let input = raw(&serde_json::json!({ "unless_used": when == Stop::UnlessUsed }).to_string());
+    let input = raw(&serde_json::json!({ "unless_used": when == StopWhen::UnlessUsed }).to_string());
     let (token, input) = (token.map(Into::into), Some(&*input));
     let reply = client.call(Request { op: "$stop".into(), token, input, ..Request::empty() });
     let reply = reply.map_err(|error| GoesOn::Fault(error.to_string()))?;
@@ -136,13 +157,13 @@ fn stop(home: &Home, when: Stop) -> Result<(), GoesOn> {
 /// Which Comity the server is, if one runs.
 fn running_version(home: &Home) -> Result<Option<String>, String> {
     #[derive(serde::Deserialize)]
-    struct Status {
+    struct RunningVersion {
         version: String,
     }
     let Some(mut client) = start::connect_if_running(home)? else { return Ok(None) };
     // One that ends just now is as good as none.
-    let Ok(reply) = client.ask("status", &serde_json::json!({})) else { return Ok(None) };
-    let status = reply.ok.and_then(|status| serde_json::from_str::<Status>(status.get()).ok());
+    let Ok(reply) = client.ask(name_of::<Status>(), &serde_json::json!({})) else { return Ok(None) };
+    let status = reply.ok.and_then(|status| serde_json::from_str::<RunningVersion>(status.get()).ok());
     Ok(Some(status.map_or_else(|| "?".to_owned(), |status| status.version)))
 }
 
@@ -151,21 +172,22 @@ fn raw(json: &str) -> Box<serde_json::value::RawValue> {
 }
 
 /// Says how the server is; it is not started for that.
-pub(crate) fn status(home: &Home, form: Form) -> ExitCode {
+pub(crate) fn status(home: &Home, form: OutputFormat) -> ExitCode {
     match start::connect_if_running(home) {
-        Ok(Some(_)) => {
-            output::show(form, Session::from_env(home.clone()).ask("status", &serde_json::json!({})))
-        }
+        Ok(Some(_)) => output::show(
+            form,
+            Session::from_env(home.clone()).ask(name_of::<Status>(), &serde_json::json!({})),
+        ),
         Ok(None) => {
             match form {
-                Form::Json => output::print(
+                OutputFormat::Json => output::print(
                     &serde_json::json!({"error": {
                         "code": "not_running", "message": "no server runs", "hint": "start it with: comity up",
                         "home": home.path(), "socket": home.socket(),
                     }})
                     .to_string(),
                 ),
-                Form::Text => output::complain("comity: no server runs\n  start it with: comity up"),
+                OutputFormat::Text => output::complain("comity: no server runs\n  start it with: comity up"),
             }
             ExitCode::from(output::FAULT)
         }

@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
+use comity_app::catalog::name_of;
+use comity_app::operations::mail::TakeOverMail;
 use comity_app::spool::NO_TEAM;
-use comity_mailbox::{BoxName, Draft, Mailboxes};
+use comity_mailbox::{BoxName, Mailboxes, MessageDraft};
 use comity_wire::{Client, Home};
 use serde_json::{Value, json};
 
-use super::output::{self, Form};
+use super::output::{self, OutputFormat};
 use crate::session::Session;
 
 /// What concerns the files below `comity mail`.
@@ -34,7 +36,7 @@ pub(super) fn commands(mail: Command) -> Command {
 }
 
 /// Leaves a message in a file.
-pub(super) fn spool(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode {
+pub(super) fn spool(home: &Home, matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let from = text("from").map_or_else(own_name, str::to_owned);
     let (agent, message) = (text("agent").unwrap_or_default(), text("message").unwrap_or_default());
@@ -45,7 +47,7 @@ pub(super) fn spool(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode {
 }
 
 /// Reads what waits in a file.
-pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode {
+pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: OutputFormat) -> ExitCode {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let place = BoxName::new(text("team").unwrap_or(NO_TEAM), text("agent").unwrap_or_default());
     let mail = match place.and_then(|place| Mailboxes::under(home.path()).read(&place)) {
@@ -62,9 +64,9 @@ pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode
     let damaged: Vec<String> =
         mail.damage.iter().map(|damage| damage.set_aside.display().to_string()).collect();
     match form {
-        Form::Json => output::print(&json!({ "messages": messages, "damaged": damaged }).to_string()),
-        Form::Text if messages.is_empty() => output::print("nothing waits in this file"),
-        Form::Text => {
+        OutputFormat::Json => output::print(&json!({ "messages": messages, "damaged": damaged }).to_string()),
+        OutputFormat::Text if messages.is_empty() => output::print("nothing waits in this file"),
+        OutputFormat::Text => {
             for message in &mail.messages {
                 let shown = comity_core::display::visible_lines(&message.text).replace('\n', "\n  | ");
                 output::print(&format!(
@@ -79,7 +81,7 @@ pub(super) fn spooled(home: &Home, matches: &ArgMatches, form: Form) -> ExitCode
 }
 
 /// Sends through files what could not be sent through a server.
-pub(super) fn instead(home: &Home, input: &Value, why: &str, form: Form) -> ExitCode {
+pub(super) fn instead(home: &Home, input: &Value, why: &str, form: OutputFormat) -> ExitCode {
     let to: Vec<&str> = input["to"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if let Some(group) = to.iter().find(|to| to.contains(':') || ["team", "all", "human"].contains(to)) {
         let problem = format!("{why}; without a server only agents can be written to, and {group} is none");
@@ -97,8 +99,8 @@ pub(super) fn instead(home: &Home, input: &Value, why: &str, form: Form) -> Exit
     }
     output::complain(&format!("note: no server could be asked ({why})"));
     match form {
-        Form::Json => output::print(&json!({ "spooled": left }).to_string()),
-        Form::Text => {
+        OutputFormat::Json => output::print(&json!({ "spooled": left }).to_string()),
+        OutputFormat::Text => {
             for one in &left {
                 show(form, one);
             }
@@ -117,20 +119,20 @@ fn leave(
 ) -> Result<Value, String> {
     home.check().map_err(|problem| problem.to_string())?;
     let place = BoxName::new(team, agent).map_err(|problem| problem.to_string())?;
-    let draft = Draft { from, text, summary, id: None };
+    let draft = MessageDraft { from, text, summary, id: None };
     let spooled =
         Mailboxes::under(home.path()).spool(&place, &draft).map_err(|problem| problem.to_string())?;
     // A server that has come up meanwhile would not look by itself.
     if Client::connect(home).is_ok() {
-        let _ = Session::from_env(home.clone()).ask("mail_take_over", &json!({}));
+        let _ = Session::from_env(home.clone()).ask(name_of::<TakeOverMail>(), &json!({}));
     }
     Ok(json!({ "id": spooled.id.as_str(), "box": place.to_string() }))
 }
 
-fn show(form: Form, left: &Value) -> ExitCode {
+fn show(form: OutputFormat, left: &Value) -> ExitCode {
     match form {
-        Form::Json => output::print(&left.to_string()),
-        Form::Text => output::print(&format!(
+        OutputFormat::Json => output::print(&left.to_string()),
+        OutputFormat::Text => output::print(&format!(
             "left for {} as {}; it is delivered when the agent and a server are there",
             left["box"].as_str().unwrap_or_default(),
             left["id"].as_str().unwrap_or_default()

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use comity_app::application::Taken;
-use comity_app::engine::Waiting as Place;
-use comity_app::{Application, Call, Caller, Failure, Rendered, Responder};
+use comity_app::engine::WaitPlace as Place;
+use comity_app::{Application, Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::Principal;
 use tokio::sync::oneshot;
 
@@ -24,31 +23,30 @@ pub(super) type Output = (Result<Rendered, Failure>, Vec<String>);
 /// Asks and waits. If the future is dropped while the call waits in the queue, its place goes too.
 pub(super) async fn ask(app: &Application, question: Question) -> Output {
     let (sender, output) = oneshot::channel();
-    let line = Line { app: app.clone(), who: question.caller.who, stage: Arc::default() };
-    let responder = Box::new(Waiting { line: line.clone(), sender: Some(sender) });
+    let line = QueuedCall { app: app.clone(), who: question.caller.who, stage: Arc::default() };
+    let responder = Box::new(HttpReply { line: line.clone(), sender: Some(sender) });
     let _leaves = Leaves(line);
     let app = app.clone();
     // Finding the project looks at files, and reading the log at the disk.
     tokio::task::spawn_blocking(move || {
         let Question { caller, op, input, key, text } = &question;
-        let call = Call { op, input, key: key.as_deref(), text: *text, again: false };
-        if app.call(caller, &call, responder) != Taken::Answered {
-            app.engine().kick();
-        }
+        let call = OperationCall { op, input, key: key.as_deref(), text: *text, again: false };
+        app.call(caller, &call, responder);
+        app.engine().wake();
     });
     output.await.unwrap_or_else(|_| (Err(Failure::fault("the call ended without an answer")), vec![]))
 }
 
 /// Where the call is in the queue.
 #[derive(Clone)]
-struct Line {
+struct QueuedCall {
     app: Application,
     who: Principal,
-    stage: Arc<Mutex<Stage>>,
+    stage: Arc<Mutex<CallStage>>,
 }
 
 #[derive(Clone, Copy, Default)]
-enum Stage {
+enum CallStage {
     #[default]
     Asked,
     Parked(Place),
@@ -57,51 +55,51 @@ enum Stage {
     Left,
 }
 
-impl Line {
+impl QueuedCall {
     /// Goes on to a stage, unless it is over; gives the one before.
-    fn reach(&self, next: Stage) -> Stage {
+    fn reach(&self, next: CallStage) -> CallStage {
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *stage;
-        if matches!(before, Stage::Asked | Stage::Parked(_)) {
+        if matches!(before, CallStage::Asked | CallStage::Parked(_)) {
             *stage = next;
         }
         before
     }
 }
 
-struct Waiting {
-    line: Line,
+struct HttpReply {
+    line: QueuedCall,
     sender: Option<oneshot::Sender<Output>>,
 }
 
-impl Responder for Waiting {
+impl Responder for HttpReply {
     fn parked(&mut self, place: Place) {
-        if let Stage::Left = self.line.reach(Stage::Parked(place)) {
+        if let CallStage::Left = self.line.reach(CallStage::Parked(place)) {
             self.line.app.engine().give_up(self.line.who, place);
         }
     }
 
     fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
-        self.line.reach(Stage::Answered);
+        self.line.reach(CallStage::Answered);
         if let Some(sender) = self.sender.take() {
             let _ = sender.send((output, notices));
         }
     }
 }
 
-impl Drop for Waiting {
+impl Drop for HttpReply {
     /// Without an answer, a repeat of the same call has taken the place: it is no longer ours to give up.
     fn drop(&mut self) {
-        self.line.reach(Stage::Answered);
+        self.line.reach(CallStage::Answered);
     }
 }
 
 /// Gives the place in the queue up when the one who waits is gone.
-struct Leaves(Line);
+struct Leaves(QueuedCall);
 
 impl Drop for Leaves {
     fn drop(&mut self) {
-        if let Stage::Parked(place) = self.0.reach(Stage::Left) {
+        if let CallStage::Parked(place) = self.0.reach(CallStage::Left) {
             self.0.app.engine().give_up(self.0.who, place);
         }
     }

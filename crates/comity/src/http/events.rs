@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use comity_app::Application;
 use comity_app::ledger::Entry;
-use comity_app::weight::Page;
+use comity_app::weight::PageSize;
 use comity_core::{Principal, Record, Refusal};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -23,15 +23,13 @@ use super::unsent::Unsent;
 use super::{At, Door, guard, reply, routes, sse, websocket};
 
 /// What is read at a time.
-const PAGE: Page = Page { records: 256, bytes: 64 * 1024 };
+const PAGE: PageSize = PageSize { records: 256, bytes: 64 * 1024 };
 /// The cursor that a browser sends when it connects again.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// What a client gets next.
-pub(super) enum Item {
-    /// One record.
+pub(super) enum StreamItem {
     Record {
-        /// Its number.
         seq: u64,
         /// Its name on the stream.
         event: &'static str,
@@ -39,10 +37,7 @@ pub(super) enum Item {
         json: String,
     },
     /// The records after the cursor are not kept: the stream goes on further ahead.
-    Resync {
-        /// From where, as JSON.
-        json: String,
-    },
+    Resync { json: String },
 }
 
 /// Answers with a WebSocket or with server-sent events, whichever is asked for.
@@ -139,7 +134,7 @@ impl Follower {
 
     /// What comes next, as soon as there is something; nothing if the stream is over. It may be dropped at any time
     /// without losing anything.
-    pub(super) async fn next(&mut self) -> Option<Vec<Item>> {
+    pub(super) async fn next(&mut self) -> Option<Vec<StreamItem>> {
         loop {
             let before = self.cursor;
             let page = self.page().await?;
@@ -164,7 +159,7 @@ impl Follower {
     }
 
     /// The next records that are wanted. The cursor moves past the others too.
-    async fn page(&mut self) -> Option<Vec<Item>> {
+    async fn page(&mut self) -> Option<Vec<StreamItem>> {
         let (cursor, head) = (self.cursor, self.app.engine().feed().head());
         let records = match self.app.engine().feed().recent(cursor, PAGE) {
             _ if cursor > head => return Some(vec![self.resync(head)]),
@@ -188,10 +183,12 @@ impl Follower {
         }
         self.cursor = records.last().map_or(self.cursor, |last| last.seq);
         let world = self.app.engine().world();
-        items.extend(records.iter().filter(|record| self.is_wanted(record)).map(|record| Item::Record {
-            seq: record.seq,
-            event: record.event.kind().stream,
-            json: serde_json::to_string(&Entry::of(record, &world, self.who)).unwrap_or_default(),
+        items.extend(records.iter().filter(|record| self.is_wanted(record)).map(|record| {
+            StreamItem::Record {
+                seq: record.seq,
+                event: record.event.kind().stream,
+                json: serde_json::to_string(&Entry::of(record, &world, self.who)).unwrap_or_default(),
+            }
         }));
         Some(items)
     }
@@ -201,10 +198,10 @@ impl Follower {
         self.only.is_empty() || self.only.iter().any(|only| only == kind.stream || only == kind.action)
     }
 
-    fn resync(&mut self, after: u64) -> Item {
+    fn resync(&mut self, after: u64) -> StreamItem {
         self.cursor = after;
         let head = self.app.engine().feed().head();
-        Item::Resync { json: json!({ "type": "resync", "after": after, "head": head }).to_string() }
+        StreamItem::Resync { json: json!({ "type": "resync", "after": after, "head": head }).to_string() }
     }
 }
 

@@ -13,15 +13,15 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const TOKEN_PROTOCOL: &str = "bearer.";
 
 /// What is right for a server on this port.
-pub(super) struct Guard {
+pub(super) struct AllowedOrigins {
     hosts: [String; 3],
     origins: [String; 2],
 }
 
-impl Guard {
+impl AllowedOrigins {
     /// The guard of a port.
-    pub(super) fn new(port: u16) -> Guard {
-        Guard {
+    pub(super) fn new(port: u16) -> AllowedOrigins {
+        AllowedOrigins {
             hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")],
             origins: [format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")],
         }
@@ -67,7 +67,7 @@ impl Guard {
 fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
     let missing = || not_allowed("a token is needed", "send the header Authorization: Bearer TOKEN");
     let given = match only(headers, &AUTHORIZATION) {
-        Err(Unclear) => None,
+        Err(BadHeader) => None,
         Ok(Some(value)) => {
             let (scheme, token) = value.split_once(' ').ok_or_else(missing)?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -89,15 +89,15 @@ pub(super) fn is_websocket(headers: &HeaderMap) -> bool {
 }
 
 /// A header that is repeated, or is not text: two readers could read it differently.
-struct Unclear;
+struct BadHeader;
 
 /// The only value of a header.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Unclear> {
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, BadHeader> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
-        (Some(value), None) => value.to_str().map(Some).map_err(|_| Unclear),
-        (Some(_), Some(_)) => Err(Unclear),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| BadHeader),
+        (Some(_), Some(_)) => Err(BadHeader),
     }
 }
 

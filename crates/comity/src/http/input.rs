@@ -1,6 +1,6 @@
 //! The input of an operation, from the body, the query and the path.
 
-use comity_app::catalog::Entry;
+use comity_app::catalog::CatalogEntry;
 use comity_core::Refusal;
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::routes::Fields;
 
 /// Puts the input together; a field has one place.
 pub(super) fn merge(
-    entry: &Entry,
+    entry: &CatalogEntry,
     body: &[u8],
     query: Vec<(String, String)>,
     fields: Fields,
@@ -24,17 +24,17 @@ pub(super) fn merge(
     let properties = &schema["properties"];
     for (name, value) in fields {
         // A path of a file may hold commas, so a value from the path is never split.
-        let value = match Shape::of(&properties[name]) {
-            Shape::List => Value::Array(vec![value.into()]),
+        let value = match QueryShape::of(&properties[name]) {
+            QueryShape::List => Value::Array(vec![value.into()]),
             shape => shape.read(&value),
         };
         add(&mut input, name, value)?;
     }
     for (name, value) in gathered(query) {
-        let shape = Shape::of(&properties[&name]);
+        let shape = QueryShape::of(&properties[&name]);
         let value = match (shape, &value[..]) {
-            (Shape::List, values) => list(values),
-            (Shape::Flag, [one]) if one.is_empty() => true.into(),
+            (QueryShape::List, values) => list(values),
+            (QueryShape::Flag, [one]) if one.is_empty() => true.into(),
             // Forms send fields that were left empty.
             (_, [one]) if one.is_empty() => continue,
             (shape, [one]) => shape.read(one),
@@ -47,35 +47,35 @@ pub(super) fn merge(
 
 /// What a value looks like when it is not written as text.
 #[derive(Clone, Copy)]
-enum Shape {
+enum QueryShape {
     Text,
     List,
     Number,
     Flag,
 }
 
-impl Shape {
-    fn of(schema: &Value) -> Shape {
+impl QueryShape {
+    fn of(schema: &Value) -> QueryShape {
         let takes = |kind: &str| match &schema["type"] {
             Value::Array(kinds) => kinds.iter().any(|one| one == kind),
             one => one == kind,
         };
         let shapes = [
-            ("string", Shape::Text),
-            ("array", Shape::List),
-            ("integer", Shape::Number),
-            ("number", Shape::Number),
-            ("boolean", Shape::Flag),
+            ("string", QueryShape::Text),
+            ("array", QueryShape::List),
+            ("integer", QueryShape::Number),
+            ("number", QueryShape::Number),
+            ("boolean", QueryShape::Flag),
         ];
-        shapes.into_iter().find(|(kind, _)| takes(kind)).map_or(Shape::Text, |(_, shape)| shape)
+        shapes.into_iter().find(|(kind, _)| takes(kind)).map_or(QueryShape::Text, |(_, shape)| shape)
     }
 
     /// Reads a value; what does not fit stays text, and the operation says what is wrong with it.
     fn read(self, text: &str) -> Value {
         let read = match self {
-            Shape::Text | Shape::List => None,
-            Shape::Number => text.parse().ok().map(Value::Number),
-            Shape::Flag => match text {
+            QueryShape::Text | QueryShape::List => None,
+            QueryShape::Number => text.parse().ok().map(Value::Number),
+            QueryShape::Flag => match text {
                 "true" | "1" => Some(true.into()),
                 "false" | "0" => Some(false.into()),
                 _ => None,
@@ -85,7 +85,7 @@ impl Shape {
     }
 }
 
-fn object(entry: &Entry, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+fn object(entry: &CatalogEntry, body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let hint = "its input is described at /api/openapi.json";
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),

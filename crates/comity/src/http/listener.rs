@@ -37,9 +37,9 @@ pub(super) struct Bounded {
 }
 
 /// One connection, which gives its place back when it is dropped.
-pub(super) struct Connection {
+pub(super) struct HttpConnection {
     stream: TcpStream,
-    head: Option<Head>,
+    head: Option<HeadScan>,
     /// Looks after a connection that does nothing.
     idle: Pin<Box<Sleep>>,
     /// Set while the client does not read.
@@ -50,7 +50,7 @@ pub(super) struct Connection {
 
 /// How much of the end of the first head was seen.
 #[derive(Default)]
-struct Head {
+struct HeadScan {
     seen: usize,
 }
 
@@ -75,17 +75,17 @@ impl Bounded {
 }
 
 impl axum::serve::Listener for Bounded {
-    type Io = Connection;
+    type Io = HttpConnection;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
+    async fn accept(&mut self) -> (HttpConnection, SocketAddr) {
         loop {
             match self.listener.accept().await {
                 Ok((stream, from)) => {
                     let place = self.place().await;
                     // Answers are small and somebody waits for each; if it cannot be set they are only slower.
                     let _ = stream.set_nodelay(true);
-                    return (Connection::new(stream, self.peers.enter(), place), from);
+                    return (HttpConnection::new(stream, self.peers.enter(), place), from);
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 // Most likely there is no file descriptor for it.
@@ -102,10 +102,10 @@ impl axum::serve::Listener for Bounded {
     }
 }
 
-impl Connection {
-    fn new(stream: TcpStream, peer: Arc<Peer>, place: Option<OwnedSemaphorePermit>) -> Connection {
+impl HttpConnection {
+    fn new(stream: TcpStream, peer: Arc<Peer>, place: Option<OwnedSemaphorePermit>) -> HttpConnection {
         let idle = Box::pin(tokio::time::sleep(HEAD_MAX));
-        Connection { stream, head: Some(Head::default()), idle, stalled: None, peer, _place: place }
+        HttpConnection { stream, head: Some(HeadScan::default()), idle, stalled: None, peer, _place: place }
     }
 
     /// Who is at the other end.
@@ -151,7 +151,7 @@ impl Connection {
     }
 }
 
-impl Head {
+impl HeadScan {
     /// Looks at what came in; true once the end of the head is there.
     fn is_whole(&mut self, bytes: &[u8]) -> bool {
         for byte in bytes {
@@ -165,7 +165,7 @@ impl Head {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for HttpConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -185,7 +185,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for HttpConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_end_of_a_head_is_found_however_it_is_cut() {
         let whole = |pieces: &[&str]| {
-            let mut head = Head::default();
+            let mut head = HeadScan::default();
             pieces.iter().any(|piece| head.is_whole(piece.as_bytes()))
         };
         assert!(whole(&["GET / HTTP/1.1\r\nHost: x\r\n\r\n"]));

@@ -7,8 +7,10 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use comity_app::catalog::name_of;
 use comity_app::identity::Identity;
 use comity_app::operation::Caller;
+use comity_app::operations::mail::{AcknowledgeMail, Next};
 use comity_app::span::Span;
 use comity_app::{Failure, catalog};
 use comity_core::mail::Receipt;
@@ -18,7 +20,7 @@ use comity_mcp::http::{HttpRequest, HttpResponse, HttpStep};
 use serde_json::{Map, Value};
 
 use super::call::{self, Question};
-use super::{Door, Offer, body, outcome, reply, rest, routes};
+use super::{Door, ToolSet, body, outcome, reply, rest, routes};
 
 /// The longest wait of a call: clients give up on a tool after a minute or two.
 const WAIT_MAX: Span = Span(Millis::seconds(90));
@@ -29,9 +31,9 @@ const OFFER_LEASE: Span = Span(Millis::minutes(5));
 /// Answers one message.
 pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body) -> Response {
     let server = match offer(&parts) {
-        Ok(Offer::Usual) => &door.mcp,
-        Ok(Offer::Browser) => &door.mcp_browser,
-        Ok(Offer::All) => &door.mcp_all,
+        Ok(ToolSet::Usual) => &door.mcp,
+        Ok(ToolSet::Browser) => &door.mcp_browser,
+        Ok(ToolSet::All) => &door.mcp_all,
         Err(refusal) => return reply::refusal(refusal),
     };
     let bytes = match body::read(&parts, body).await {
@@ -50,11 +52,11 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
     }
 }
 
-fn offer(parts: &Parts) -> Result<Offer, Refusal> {
+fn offer(parts: &Parts) -> Result<ToolSet, Refusal> {
     let query = routes::query(&parts.uri)?;
     let tools = query.iter().find(|(name, _)| name == "tools").map(|(_, value)| value.as_str());
-    let Some(name) = tools else { return Ok(Offer::Usual) };
-    Offer::named(name).ok_or_else(|| {
+    let Some(name) = tools else { return Ok(ToolSet::Usual) };
+    ToolSet::named(name).ok_or_else(|| {
         let hint = "use /mcp, /mcp?tools=browser, or /mcp?tools=all";
         Refusal::bad_input("there is no such list of tools", hint)
     })
@@ -76,7 +78,7 @@ async fn run(
     let Some(entry) = catalog::find_tool(tool) else {
         return ToolOutcome::error(format!("there is no operation {tool:?}"));
     };
-    if entry.name == "next" {
+    if entry.is::<Next>() {
         // Nobody sees whether the answer arrives: the agent's next call proves it.
         arguments.insert("lease".into(), OFFER_LEASE.to_string().into());
     }
@@ -116,7 +118,8 @@ fn offers(door: &Door) -> MutexGuard<'_, BTreeMap<Principal, Receipt>> {
 async fn acknowledge_last(door: &Door, caller: &Caller) {
     let Some(receipt) = offers(door).remove(&caller.who) else { return };
     let input = format!("{{\"receipt\":{receipt}}}");
-    let question = Question { caller: caller.clone(), op: "mail_ack", input, key: None, text: false };
+    let question =
+        Question { caller: caller.clone(), op: name_of::<AcknowledgeMail>(), input, key: None, text: false };
     // Refused if it took too long: then it is offered again.
     let _ = call::ask(&door.app, question).await;
 }

@@ -45,7 +45,7 @@ pub(crate) use mcp::cap_wait;
 pub(crate) use openapi::openapi;
 pub(crate) use outcome::{image, structured};
 use peers::Doing;
-pub(crate) use tools::{Offer, mcp_server};
+pub(crate) use tools::{ToolSet, mcp_server};
 
 /// Threads that plan calls at a time; further calls wait for one.
 const CALL_THREADS_MAX: usize = 16;
@@ -54,14 +54,13 @@ const CLOSING_MAX: Duration = Duration::from_millis(500);
 
 /// What the door opens to.
 pub(crate) struct Door {
-    /// The application.
     pub(crate) app: Application,
     /// MCP with the tools for agents.
-    pub(crate) mcp: Arc<comity_mcp::Server>,
+    pub(crate) mcp: Arc<comity_mcp::McpServer>,
     /// MCP with those of the browser, too, for `/mcp?tools=browser`.
-    pub(crate) mcp_browser: Arc<comity_mcp::Server>,
+    pub(crate) mcp_browser: Arc<comity_mcp::McpServer>,
     /// MCP with all tools, for `/mcp?tools=all`.
-    pub(crate) mcp_all: Arc<comity_mcp::Server>,
+    pub(crate) mcp_all: Arc<comity_mcp::McpServer>,
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
     pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
     /// What waits for clients of the event stream.
@@ -72,9 +71,9 @@ impl Door {
     /// A door to the application.
     pub(crate) fn new(app: Application) -> Door {
         let version = app.server().version.clone();
-        let mcp = |offer: Offer| Arc::new(mcp_server(offer, &version));
-        let (mcp_browser, mcp_all) = (mcp(Offer::Browser), mcp(Offer::All));
-        let mcp = mcp(Offer::Usual);
+        let mcp = |offer: ToolSet| Arc::new(mcp_server(offer, &version));
+        let (mcp_browser, mcp_all) = (mcp(ToolSet::Browser), mcp(ToolSet::All));
+        let mcp = mcp(ToolSet::Usual);
         Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default(), unsent: unsent::Unsent::default() }
     }
 }
@@ -92,7 +91,7 @@ pub(crate) fn run(
 ) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let (refused, app) = (refused::Refused::default(), door.app.clone());
-    let guard = guard::Guard::new(listener.local_addr()?.port());
+    let guard = guard::AllowedOrigins::new(listener.local_addr()?.port());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -100,7 +99,7 @@ pub(crate) fn run(
         .build()?;
     let served = runtime.block_on(async {
         let listener = listener::Bounded::new(tokio::net::TcpListener::from_std(listener)?);
-        let router = Router::new().fallback(enter).with_state(Arc::new(Open {
+        let router = Router::new().fallback(enter).with_state(Arc::new(OpenDoor {
             door,
             guard,
             refused: refused.clone(),
@@ -126,9 +125,9 @@ pub(crate) fn run(
 }
 
 /// The door while it is open.
-struct Open {
+struct OpenDoor {
     door: Door,
-    guard: guard::Guard,
+    guard: guard::AllowedOrigins,
     refused: refused::Refused,
 }
 
@@ -144,7 +143,7 @@ impl Connected<IncomingStream<'_, listener::Bounded>> for At {
 
 /// Takes one request: the guard first, then the routes.
 async fn enter(
-    State(open): State<Arc<Open>>,
+    State(open): State<Arc<OpenDoor>>,
     ConnectInfo(At(peer)): ConnectInfo<At>,
     request: Request,
 ) -> Response {

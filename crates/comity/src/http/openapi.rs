@@ -1,6 +1,6 @@
 //! The description of the REST door, from the catalog.
 
-use comity_app::catalog::{CATALOG, Entry};
+use comity_app::catalog::{CATALOG, CatalogEntry};
 use serde_json::{Map, Value, json};
 
 use super::rest::{CWD, KEY};
@@ -54,7 +54,7 @@ fn add(paths: &mut Map<String, Value>, path: &str, method: &str, operation: Valu
     item[method.to_ascii_lowercase()] = operation;
 }
 
-fn operation(entry: &Entry) -> Value {
+fn operation(entry: &CatalogEntry) -> Value {
     let mut input = (entry.input)();
     let mut parameters = vec![header("cwd"), header("key")];
     let in_path: Vec<&str> =

@@ -1,24 +1,24 @@
 //! What an MCP answer has besides its text.
 
-use comity_mcp::Image;
+use comity_app::catalog::name_of;
+use comity_app::operations::tabs::CaptureTab;
+use comity_mcp::ImageData;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The operation whose output has a picture in it.
-const PICTURES: &str = "tab_screenshot";
 /// Refusals whose numbers an agent can use: they come as data, too.
 const WITH_NUMBERS: [&str; 3] = ["pool_full", "ownership", "mutex_busy"];
 
 /// The picture in an output, which is no text.
-pub(crate) fn image(op: &str, output: &str) -> Option<Image> {
+pub(crate) fn image(op: &str, output: &str) -> Option<ImageData> {
     #[derive(Deserialize)]
-    struct Output {
-        image: Option<Image>,
+    struct ImageOutput {
+        image: Option<ImageData>,
     }
-    if op != PICTURES {
+    if op != name_of::<CaptureTab>() {
         return None;
     }
-    serde_json::from_str::<Output>(output).ok()?.image
+    serde_json::from_str::<ImageOutput>(output).ok()?.image
 }
 
 /// A refusal as data, where it has more to say than its words. Some clients show models nothing else, so it is complete.

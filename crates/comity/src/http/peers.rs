@@ -22,10 +22,10 @@ struct All {
 pub(super) struct Peer {
     id: u64,
     all: Peers,
-    state: Mutex<State>,
+    state: Mutex<PeerState>,
 }
 
-struct State {
+struct PeerState {
     doing: Doing,
     /// When it last did something.
     since: Instant,
@@ -54,7 +54,8 @@ impl Peers {
         let mut all = lock(&self.0);
         let id = all.next;
         all.next += 1;
-        let state = State { doing: Doing::Entering, since: Instant::now(), is_closing: false, waker: None };
+        let state =
+            PeerState { doing: Doing::Entering, since: Instant::now(), is_closing: false, waker: None };
         let peer = Arc::new(Peer { id, all: self.clone(), state: Mutex::new(state) });
         all.peers.insert(id, Arc::downgrade(&peer));
         peer

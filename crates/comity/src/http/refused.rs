@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use comity_app::Application;
+use comity_core::server::ServerAsk;
 use comity_core::{Ask, Refusal};
 
 /// How long callers are counted before the next line in the log.
@@ -11,10 +12,10 @@ const TOGETHER: Duration = Duration::from_secs(30);
 
 /// Writes down who was not let in.
 #[derive(Clone, Default)]
-pub(super) struct Refused(Arc<Mutex<Counted>>);
+pub(super) struct Refused(Arc<Mutex<RefusalCount>>);
 
 #[derive(Default)]
-struct Counted {
+struct RefusalCount {
     /// Whether somebody will write down those that are counted.
     is_waiting: bool,
     count: u64,
@@ -50,5 +51,5 @@ impl Refused {
 }
 
 fn write_down(app: &Application, why: String, count: u64) {
-    app.tell_engine(Ask::NoteRefusedEntries { why: why.into(), count });
+    app.tell_engine(Ask::Server(ServerAsk::NoteRefusedEntries { why: why.into(), count }));
 }

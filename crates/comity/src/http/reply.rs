@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use comity_app::log::LogError;
+use comity_app::log::{CUT, LogError};
 use comity_app::{Failure, Rendered};
 use comity_core::Refusal;
 
@@ -107,7 +107,7 @@ fn status(failure: &Failure) -> StatusCode {
 /// Whether the log could not be written: it may work again later, with nothing else changed.
 fn is_of_the_log(problem: &str) -> bool {
     let begins = [LogError::DiskFull, LogError::Fenced, LogError::Failed(String::new())];
-    begins.iter().any(|error| problem.starts_with(&error.to_string()))
+    problem.starts_with(CUT) || begins.iter().any(|error| problem.starts_with(&error.to_string()))
 }
 
 /// The notices as a header, in plain ASCII; those that do not fit are counted.

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
-use comity_app::catalog::Entry;
+use comity_app::catalog::CatalogEntry;
 use comity_app::identity::Identity;
 use comity_app::{Application, Caller};
 use comity_core::Refusal;
@@ -24,7 +24,7 @@ pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(super) async fn answer(
     door: &Door,
     you: Identity,
-    entry: &'static Entry,
+    entry: &'static CatalogEntry,
     fields: Fields,
     parts: Parts,
     body: Body,

@@ -5,7 +5,7 @@ use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use comity_app::catalog::{self, CATALOG, Entry};
+use comity_app::catalog::{self, CATALOG, CatalogEntry};
 use comity_app::identity::Identity;
 use comity_app::operation::Route;
 use comity_core::Refusal;
@@ -38,8 +38,8 @@ const OTHERS: &[(Route, Other)] = &[
 ];
 
 #[derive(Clone, Copy)]
-enum Target {
-    Operation(&'static Entry),
+enum RouteTarget {
+    Operation(&'static CatalogEntry),
     Other(Other),
 }
 
@@ -62,8 +62,8 @@ pub(super) async fn answer(door: &Door, you: Identity, parts: Parts, body: Body)
         ));
     };
     match target {
-        Target::Operation(entry) => rest::answer(door, you, entry, fields, parts, body).await,
-        Target::Other(other) => match other {
+        RouteTarget::Operation(entry) => rest::answer(door, you, entry, fields, parts, body).await,
+        RouteTarget::Other(other) => match other {
             Other::ByName => by_name(door, you, &fields, parts, body).await,
             Other::Events => events::answer(door, you.who, parts).await,
             Other::EventStream => events::answer_stream(door, you.who, &parts),
@@ -86,9 +86,9 @@ pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, Refusal> {
         .map_err(|_| Refusal::bad_input("the query cannot be read", "write it as a=1&b=2"))
 }
 
-fn routes() -> impl Iterator<Item = (Route, Target)> {
-    let operations = CATALOG.iter().map(|entry| (entry.route, Target::Operation(entry)));
-    operations.chain(OTHERS.iter().map(|(route, other)| (*route, Target::Other(*other))))
+fn routes() -> impl Iterator<Item = (Route, RouteTarget)> {
+    let operations = CATALOG.iter().map(|entry| (entry.route, RouteTarget::Operation(entry)));
+    operations.chain(OTHERS.iter().map(|(route, other)| (*route, RouteTarget::Other(*other))))
 }
 
 async fn by_name(door: &Door, you: Identity, fields: &Fields, parts: Parts, body: Body) -> Response {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
-use super::events::{Follower, Item};
+use super::events::{Follower, StreamItem};
 
 /// Events on their way to one client: they may be large.
 const ON_THE_WAY_MAX: usize = 1;
@@ -34,13 +34,13 @@ async fn serve(sender: mpsc::Sender<Event>, mut follower: Follower) {
         };
         let Some(items) = items else { return };
         for item in items {
-            let (Item::Record { json, .. } | Item::Resync { json }) = &item;
+            let (StreamItem::Record { json, .. } | StreamItem::Resync { json }) = &item;
             let bytes = json.len();
             let event = match item {
-                Item::Record { seq, event, json } => {
+                StreamItem::Record { seq, event, json } => {
                     Event::default().id(seq.to_string()).event(event).data(json)
                 }
-                Item::Resync { json } => Event::default().event("resync").data(json),
+                StreamItem::Resync { json } => Event::default().event("resync").data(json),
             };
             if unsent.send(bytes, sender.send(event)).await.is_err() {
                 return;

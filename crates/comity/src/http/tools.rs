@@ -1,8 +1,8 @@
 //! The catalog as MCP tools, for HTTP and for stdio.
 
-use comity_app::catalog::{CATALOG, Entry};
+use comity_app::catalog::{CATALOG, CatalogEntry};
 use comity_app::operation::{Audience, Effect};
-use comity_mcp::{Server, ServerInfo, Tool};
+use comity_mcp::{McpServer, ServerInfo, Tool};
 use serde_json::Value;
 
 /// How to use the tools together.
@@ -12,8 +12,7 @@ work on something else, or talk to its holder; never edit a path that somebody e
 
 /// Which tools are offered. Every agent reads all of the list in every conversation, so it is small unless asked otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Offer {
-    /// Those that agents need.
+pub(crate) enum ToolSet {
     Usual,
     /// Those of the browser, too.
     Browser,
@@ -21,40 +20,40 @@ pub(crate) enum Offer {
     All,
 }
 
-impl Offer {
+impl ToolSet {
     /// What is asked for by this name.
-    pub(crate) fn named(name: &str) -> Option<Offer> {
+    pub(crate) fn named(name: &str) -> Option<ToolSet> {
         match name {
-            "browser" => Some(Offer::Browser),
-            "all" => Some(Offer::All),
+            "browser" => Some(ToolSet::Browser),
+            "all" => Some(ToolSet::All),
             _ => None,
         }
     }
 }
 
 /// The MCP tools. Comity's own operations are never tools.
-pub(crate) fn mcp_tools(offer: Offer) -> Vec<Tool> {
-    let is_offered = |entry: &&Entry| match entry.audience {
+pub(crate) fn mcp_tools(offer: ToolSet) -> Vec<Tool> {
+    let is_offered = |entry: &&CatalogEntry| match entry.audience {
         Audience::Agents => true,
-        Audience::Browsing => offer != Offer::Usual,
-        Audience::People => offer == Offer::All,
+        Audience::Browsing => offer != ToolSet::Usual,
+        Audience::People => offer == ToolSet::All,
         Audience::Internal => false,
     };
     CATALOG.iter().filter(is_offered).map(tool).collect()
 }
 
 /// What MCP offers: Comity by its name, with its tools.
-pub(crate) fn mcp_server(offer: Offer, version: &str) -> Server {
+pub(crate) fn mcp_server(offer: ToolSet, version: &str) -> McpServer {
     let info = ServerInfo {
         name: "comity".into(),
         title: Some("Comity".into()),
         version: version.into(),
         instructions: Some(INSTRUCTIONS.into()),
     };
-    Server::new(info, mcp_tools(offer))
+    McpServer::new(info, mcp_tools(offer))
 }
 
-fn tool(entry: &Entry) -> Tool {
+fn tool(entry: &CatalogEntry) -> Tool {
     let mut input_schema = (entry.input)();
     // The tool has the same description.
     if let Some(schema) = input_schema.as_object_mut() {
@@ -72,9 +71,9 @@ fn tool(entry: &Entry) -> Tool {
         description: entry.summary(),
         input_schema,
         effect: match entry.effect {
-            Effect::Reads => comity_mcp::Effect::Reads,
-            Effect::Changes | Effect::Acts => comity_mcp::Effect::Adds,
-            Effect::Removes => comity_mcp::Effect::Destroys,
+            Effect::Reads => comity_mcp::ToolEffect::Reads,
+            Effect::Changes | Effect::Acts => comity_mcp::ToolEffect::Adds,
+            Effect::Removes => comity_mcp::ToolEffect::Destroys,
         },
         always_load: entry.always_loaded,
     }
@@ -121,12 +120,12 @@ mod tests {
 
     #[test]
     fn the_list_is_small() {
-        let list = serde_json::json!({ "tools": mcp_tools(Offer::Usual) }).to_string();
+        let list = serde_json::json!({ "tools": mcp_tools(ToolSet::Usual) }).to_string();
         assert!(list.len() < LIST_BYTES_MAX, "{} bytes: {list}", list.len());
         for noise in ["\"title\":\"", "$schema", "\"null\"", "\"format\""] {
             assert!(!list.contains(noise), "{noise} in {list}");
         }
-        for tool in mcp_tools(Offer::All) {
+        for tool in mcp_tools(ToolSet::All) {
             assert!(tool.name.len() <= NAME_CHARS_MAX, "{}", tool.name);
             assert!(!tool.description.is_empty(), "{}", tool.name);
             assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
@@ -135,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_team_tools_are_always_there_and_no_tool_twice() {
-        for offer in [Offer::Usual, Offer::Browser, Offer::All] {
+        for offer in [ToolSet::Usual, ToolSet::Browser, ToolSet::All] {
             let names: Vec<_> = mcp_tools(offer).into_iter().map(|tool| tool.name).collect();
             for tool in ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"] {
                 assert!(names.iter().any(|name| *name == tool), "{tool} is not in {names:?}");
@@ -149,11 +148,17 @@ mod tests {
     fn agents_see_their_tools_and_nobody_the_internal_ones() {
         let names = |offer| mcp_tools(offer).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
         let of = |audience| CATALOG.iter().filter(move |entry| entry.audience == audience);
-        assert!(of(Audience::Agents).all(|entry| names(Offer::Usual).iter().any(|name| name == entry.tool)));
-        assert!(of(Audience::People).all(|entry| !names(Offer::Usual).iter().any(|name| name == entry.tool)));
-        assert!(of(Audience::People).all(|entry| names(Offer::All).iter().any(|name| name == entry.tool)));
-        assert!(of(Audience::Internal).all(|entry| !names(Offer::All).iter().any(|name| name == entry.tool)));
-        let loaded = mcp_tools(Offer::Usual).into_iter().filter(|tool| tool.always_load);
+        assert!(
+            of(Audience::Agents).all(|entry| names(ToolSet::Usual).iter().any(|name| name == entry.tool))
+        );
+        assert!(
+            of(Audience::People).all(|entry| !names(ToolSet::Usual).iter().any(|name| name == entry.tool))
+        );
+        assert!(of(Audience::People).all(|entry| names(ToolSet::All).iter().any(|name| name == entry.tool)));
+        assert!(
+            of(Audience::Internal).all(|entry| !names(ToolSet::All).iter().any(|name| name == entry.tool))
+        );
+        let loaded = mcp_tools(ToolSet::Usual).into_iter().filter(|tool| tool.always_load);
         assert_eq!(loaded.map(|tool| tool.name).collect::<Vec<_>>(), ["lock", "unlock", "check"]);
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Unsent(Arc<AtomicUsize>);
 
 /// The client is gone or too slow.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Gone;
+pub(super) struct ClientGone;
 
 impl Unsent {
     /// Sends a message of so many bytes, unless the client is too slow.
@@ -25,31 +25,31 @@ impl Unsent {
         &self,
         bytes: usize,
         sending: impl Future<Output = Result<(), E>>,
-    ) -> Result<(), Gone> {
-        let _counted = Counted::new(self, bytes);
+    ) -> Result<(), ClientGone> {
+        let _counted = CountedBytes::new(self, bytes);
         let mut sending = std::pin::pin!(sending);
         let soon = tokio::time::timeout(SEND_SOON, &mut sending).await;
         match soon {
-            Ok(sent) => sent.map_err(|_| Gone),
-            Err(_) if self.0.load(Ordering::Relaxed) > UNSENT_BYTES_MAX => Err(Gone),
+            Ok(sent) => sent.map_err(|_| ClientGone),
+            Err(_) if self.0.load(Ordering::Relaxed) > UNSENT_BYTES_MAX => Err(ClientGone),
             Err(_) => match tokio::time::timeout(SEND_MAX, sending).await {
                 Ok(Ok(())) => Ok(()),
-                Ok(Err(_)) | Err(_) => Err(Gone),
+                Ok(Err(_)) | Err(_) => Err(ClientGone),
             },
         }
     }
 }
 
-struct Counted<'a>(&'a Unsent, usize);
+struct CountedBytes<'a>(&'a Unsent, usize);
 
-impl Counted<'_> {
-    fn new(unsent: &Unsent, bytes: usize) -> Counted<'_> {
+impl CountedBytes<'_> {
+    fn new(unsent: &Unsent, bytes: usize) -> CountedBytes<'_> {
         unsent.0.fetch_add(bytes, Ordering::Relaxed);
-        Counted(unsent, bytes)
+        CountedBytes(unsent, bytes)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountedBytes<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(self.1, Ordering::Relaxed);
     }

@@ -3,7 +3,7 @@
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 
-use super::events::{Follower, Item};
+use super::events::{Follower, StreamItem};
 
 /// The protocol that is spoken; browsers offer it beside their token.
 const PROTOCOL: &str = "comity.v1";
@@ -30,7 +30,7 @@ async fn serve(mut socket: WebSocket, mut follower: Follower) {
             items = follower.next() => {
                 let Some(items) = items else { break };
                 for item in items {
-                    let (Item::Record { json, .. } | Item::Resync { json }) = item;
+                    let (StreamItem::Record { json, .. } | StreamItem::Resync { json }) = item;
                     if unsent.send(json.len(), socket.send(Message::text(json))).await.is_err() {
                         return;
                     }

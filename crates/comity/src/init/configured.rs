@@ -5,7 +5,8 @@ use std::path::Path;
 
 use comity_guard::Dialect;
 use comity_guard::connect::{
-    Connected, Connection, Place, ShellStart, disconnect, hook_command, is_connected, places, shell_start,
+    Connected, ProgramPaths, SettingsFile, ShellStart, disconnect, hook_command, is_connected, places,
+    shell_start,
 };
 
 use super::User;
@@ -19,8 +20,8 @@ pub(crate) struct Configured {
 }
 
 impl Configured {
-    pub(crate) fn look(dialect: Dialect, user: &User, connection: &Connection) -> Configured {
-        let files: Vec<(&Place, String, Result<String, std::io::Error>)> = places(dialect)
+    pub(crate) fn look(dialect: Dialect, user: &User, connection: &ProgramPaths) -> Configured {
+        let files: Vec<(&SettingsFile, String, Result<String, std::io::Error>)> = places(dialect)
             .iter()
             .map(|place| {
                 let file = place.file(&user.home, User::variable);
@@ -50,10 +51,10 @@ impl Configured {
 
 fn hook(
     dialect: Dialect,
-    place: &Place,
+    place: &SettingsFile,
     file: &str,
     text: &Result<String, std::io::Error>,
-    connection: &Connection,
+    connection: &ProgramPaths,
 ) -> Result<String, String> {
     let text = match text {
         Ok(text) => text,
@@ -86,7 +87,7 @@ fn switched_off(dialect: Dialect, text: &str) -> Option<&'static str> {
 }
 
 /// Whether what the settings name is there and is what we write.
-fn works(start: ShellStart, file: &str, connection: &Connection) -> Result<ShellStart, String> {
+fn works(start: ShellStart, file: &str, connection: &ProgramPaths) -> Result<ShellStart, String> {
     match &start {
         ShellStart::Prefix(program) if *program == connection.confine() && Path::new(program).is_file() => {
             Ok(start)

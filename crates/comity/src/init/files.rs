@@ -13,23 +13,21 @@ const BACKUP: &str = ".before-comity";
 
 /// One file as it is and as it is to be.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct FileEdit {
     pub(super) file: PathBuf,
     before: Option<String>,
     after: Option<String>,
     /// The mode of the file if it is new.
     pub(super) new_mode: u32,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: FileOutcome,
 }
 
 /// What is, or would be, done to a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(super) enum FileOutcome {
     /// Nothing: it is as it should be.
     Same,
-    /// It is made.
     Created,
-    /// It is changed.
     Changed,
     /// It goes, because we made it.
     Removed,
@@ -41,7 +39,7 @@ pub(super) enum Outcome {
 
 /// What was done to which files, so that it can be taken back.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct InitRecord {
     created: Vec<PathBuf>,
     /// The hooks of git that have our lines in them, whatever the repository.
     #[serde(default)]
@@ -51,31 +49,32 @@ pub(super) struct Record {
     guarding: Vec<PathBuf>,
 }
 
-impl Change {
+impl FileEdit {
     /// Looks at a file, and at what it would become.
     pub(super) fn of(
         file: &Path,
         edit: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
-    ) -> Change {
+    ) -> FileEdit {
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        let mut change = Change { file, before: None, after: None, new_mode: 0o600, outcome: Outcome::Same };
+        let mut change =
+            FileEdit { file, before: None, after: None, new_mode: 0o600, outcome: FileOutcome::Same };
         let before = match fs::read_to_string(&change.file) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => {
-                change.outcome = Outcome::Failed(error.to_string());
+                change.outcome = FileOutcome::Failed(error.to_string());
                 return change;
             }
         };
         match edit(before.as_deref()) {
-            Err(problem) => change.outcome = Outcome::Failed(problem),
+            Err(problem) => change.outcome = FileOutcome::Failed(problem),
             Ok(after) => {
                 change.outcome = match (&before, &after) {
-                    (None, None) => Outcome::Same,
-                    (None, Some(_)) => Outcome::Created,
-                    (Some(before), Some(after)) if before == after => Outcome::Same,
-                    (Some(_), Some(_)) => Outcome::Changed,
-                    (Some(_), None) => Outcome::Removed,
+                    (None, None) => FileOutcome::Same,
+                    (None, Some(_)) => FileOutcome::Created,
+                    (Some(before), Some(after)) if before == after => FileOutcome::Same,
+                    (Some(_), Some(_)) => FileOutcome::Changed,
+                    (Some(_), None) => FileOutcome::Removed,
                 };
                 (change.before, change.after) = (before, after);
             }
@@ -91,21 +90,21 @@ impl Change {
     }
 
     /// Does it.
-    pub(super) fn write(&mut self, record: &mut Record) {
+    pub(super) fn write(&mut self, record: &mut InitRecord) {
         let done = match self.outcome {
-            Outcome::Same | Outcome::Failed(_) | Outcome::Left(_) => Ok(()),
-            Outcome::Created => {
+            FileOutcome::Same | FileOutcome::Failed(_) | FileOutcome::Left(_) => Ok(()),
+            FileOutcome::Created => {
                 record.created.retain(|file| *file != self.file);
                 record.created.push(self.file.clone());
                 self.replace(self.after.as_deref().unwrap_or_default())
             }
-            Outcome::Changed => {
+            FileOutcome::Changed => {
                 self.back_up().and_then(|()| self.replace(self.after.as_deref().unwrap_or_default()))
             }
-            Outcome::Removed => self.remove(record),
+            FileOutcome::Removed => self.remove(record),
         };
         if let Err(error) = done {
-            self.outcome = Outcome::Failed(self.why_not(&error));
+            self.outcome = FileOutcome::Failed(self.why_not(&error));
         }
     }
 
@@ -113,10 +112,10 @@ impl Change {
     pub(super) fn damage(&self) -> Option<String> {
         let file = self.file.display();
         match &self.outcome {
-            Outcome::Same | Outcome::Removed | Outcome::Left(_) => None,
-            Outcome::Created => Some(format!("{file} is gone")),
-            Outcome::Changed => Some(format!("{file} is not as comity init wrote it")),
-            Outcome::Failed(why) => Some(format!("{file}: {why}")),
+            FileOutcome::Same | FileOutcome::Removed | FileOutcome::Left(_) => None,
+            FileOutcome::Created => Some(format!("{file} is gone")),
+            FileOutcome::Changed => Some(format!("{file} is not as comity init wrote it")),
+            FileOutcome::Failed(why) => Some(format!("{file}: {why}")),
         }
     }
 
@@ -126,12 +125,12 @@ impl Change {
     }
 
     /// Takes the file away, unless it was there before us: then it is as it was.
-    fn remove(&mut self, record: &mut Record) -> io::Result<()> {
+    fn remove(&mut self, record: &mut InitRecord) -> io::Result<()> {
         let is_ours = record.created.contains(&self.file);
         record.created.retain(|file| *file != self.file);
         match fs::read_to_string(self.backup()) {
             Ok(before) if !is_ours => {
-                self.outcome = Outcome::Changed;
+                self.outcome = FileOutcome::Changed;
                 self.replace(&before)
             }
             Ok(_) | Err(_) => fs::remove_file(&self.file),
@@ -201,13 +200,13 @@ fn make_like(copy: &fs::File, original: &fs::Metadata) -> io::Result<()> {
     copy.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-impl Record {
-    pub(super) fn read(home: &Home) -> Result<Record, String> {
+impl InitRecord {
+    pub(super) fn read(home: &Home) -> Result<InitRecord, String> {
         match fs::read_to_string(file(home)) {
             Ok(text) => {
                 serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file(home).display()))
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Record::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(InitRecord::default()),
             Err(error) => Err(format!("{}: {error}", file(home).display())),
         }
     }
@@ -220,12 +219,12 @@ impl Record {
     }
 
     /// Remembers in which repositories commits are guarded.
-    pub(super) fn note_commit_hooks(&mut self, hooks: &[Change], is_undo: bool) {
+    pub(super) fn note_commit_hooks(&mut self, hooks: &[FileEdit], is_undo: bool) {
         hooks.iter().for_each(|hook| note(&mut self.commit_hooks, hook, is_undo));
     }
 
     /// Remembers settings by which an agent program asks us.
-    pub(super) fn note_guarding(&mut self, settings: &Change, is_undo: bool) {
+    pub(super) fn note_guarding(&mut self, settings: &FileEdit, is_undo: bool) {
         note(&mut self.guarding, settings, is_undo);
     }
 
@@ -235,8 +234,8 @@ impl Record {
     }
 }
 
-fn note(files: &mut Vec<PathBuf>, change: &Change, is_undo: bool) {
-    if matches!(change.outcome, Outcome::Failed(_) | Outcome::Left(_)) {
+fn note(files: &mut Vec<PathBuf>, change: &FileEdit, is_undo: bool) {
+    if matches!(change.outcome, FileOutcome::Failed(_) | FileOutcome::Left(_)) {
         return;
     }
     files.retain(|known| *known != change.file);

@@ -13,36 +13,36 @@ use std::process::ExitCode;
 
 use comity_app::config::ConfinePolicy;
 use comity_guard::Dialect;
-use comity_guard::connect::{BASH_ENV_FILE, Connection, Place, connect, disconnect, places, shell_start};
+use comity_guard::connect::{
+    BASH_ENV_FILE, ProgramPaths, SettingsFile, connect, disconnect, places, shell_start,
+};
 use comity_wire::Home;
 
-use crate::cli::output::{self, Form};
+use crate::cli::output::{self, OutputFormat};
 use crate::session::Session;
 use configured::Configured;
-use files::{Change, Record};
-use proof::{Canary, Proof};
-use report::{ClientReport, Report};
+use files::{FileEdit, InitRecord};
+use proof::{Canary, ProgramProof};
+use report::{ClientReport, InitReport};
 
 /// What to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum What {
-    /// Connect.
+pub(crate) enum InitMode {
     Do,
     /// Only say what would be done.
     Show,
-    /// Take everything back.
     Undo,
     /// Only say what would be taken back.
     ShowUndo,
 }
 
-impl What {
+impl InitMode {
     fn is_undo(self) -> bool {
-        matches!(self, What::Undo | What::ShowUndo)
+        matches!(self, InitMode::Undo | InitMode::ShowUndo)
     }
 
     fn is_shown(self) -> bool {
-        matches!(self, What::Show | What::ShowUndo)
+        matches!(self, InitMode::Show | InitMode::ShowUndo)
     }
 }
 
@@ -63,17 +63,17 @@ impl User {
 }
 
 /// Runs the command.
-pub(crate) fn run(home: &Home, what: What, only: &[String], form: Form) -> ExitCode {
+pub(crate) fn run(home: &Home, what: InitMode, only: &[String], form: OutputFormat) -> ExitCode {
     match report(home, what, only) {
         Ok(report) => report.show(form),
         Err(problem) => output::fault(form, &problem),
     }
 }
 
-fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
+fn report(home: &Home, what: InitMode, only: &[String]) -> Result<InitReport, String> {
     let user = User::from_env()?;
     let connection = programs(home)?;
-    let mut record = Record::read(home)?;
+    let mut record = InitRecord::read(home)?;
     let chosen = chosen(only)?;
     let mut clients = Vec::new();
     for dialect in &chosen {
@@ -95,7 +95,7 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
         crate::serve::state_dir::prepare(home)?;
         // First what the settings will name, and last what they have named.
         let settings = clients.iter_mut().flat_map(|client| client.changes.iter_mut());
-        let all: Vec<&mut Change> = match what.is_undo() {
+        let all: Vec<&mut FileEdit> = match what.is_undo() {
             false => scripts.iter_mut().chain(settings).chain(&mut repositories).collect(),
             true => settings.chain(&mut repositories).chain(&mut scripts).collect(),
         };
@@ -110,8 +110,8 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
         }
         record.save(home)?;
     }
-    let confined = (what == What::Do).then(|| confined(home, &connection));
-    if what == What::Do {
+    let confined = (what == InitMode::Do).then(|| confined(home, &connection));
+    if what == InitMode::Do {
         // One for all: who shows the tokens of several agents is nobody where it connects next.
         let canary = Canary::new(&mut Session::from_env(home.clone()), home);
         for client in &mut clients {
@@ -119,22 +119,22 @@ fn report(home: &Home, what: What, only: &[String]) -> Result<Report, String> {
             if let Some(Err(problem)) = &confined {
                 configured.shell = Err(problem.clone());
             }
-            client.proof = Some(Proof::of(client.dialect, &configured, &canary));
+            client.proof = Some(ProgramProof::of(client.dialect, &configured, &canary));
         }
     }
-    Ok(Report { what, clients, repositories, scripts, confined })
+    Ok(InitReport { what, clients, repositories, scripts, confined })
 }
 
 /// What is not as this command has written it, one line each.
 pub(crate) fn damage(home: &Home) -> Result<Vec<String>, String> {
-    let record = Record::read(home)?;
+    let record = InitRecord::read(home)?;
     // Without the programs nothing can be compared; that is said elsewhere.
     let (Ok(user), Ok(connection)) = (User::from_env(), programs(home)) else { return Ok(Vec::new()) };
     let mut found = record.missing();
     let traced = Dialect::ALL.into_iter().filter(|dialect| Configured::has_traces(*dialect, &user));
     for dialect in traced {
-        let changes = client(dialect, true, What::Show, &user, &connection).changes;
-        found.extend(changes.iter().filter_map(Change::damage));
+        let changes = client(dialect, true, InitMode::Show, &user, &connection).changes;
+        found.extend(changes.iter().filter_map(FileEdit::damage));
     }
     found.extend(record.commit_hooks.iter().filter_map(|hook| pre_commit::damage(hook, &connection)));
     found.sort();
@@ -145,13 +145,13 @@ pub(crate) fn damage(home: &Home) -> Result<Vec<String>, String> {
 fn client(
     dialect: Dialect,
     is_found: bool,
-    what: What,
+    what: InitMode,
     user: &User,
-    connection: &Connection,
+    connection: &ProgramPaths,
 ) -> ClientReport {
     let changes = places(dialect).iter().map(|place| {
         let file = place.file(&user.home, User::variable);
-        Change::of(&file, |text| match (what.is_undo(), text) {
+        FileEdit::of(&file, |text| match (what.is_undo(), text) {
             (false, text) => {
                 connect(dialect, place.kind, text, connection).map(Some).map_err(|no| no.to_string())
             }
@@ -159,7 +159,7 @@ fn client(
             (true, None) => Ok(None),
         })
     });
-    let changes: Vec<Change> = changes.collect();
+    let changes: Vec<FileEdit> = changes.collect();
     let by_hand = match what.is_undo() {
         true => None,
         false => shells::by_hand(dialect, &changes, connection),
@@ -168,12 +168,12 @@ fn client(
 }
 
 /// Whether a program asks before tool calls, or starts its shell through us, by what is in this file.
-fn guards(dialect: Dialect, place: &Place) -> bool {
+fn guards(dialect: Dialect, place: &SettingsFile) -> bool {
     place.kind.calls_hooks() || shell_start(dialect, place.kind, "").is_some()
 }
 
 /// Whether commands can be confined here, as the user wants it.
-fn confined(home: &Home, connection: &Connection) -> Result<(), String> {
+fn confined(home: &Home, connection: &ProgramPaths) -> Result<(), String> {
     // Settings that cannot be read stop the server, which says so.
     match crate::serve::read_config(home).unwrap_or_default().guard.confine {
         ConfinePolicy::Off => Err("off by guard.confine".into()),
@@ -195,7 +195,7 @@ fn chosen(only: &[String]) -> Result<Vec<Dialect>, String> {
 }
 
 /// This program, those beside it, and the file that goes with them.
-pub(crate) fn programs(home: &Home) -> Result<Connection, String> {
+pub(crate) fn programs(home: &Home) -> Result<ProgramPaths, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let (hook, confine) = (own.with_file_name("comity-hook"), own.with_file_name("comity-confine"));
     if let Some(missing) = [&hook, &confine].into_iter().find(|program| !program.is_file()) {
@@ -206,5 +206,5 @@ pub(crate) fn programs(home: &Home) -> Result<Connection, String> {
     }
     let text = |path: &Path| path.to_str().map(str::to_owned).ok_or("a path of ours is not UTF-8");
     let bash_env = home.path().join(BASH_ENV_FILE);
-    Ok(Connection { hook: text(&hook)?, comity: text(&own)?, bash_env: text(&bash_env)? })
+    Ok(ProgramPaths { hook: text(&hook)?, comity: text(&own)?, bash_env: text(&bash_env)? })
 }

@@ -4,28 +4,28 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use comity_guard::connect::Connection;
+use comity_guard::connect::ProgramPaths;
 
-use super::files::{Change, Outcome};
+use super::files::{FileEdit, FileOutcome};
 
 const BEGIN: &str = "# comity: begin (comity init --undo takes this out)\n";
 const END: &str = "# comity: end\n";
 
 /// What has to be done in the repository that this runs in, if it runs in one.
-pub(super) fn written(connection: &Connection) -> Result<Option<Change>, String> {
+pub(super) fn written(connection: &ProgramPaths) -> Result<Option<FileEdit>, String> {
     let Some(hooks) = hooks_dir() else { return Ok(None) };
     let (file, hook) = (hooks.join("pre-commit"), quoted(&connection.hook)?);
-    let mut change = Change::of(&file, |text| with(text, &hook).map(Some));
+    let mut change = FileEdit::of(&file, |text| with(text, &hook).map(Some));
     change.new_mode = 0o755;
-    let is_new_here = matches!(change.outcome, Outcome::Created | Outcome::Changed);
+    let is_new_here = matches!(change.outcome, FileOutcome::Created | FileOutcome::Changed);
     if is_new_here && is_shared(&hooks) {
-        change.outcome = Outcome::Left(format!(
+        change.outcome = FileOutcome::Left(format!(
             "{} is part of the repository, so it is yours to change; to guard commits, add to it: \
              ! command -v comity-hook >/dev/null || comity-hook pre-commit || exit 1",
             file.display()
         ));
     } else if is_new_here && is_switched_off(&file) {
-        change.outcome = Outcome::Failed(format!(
+        change.outcome = FileOutcome::Failed(format!(
             "git doesn't run it: make it executable or remove it, and run this again (chmod +x '{}')",
             file.display()
         ));
@@ -34,24 +34,24 @@ pub(super) fn written(connection: &Connection) -> Result<Option<Change>, String>
 }
 
 /// What has to be done so that nothing of ours is left in the hooks of these repositories, and of the one that this runs in.
-pub(super) fn removed(known: &[PathBuf]) -> Vec<Change> {
+pub(super) fn removed(known: &[PathBuf]) -> Vec<FileEdit> {
     let mut files: Vec<PathBuf> = known.to_vec();
     files.extend(hooks_dir().map(|hooks| hooks.join("pre-commit")));
     let real = |file: PathBuf| file.canonicalize().unwrap_or(file);
     let mut files: Vec<PathBuf> = files.into_iter().map(real).collect();
     files.sort();
     files.dedup();
-    files.iter().map(|file| Change::of(file, |text| Ok(text.and_then(without)))).collect()
+    files.iter().map(|file| FileEdit::of(file, |text| Ok(text.and_then(without)))).collect()
 }
 
 /// What is wrong with a hook that has our lines in it, or should. One whose repository is gone is no damage.
-pub(super) fn damage(file: &Path, connection: &Connection) -> Option<String> {
+pub(super) fn damage(file: &Path, connection: &ProgramPaths) -> Option<String> {
     let shown = file.display();
     if !file.parent().is_some_and(Path::is_dir) {
         return None;
     }
     let hook = quoted(&connection.hook).ok()?;
-    let change = Change::of(file, |text| with(text, &hook).map(Some));
+    let change = FileEdit::of(file, |text| with(text, &hook).map(Some));
     match change.damage() {
         None if is_switched_off(file) => Some(format!("{shown} is not executable, so git doesn't run it")),
         damage => damage,

@@ -1,5 +1,7 @@
 //! Proves a guard: a write to a file that somebody else has locked has to be denied, by what the settings of the program say.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::agents::Join;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -11,41 +13,41 @@ use comity_wire::Home;
 use serde_json::{Value, json};
 
 use super::configured::Configured;
-use crate::session::{Session, Trouble, random_key};
+use crate::session::{Session, SessionError, random_key};
 
 /// The file that nobody but its holder may write, and what is in it.
 const CANARY: &str = "canary.txt";
 const CONTENT: &str = "canary\n";
 
 /// What came of the proof of one program.
-pub(super) struct Proof {
-    pub(super) guard: Guard,
+pub(super) struct ProgramProof {
+    pub(super) guard: GuardProof,
     /// Whether its shell commands are confined; else why not.
     pub(super) shell: Result<(), String>,
 }
 
-impl Proof {
+impl ProgramProof {
     pub(super) fn of(
         dialect: Dialect,
         configured: &Configured,
         canary: &Result<Canary<'_>, String>,
-    ) -> Proof {
+    ) -> ProgramProof {
         let canary = canary.as_ref().map_err(Clone::clone);
         let guard = match (&configured.hook, &canary) {
-            (Err(why), _) => Guard::NotConnected(why.clone()),
-            (Ok(_), Err(why)) => Guard::NotProven(why.clone()),
+            (Err(why), _) => GuardProof::NotConnected(why.clone()),
+            (Ok(_), Err(why)) => GuardProof::NotProven(why.clone()),
             (Ok(line), Ok(canary)) => match canary.denies(line, dialect) {
-                Ok(()) => Guard::Proven,
-                Err(why) => Guard::NotProven(why),
+                Ok(()) => GuardProof::Proven,
+                Err(why) => GuardProof::NotProven(why),
             },
         };
         let start = configured.shell.as_ref().map_err(Clone::clone);
-        Proof { guard, shell: start.and_then(|start| canary?.confines(start)) }
+        ProgramProof { guard, shell: start.and_then(|start| canary?.confines(start)) }
     }
 }
 
 /// Whether a write by a tool is denied.
-pub(super) enum Guard {
+pub(super) enum GuardProof {
     Proven,
     /// The program does not ask us.
     NotConnected(String),
@@ -53,11 +55,11 @@ pub(super) enum Guard {
     NotProven(String),
 }
 
-impl Guard {
+impl GuardProof {
     pub(super) fn problem(&self) -> Option<&str> {
         match self {
-            Guard::Proven => None,
-            Guard::NotConnected(why) | Guard::NotProven(why) => Some(why),
+            GuardProof::Proven => None,
+            GuardProof::NotConnected(why) | GuardProof::NotProven(why) => Some(why),
         }
     }
 }
@@ -84,7 +86,7 @@ impl Canary<'_> {
         }
         fs::write(dir.path().join(CANARY), CONTENT).map_err(|error| error.to_string())?;
         let mut join = |name: &str| {
-            let joined: Value = answer(session.ask("agent_join", &json!({ "name": name })))?;
+            let joined: Value = answer(session.ask(name_of::<Join>(), &json!({ "name": name })))?;
             joined["token"].as_str().map(str::to_owned).ok_or_else(|| format!("{name} got no token"))
         };
         let name = format!("canary-{}", &random_key()?[..8]);
@@ -205,10 +207,10 @@ fn write_call(dialect: Dialect, file: &Path) -> Value {
     }
 }
 
-fn answer(answered: Result<crate::session::Answer, Trouble>) -> Result<Value, String> {
+fn answer(answered: Result<crate::session::ServerAnswer, SessionError>) -> Result<Value, String> {
     match answered {
         Ok(answer) => serde_json::from_str(answer.json.get()).map_err(|error| error.to_string()),
-        Err(Trouble::Refused { fault, .. }) => Err(fault.message),
-        Err(Trouble::Fault(problem)) => Err(problem),
+        Err(SessionError::Refused { fault, .. }) => Err(fault.message),
+        Err(SessionError::Fault(problem)) => Err(problem),
     }
 }

@@ -6,37 +6,37 @@ use comity_guard::Dialect;
 use comity_guard::connect::gaps;
 use serde_json::{Value, json};
 
-use super::files::{Change, Outcome};
-use super::proof::{Guard, Proof};
-use super::{What, shells};
-use crate::cli::output::{self, FAULT, Form};
+use super::files::{FileEdit, FileOutcome};
+use super::proof::{GuardProof, ProgramProof};
+use super::{InitMode, shells};
+use crate::cli::output::{self, FAULT, OutputFormat};
 
 /// One agent program.
 pub(super) struct ClientReport {
     pub(super) dialect: Dialect,
     pub(super) is_found: bool,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<FileEdit>,
     /// What the proof of its guard came to, if that was tried.
-    pub(super) proof: Option<Proof>,
+    pub(super) proof: Option<ProgramProof>,
     /// What the user has to do besides.
     pub(super) by_hand: Option<String>,
 }
 
 /// All that was done.
-pub(super) struct Report {
-    pub(super) what: What,
+pub(super) struct InitReport {
+    pub(super) what: InitMode,
     pub(super) clients: Vec<ClientReport>,
     /// The hooks of git: of this repository, or of all that are let go.
-    pub(super) repositories: Vec<Change>,
+    pub(super) repositories: Vec<FileEdit>,
     /// The file that bash reads first, or all such files that are let go.
-    pub(super) scripts: Vec<Change>,
+    pub(super) scripts: Vec<FileEdit>,
     /// Whether commands can be confined here, if that was tried.
     pub(super) confined: Option<Result<(), String>>,
 }
 
 impl ClientReport {
     fn is_good(&self) -> bool {
-        self.proof.as_ref().is_none_or(|proof| matches!(proof.guard, Guard::Proven))
+        self.proof.as_ref().is_none_or(|proof| matches!(proof.guard, GuardProof::Proven))
     }
 
     fn json(&self) -> Value {
@@ -45,9 +45,9 @@ impl ClientReport {
             "client": self.dialect.name(),
             "found": self.is_found,
             "files": self.changes.iter().map(file).collect::<Vec<Value>>(),
-            "connected": guard.map(|guard| !matches!(guard, Guard::NotConnected(_))),
-            "proven": guard.map(|guard| matches!(guard, Guard::Proven)),
-            "problem": guard.and_then(Guard::problem),
+            "connected": guard.map(|guard| !matches!(guard, GuardProof::NotConnected(_))),
+            "proven": guard.map(|guard| matches!(guard, GuardProof::Proven)),
+            "problem": guard.and_then(GuardProof::problem),
             "confined": self.proof.as_ref().map(|proof| proof.shell.is_ok()),
             "not_confined_because": self.proof.as_ref().and_then(|proof| proof.shell.as_ref().err()),
             "by_hand": self.by_hand,
@@ -57,11 +57,13 @@ impl ClientReport {
 
     /// What was proven, for people. Where nothing can be confined, that is said once for all.
     fn tell(&self, can_confine: bool, lines: &mut Vec<String>) {
-        let Some(Proof { guard, shell }) = &self.proof else { return };
+        let Some(ProgramProof { guard, shell }) = &self.proof else { return };
         lines.push(match guard {
-            Guard::Proven => "  proven   a write to a file that somebody else has locked is denied".into(),
-            Guard::NotConnected(why) => format!("  NOT CONNECTED  {why}"),
-            Guard::NotProven(why) => format!("  NOT PROVEN  {why}"),
+            GuardProof::Proven => {
+                "  proven   a write to a file that somebody else has locked is denied".into()
+            }
+            GuardProof::NotConnected(why) => format!("  NOT CONNECTED  {why}"),
+            GuardProof::NotProven(why) => format!("  NOT PROVEN  {why}"),
         });
         match shell {
             Ok(()) => {
@@ -75,11 +77,11 @@ impl ClientReport {
     }
 }
 
-impl Report {
-    pub(super) fn show(&self, form: Form) -> ExitCode {
+impl InitReport {
+    pub(super) fn show(&self, form: OutputFormat) -> ExitCode {
         match form {
-            Form::Json => output::print(&self.json().to_string()),
-            Form::Text => self.words().iter().for_each(|line| output::print(line)),
+            OutputFormat::Json => output::print(&self.json().to_string()),
+            OutputFormat::Text => self.words().iter().for_each(|line| output::print(line)),
         }
         if self.is_good() { ExitCode::SUCCESS } else { ExitCode::from(FAULT) }
     }
@@ -87,12 +89,12 @@ impl Report {
     fn is_good(&self) -> bool {
         let changes = self.clients.iter().flat_map(|client| client.changes.iter());
         let mut changes = changes.chain(&self.repositories).chain(&self.scripts);
-        !changes.any(|change| matches!(change.outcome, Outcome::Failed(_)))
+        !changes.any(|change| matches!(change.outcome, FileOutcome::Failed(_)))
             && self.clients.iter().all(ClientReport::is_good)
     }
 
     fn json(&self) -> Value {
-        let files = |changes: &[Change]| changes.iter().map(file).collect::<Vec<Value>>();
+        let files = |changes: &[FileEdit]| changes.iter().map(file).collect::<Vec<Value>>();
         json!({
             "ok": self.is_good(),
             "dry_run": self.what.is_shown(),
@@ -140,57 +142,59 @@ impl Report {
             (true, true) => {}
         }
         lines.push(match self.what {
-            What::Do => "undo all of it with: comity init --undo".into(),
-            What::Show => "nothing was changed; do it with: comity init".into(),
-            What::Undo => "backups stay beside the files, named *.before-comity".into(),
-            What::ShowUndo => "nothing was changed; do it with: comity init --undo".into(),
+            InitMode::Do => "undo all of it with: comity init --undo".into(),
+            InitMode::Show => "nothing was changed; do it with: comity init".into(),
+            InitMode::Undo => "backups stay beside the files, named *.before-comity".into(),
+            InitMode::ShowUndo => "nothing was changed; do it with: comity init --undo".into(),
         });
         lines
     }
 
-    fn tell(&self, change: &Change, lines: &mut Vec<String>) {
+    fn tell(&self, change: &FileEdit, lines: &mut Vec<String>) {
         let word = match self.what.is_shown() {
             true => intention(&change.outcome),
             false => word(&change.outcome),
         };
         lines.push(format!("  {word:<8} {}", change.file.display()));
         match &change.outcome {
-            Outcome::Failed(problem) | Outcome::Left(problem) => lines.push(format!("           {problem}")),
-            Outcome::Created | Outcome::Changed | Outcome::Removed if self.what.is_shown() => {
+            FileOutcome::Failed(problem) | FileOutcome::Left(problem) => {
+                lines.push(format!("           {problem}"))
+            }
+            FileOutcome::Created | FileOutcome::Changed | FileOutcome::Removed if self.what.is_shown() => {
                 lines.extend(change.difference().lines().map(|line| format!("           {line}")));
             }
-            Outcome::Same | Outcome::Created | Outcome::Changed | Outcome::Removed => {}
+            FileOutcome::Same | FileOutcome::Created | FileOutcome::Changed | FileOutcome::Removed => {}
         }
     }
 }
 
 /// What was done.
-fn word(outcome: &Outcome) -> &'static str {
+fn word(outcome: &FileOutcome) -> &'static str {
     match outcome {
-        Outcome::Same => "same",
-        Outcome::Created => "created",
-        Outcome::Changed => "changed",
-        Outcome::Removed => "removed",
-        Outcome::Failed(_) => "FAILED",
-        Outcome::Left(_) => "by hand",
+        FileOutcome::Same => "same",
+        FileOutcome::Created => "created",
+        FileOutcome::Changed => "changed",
+        FileOutcome::Removed => "removed",
+        FileOutcome::Failed(_) => "FAILED",
+        FileOutcome::Left(_) => "by hand",
     }
 }
 
 /// What would be done.
-fn intention(outcome: &Outcome) -> &'static str {
+fn intention(outcome: &FileOutcome) -> &'static str {
     match outcome {
-        Outcome::Created => "create",
-        Outcome::Changed => "change",
-        Outcome::Removed => "remove",
-        Outcome::Failed(_) => "CAN'T",
-        Outcome::Same | Outcome::Left(_) => word(outcome),
+        FileOutcome::Created => "create",
+        FileOutcome::Changed => "change",
+        FileOutcome::Removed => "remove",
+        FileOutcome::Failed(_) => "CAN'T",
+        FileOutcome::Same | FileOutcome::Left(_) => word(outcome),
     }
 }
 
-fn file(change: &Change) -> Value {
+fn file(change: &FileEdit) -> Value {
     let problem = match &change.outcome {
-        Outcome::Failed(problem) | Outcome::Left(problem) => Some(problem),
-        Outcome::Same | Outcome::Created | Outcome::Changed | Outcome::Removed => None,
+        FileOutcome::Failed(problem) | FileOutcome::Left(problem) => Some(problem),
+        FileOutcome::Same | FileOutcome::Created | FileOutcome::Changed | FileOutcome::Removed => None,
     };
     let word = word(&change.outcome).to_lowercase().replace(' ', "_");
     json!({ "file": change.file, "change": word, "problem": problem })

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use comity_guard::Dialect;
-use comity_guard::connect::{Connection, ShellStart, is_bash_env_script, places, shell_start};
+use comity_guard::connect::{ProgramPaths, ShellStart, is_bash_env_script, places, shell_start};
 
 use super::User;
-use super::files::Change;
+use super::files::FileEdit;
 
 /// The file, as it has to be.
-pub(super) fn written(connection: &Connection) -> Change {
-    Change::of(Path::new(&connection.bash_env), |_| Ok(Some(connection.bash_env_script())))
+pub(super) fn written(connection: &ProgramPaths) -> FileEdit {
+    FileEdit::of(Path::new(&connection.bash_env), |_| Ok(Some(connection.bash_env_script())))
 }
 
 /// The files that go with the settings of these programs: all that they name, unless the settings of others do, too.
-pub(super) fn removed(connection: &Connection, user: &User, undone: &[Dialect]) -> Vec<Change> {
+pub(super) fn removed(connection: &ProgramPaths, user: &User, undone: &[Dialect]) -> Vec<FileEdit> {
     let (going, staying): (Vec<Dialect>, Vec<Dialect>) =
         Dialect::ALL.into_iter().partition(|dialect| undone.contains(dialect));
     let staying: BTreeSet<PathBuf> = staying.into_iter().filter_map(|dialect| named(dialect, user)).collect();
     let mut going: BTreeSet<PathBuf> = going.into_iter().filter_map(|dialect| named(dialect, user)).collect();
     going.insert(connection.bash_env.clone().into());
     let remove = |file: &PathBuf| {
-        Change::of(file, |text| Ok(text.filter(|text| !is_bash_env_script(text)).map(str::to_owned)))
+        FileEdit::of(file, |text| Ok(text.filter(|text| !is_bash_env_script(text)).map(str::to_owned)))
     };
     going.difference(&staying).map(remove).collect()
 }
@@ -51,7 +51,7 @@ pub(crate) fn probe(confine: &str) -> Result<(), String> {
 }
 
 /// What is left for the user to do so that a program starts its shell through us, once its files are as they are to be.
-pub(super) fn by_hand(dialect: Dialect, changes: &[Change], connection: &Connection) -> Option<String> {
+pub(super) fn by_hand(dialect: Dialect, changes: &[FileEdit], connection: &ProgramPaths) -> Option<String> {
     let script = &connection.bash_env;
     if dialect == Dialect::CopilotCli {
         return Some(format!(

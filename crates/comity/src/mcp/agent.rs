@@ -1,12 +1,12 @@
 //! Which agent program started this process.
 
-use comity_app::lineage::{Lineage, Link};
+use comity_app::lineage::{Lineage, LineageProcess};
 
 /// Programs that say nothing about what they run.
 const RUNTIMES: [&str; 6] = ["node", "bun", "deno", "python", "python3", "MainThread"];
 
 /// The agent program: the nearest ancestor that is no mere wrapper, and not beyond the shell that a person types into.
-pub(super) fn program() -> Option<Link> {
+pub(super) fn program() -> Option<LineageProcess> {
     Lineage::of(std::process::id()).program().cloned()
 }
 
@@ -20,7 +20,7 @@ fn set(name: &str) -> Option<String> {
 }
 
 /// A name for the agent: what was asked for, else what started this.
-pub(super) fn name(asked: Option<String>, program: Option<&Link>) -> String {
+pub(super) fn name(asked: Option<String>, program: Option<&LineageProcess>) -> String {
     if let Some(name) = asked.or_else(asked_name) {
         return name;
     }

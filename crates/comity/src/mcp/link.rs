@@ -1,5 +1,7 @@
 //! The connection of one agent to the server.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::agents::{Attach, Bye};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -30,7 +32,7 @@ pub(super) struct Link {
 }
 
 #[derive(Deserialize)]
-struct Attached {
+struct AttachReply {
     token: String,
     new: bool,
 }
@@ -43,11 +45,11 @@ impl Link {
         let given = std::env::var("COMITY_TOKEN").ok().filter(|token| !token.is_empty());
         // The human's token is no agent's: it was exported for scripts.
         let given = given.filter(|token| !token.starts_with(comity_app::tokens::HUMAN_PREFIX));
-        let mut entry = Entry { name, key: random_key()?, was_refused: false };
-        let (stream, Attached { token, new: is_ours }) = persist(|| {
-            let mut client = start::connect(&home).map_err(Trouble::Final)?;
+        let mut entry = Admission { name, key: random_key()?, was_refused: false };
+        let (stream, AttachReply { token, new: is_ours }) = persist(|| {
+            let mut client = start::connect(&home).map_err(LinkError::Final)?;
             let attached = match &given {
-                Some(token) => Attached { token: token.clone(), new: false },
+                Some(token) => AttachReply { token: token.clone(), new: false },
                 None => entry.attach(&mut client, cwd.as_deref())?,
             };
             link(&mut client, &attached.token)?;
@@ -78,8 +80,8 @@ impl Link {
         key: &str,
         again: bool,
     ) -> Result<Vec<u8>, String> {
-        let said = |error: serde_json::Error| error.to_string();
-        let input = serde_json::value::to_raw_value(input).map_err(said)?;
+        let describe = |error: serde_json::Error| error.to_string();
+        let input = serde_json::value::to_raw_value(input).map_err(describe)?;
         let request = Request {
             id,
             op: Cow::Borrowed(op),
@@ -90,7 +92,7 @@ impl Link {
             again,
             ..Request::empty()
         };
-        let mut line = serde_json::to_vec(&request).map_err(said)?;
+        let mut line = serde_json::to_vec(&request).map_err(describe)?;
         line.push(b'\n');
         Ok(line)
     }
@@ -135,7 +137,7 @@ impl Link {
     /// Connects again as the same agent.
     pub(super) fn reopen(&mut self) -> Result<(), String> {
         self.stream = persist(|| {
-            let mut client = start::connect(&self.home).map_err(Trouble::Final)?;
+            let mut client = start::connect(&self.home).map_err(LinkError::Final)?;
             link(&mut client, &self.token)?;
             into_stream(client)
         })?;
@@ -150,7 +152,7 @@ impl Link {
         if self.parent.is_some() && getppid() != self.parent {
             return;
         }
-        let op = if self.is_ours { "agent_bye" } else { "$goodbye" };
+        let op = if self.is_ours { name_of::<Bye>() } else { "$goodbye" };
         let bye = Request { op: op.into(), ..Request::empty() };
         if let Ok(mut line) = serde_json::to_vec(&bye) {
             line.push(b'\n');
@@ -161,7 +163,7 @@ impl Link {
 }
 
 /// Why there is no connection.
-enum Trouble {
+enum LinkError {
     /// It broke: the next one may not.
     Broken(String),
     /// Trying again changes nothing.
@@ -169,34 +171,33 @@ enum Trouble {
 }
 
 /// Tries until it works, or until it is clear that it will not.
-fn persist<T>(mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, String> {
+fn persist<T>(mut attempt: impl FnMut() -> Result<T, LinkError>) -> Result<T, String> {
     let mut problem = String::new();
     for number in 0..ATTEMPTS_MAX {
         match attempt() {
             Ok(done) => return Ok(done),
-            Err(Trouble::Final(why)) => return Err(why),
-            Err(Trouble::Broken(why)) => problem = why,
+            Err(LinkError::Final(why)) => return Err(why),
+            Err(LinkError::Broken(why)) => problem = why,
         }
         std::thread::sleep(start::pause(number));
     }
     Err(problem)
 }
 
-fn broken(error: impl std::fmt::Display) -> Trouble {
-    Trouble::Broken(error.to_string())
+fn broken(error: impl std::fmt::Display) -> LinkError {
+    LinkError::Broken(error.to_string())
 }
 
 /// The way in for this process.
-struct Entry {
+struct Admission {
     name: Option<String>,
-    /// Makes a repeat harmless.
     key: String,
     was_refused: bool,
 }
 
-impl Entry {
+impl Admission {
     /// Registers the agent program that started this process, or finds it registered.
-    fn attach(&mut self, client: &mut Client, cwd: Option<&str>) -> Result<Attached, Trouble> {
+    fn attach(&mut self, client: &mut Client, cwd: Option<&str>) -> Result<AttachReply, LinkError> {
         let program = agent::program();
         let named = self.name.is_some() || agent::asked_name().is_some();
         // Run by hand it belongs to no program: then it is the agent itself.
@@ -205,7 +206,7 @@ impl Entry {
         let input = json!({ "name": name, "named": named, "pid": pid, "session": agent::session() });
         let input = serde_json::value::to_raw_value(&input).map_err(broken)?;
         let request = Request {
-            op: "agent_attach".into(),
+            op: name_of::<Attach>().into(),
             input: Some(&input),
             cwd: cwd.map(Cow::Borrowed),
             key: Some(Cow::Borrowed(&self.key)),
@@ -214,30 +215,30 @@ impl Entry {
         let reply = client.call(request).map_err(broken)?;
         match (reply.ok, reply.error) {
             (Some(output), _) => {
-                serde_json::from_str(output.get()).map_err(|error| Trouble::Final(error.to_string()))
+                serde_json::from_str(output.get()).map_err(|error| LinkError::Final(error.to_string()))
             }
             // Another process of the same program may have come in at this moment: now the server knows the program.
             (None, Some(error)) if !self.was_refused => {
-                (self.was_refused, self.key) = (true, random_key().map_err(Trouble::Final)?);
-                Err(Trouble::Broken(error.get().to_owned()))
+                (self.was_refused, self.key) = (true, random_key().map_err(LinkError::Final)?);
+                Err(LinkError::Broken(error.get().to_owned()))
             }
             (None, error) => {
-                Err(Trouble::Final(error.map(|error| error.get().to_owned()).unwrap_or_default()))
+                Err(LinkError::Final(error.map(|error| error.get().to_owned()).unwrap_or_default()))
             }
         }
     }
 }
 
 /// Says whose connection this is; when it closes, the agent's time is counted.
-fn link(client: &mut Client, token: &str) -> Result<(), Trouble> {
+fn link(client: &mut Client, token: &str) -> Result<(), LinkError> {
     let request = Request { op: "$link".into(), token: Some(Cow::Borrowed(token)), ..Request::empty() };
     let reply = client.call(request).map_err(broken)?;
     match reply.error {
         None => Ok(()),
-        Some(error) => Err(Trouble::Final(error.get().to_owned())),
+        Some(error) => Err(LinkError::Final(error.get().to_owned())),
     }
 }
 
-fn into_stream(client: Client) -> Result<UnixStream, Trouble> {
+fn into_stream(client: Client) -> Result<UnixStream, LinkError> {
     client.stream().try_clone().map_err(broken)
 }

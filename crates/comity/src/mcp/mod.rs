@@ -7,19 +7,23 @@
 mod agent;
 mod link;
 
+use comity_app::catalog::name_of;
+use comity_app::operations::mail::AcknowledgeMail;
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use comity_mcp::{Call, Connection, MESSAGE_BYTES_MAX, RequestId, Server, Step, Ticket, ToolOutcome};
+use comity_mcp::{
+    Call, CallTicket, JsonRpcId, MESSAGE_BYTES_MAX, McpConnection, McpServer, Step, ToolOutcome,
+};
 use comity_wire::{Eagerness, Fault, Home, Reply, Wait, wait_eagerly};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Map, Value};
 
 use crate::http;
-use crate::session::{Asked, random_key};
+use crate::session::{RequestAttempts, random_key};
 use link::Link;
 
 /// How often a server that is gone at once is looked for again.
@@ -29,25 +33,25 @@ const RECONNECTS_MAX: u32 = 20;
 const ACKNOWLEDGEMENT: u64 = 0;
 
 /// A tool call that the server has not answered yet.
-struct Running {
-    ticket: Ticket,
+struct OpenCall {
+    ticket: CallTicket,
     /// The operation; the tool's own name where there is none.
     op: String,
     arguments: Map<String, Value>,
     key: String,
-    asked: Asked,
+    asked: RequestAttempts,
 }
 
 struct Shim {
-    server: Arc<Server>,
-    client: Connection,
+    server: Arc<McpServer>,
+    client: McpConnection,
     link: Link,
-    running: HashMap<u64, Running>,
+    running: HashMap<u64, OpenCall>,
     next_id: u64,
 }
 
 /// Speaks MCP until standard input ends.
-pub(crate) fn run(home: Home, name: Option<String>, offer: http::Offer) -> ExitCode {
+pub(crate) fn run(home: Home, name: Option<String>, offer: http::ToolSet) -> ExitCode {
     let server = Arc::new(http::mcp_server(offer, env!("CARGO_PKG_VERSION")));
     let link = match Link::open(home, name) {
         Ok(link) => link,
@@ -56,7 +60,7 @@ pub(crate) fn run(home: Home, name: Option<String>, offer: http::Offer) -> ExitC
             return ExitCode::FAILURE;
         }
     };
-    let client = Connection::new(server.clone());
+    let client = McpConnection::new(server.clone());
     let mut shim = Shim { server, client, link, running: HashMap::new(), next_id: 1 };
     match shim.serve() {
         Ok(()) => {
@@ -144,8 +148,10 @@ impl Shim {
         let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name.to_owned());
         let op = known.unwrap_or(call.tool);
         let Call { ticket, arguments, .. } = call;
-        self.running
-            .insert(id, Running { ticket, op, arguments, key: random_key()?, asked: Asked::default() });
+        self.running.insert(
+            id,
+            OpenCall { ticket, op, arguments, key: random_key()?, asked: RequestAttempts::default() },
+        );
         match self.send(id)? {
             true => Ok(()),
             false => self.go_on(),
@@ -155,7 +161,7 @@ impl Shim {
     /// Sends a call, perhaps again; false if the connection is broken.
     fn send(&mut self, id: u64) -> Result<bool, String> {
         let Some(running) = self.running.get_mut(&id) else { return Ok(true) };
-        let Running { op, arguments, key, asked, .. } = running;
+        let OpenCall { op, arguments, key, asked, .. } = running;
         let line = self.link.request(id, op, arguments, key, asked.is_sent())?;
         let sent = self.link.send(&line).is_ok();
         // Half a line is no question: nobody got it.
@@ -166,7 +172,7 @@ impl Shim {
     }
 
     /// The client does not want the answer any more. A place in the queue goes with the connection that asked for it.
-    fn cancel(&mut self, id: &RequestId) -> Result<(), String> {
+    fn cancel(&mut self, id: &JsonRpcId) -> Result<(), String> {
         let before = self.running.len();
         self.running.retain(|_, running| running.ticket.id != *id);
         if self.running.len() < before {
@@ -196,7 +202,13 @@ impl Shim {
     /// What was offered has reached the client. If this gets lost it is offered again, and says so.
     fn acknowledge(&mut self, receipt: u64) -> Result<(), String> {
         let input = serde_json::Map::from_iter([("receipt".to_owned(), receipt.into())]);
-        let line = self.link.request(ACKNOWLEDGEMENT, "mail_ack", &input, &random_key()?, false)?;
+        let line = self.link.request(
+            ACKNOWLEDGEMENT,
+            name_of::<AcknowledgeMail>(),
+            &input,
+            &random_key()?,
+            false,
+        )?;
         match self.link.send(&line) {
             Ok(()) => Ok(()),
             Err(_) => self.go_on(),

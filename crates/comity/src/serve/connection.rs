@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use comity_app::engine::Waiting;
+use comity_app::engine::WaitPlace;
 use comity_app::identity::Identity;
 use comity_app::lineage::Lineage;
 use comity_core::{AgentId, Principal};
@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
 use super::outbox::ConnectionId;
-use super::output::{Output, Queued};
+use super::output::{Queued, SendBuffer};
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 4 * 1024;
@@ -35,11 +35,9 @@ const HALF_SENT_MAX: Duration = Duration::from_secs(1);
 /// A request that follows the log.
 #[derive(Clone, Copy)]
 pub(crate) struct Follow {
-    /// Its number.
     pub(crate) request: u64,
     /// The last record that was sent.
     pub(crate) cursor: u64,
-    /// Who reads it.
     pub(crate) who: Principal,
 }
 
@@ -59,7 +57,7 @@ pub(crate) struct Connection {
     /// How often processes had been marked when it was a person's.
     pub(crate) looked_at: Option<u64>,
     /// Requests that wait in the queue.
-    pub(crate) parked: HashMap<u64, Waiting>,
+    pub(crate) parked: HashMap<u64, WaitPlace>,
     /// The agent whose own connection this is.
     pub(crate) link: Option<AgentId>,
     /// Whether it follows the log, and how far it got.
@@ -77,7 +75,7 @@ pub(crate) struct Connection {
     searched: usize,
     /// Since when a part of a request is there without its end.
     half_since: Option<Instant>,
-    output: Output,
+    output: SendBuffer,
     /// Requests that were taken and are not answered.
     taken: usize,
     /// Requests that were taken in this turn.
@@ -87,7 +85,6 @@ pub(crate) struct Connection {
 /// What reading gave.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Received {
-    /// Perhaps some lines.
     Open,
     /// The other end is gone.
     Closed,
@@ -118,7 +115,7 @@ impl Connection {
             input: Vec::new(),
             searched: 0,
             half_since: None,
-            output: Output::new(queued),
+            output: SendBuffer::new(queued),
             taken: 0,
             taken_now: 0,
         }

@@ -7,13 +7,13 @@ use super::connection::Connection;
 use super::outbox::ConnectionId;
 
 /// The open connections.
-pub(crate) type Connections = HashMap<ConnectionId, Connection, BuildHasherDefault<Spread>>;
+pub(crate) type Connections = HashMap<ConnectionId, Connection, BuildHasherDefault<IdHasher>>;
 
 /// Spreads numbers that the server itself gave out: nobody can choose them such that they collide.
 #[derive(Default)]
-pub(crate) struct Spread(u64);
+pub(crate) struct IdHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -6,7 +6,7 @@ use comity_app::lineage::Lineage;
 
 /// The process at the other end.
 #[derive(Clone, Copy, Debug)]
-struct Peer {
+struct PeerProcess {
     pid: u32,
     uid: u32,
 }
@@ -18,21 +18,21 @@ pub(super) fn of(socket: &impl AsFd) -> std::io::Result<(u32, Lineage)> {
 }
 
 #[cfg(target_os = "linux")]
-fn peer(socket: &impl AsFd) -> std::io::Result<Peer> {
+fn peer(socket: &impl AsFd) -> std::io::Result<PeerProcess> {
     let credentials = rustix::net::sockopt::socket_peercred(socket)?;
-    Ok(Peer { pid: credentials.pid.as_raw_nonzero().get() as u32, uid: credentials.uid.as_raw() })
+    Ok(PeerProcess { pid: credentials.pid.as_raw_nonzero().get() as u32, uid: credentials.uid.as_raw() })
 }
 
 /// Other platforms tell only the user; agents are known by their tokens there.
 #[cfg(not(target_os = "linux"))]
-fn peer(_: &impl AsFd) -> std::io::Result<Peer> {
-    Ok(Peer { pid: 0, uid: rustix::process::geteuid().as_raw() })
+fn peer(_: &impl AsFd) -> std::io::Result<PeerProcess> {
+    Ok(PeerProcess { pid: 0, uid: rustix::process::geteuid().as_raw() })
 }
 
 /// The lineage of the very process that connected. Its number may belong to another one by now; a descriptor of the
 /// process cannot.
 #[cfg(target_os = "linux")]
-fn lineage(socket: &impl AsFd, peer: Peer) -> Lineage {
+fn lineage(socket: &impl AsFd, peer: PeerProcess) -> Lineage {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
     let (mut raw, mut size) = (-1_i32, size_of::<i32>() as libc::socklen_t);
@@ -71,6 +71,6 @@ fn is_alive(process: &impl AsFd) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn lineage(_: &impl AsFd, peer: Peer) -> Lineage {
+fn lineage(_: &impl AsFd, peer: PeerProcess) -> Lineage {
     Lineage::of(peer.pid)
 }

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use comity_app::engine::{Job, Nobody};
+use comity_app::reconciler::on_change;
 use comity_app::{Application, processes};
-use comity_core::agents::{Ending, Process};
+use comity_core::agents::{AgentAsk, Ending, Process};
 use comity_core::pools::{Loss, PoolAsk, SlotId};
 use comity_core::{AgentId, Ask, Principal, World};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -28,21 +26,15 @@ enum Owner {
 pub(super) fn run(app: &Application) -> io::Result<()> {
     let (app, engine) = (app.clone(), app.engine().clone());
     let (reader, writer) = io::pipe()?;
-    let known = AtomicUsize::new(0);
-    let watched = engine.clone();
-    engine.feed().wake(Arc::new(move |_| {
-        let changes = changes(&watched.world());
-        if known.swap(changes, Ordering::Relaxed) != changes {
-            // A full pipe means that the thread is to wake anyway.
-            let _ = (&writer).write(&[1]);
-        }
-    }));
+    // A full pipe means that the thread is to wake anyway.
+    let wake = move || drop((&writer).write(&[1]));
+    engine.feed().wake(on_change(&engine, changes, wake));
     std::thread::Builder::new().name("liveness".into()).spawn(move || watch(&app, &reader)).map(drop)
 }
 
 /// A number that moves when there may be another process to watch.
-fn changes(world: &World) -> usize {
-    world.agents.changes().wrapping_add(world.pools.last_slot().0 as usize)
+fn changes(world: &World) -> u64 {
+    (world.agents.changes() as u64).wrapping_add(world.pools.last_slot().0)
 }
 
 fn watch(app: &Application, wakes: &io::PipeReader) {
@@ -109,10 +101,10 @@ fn end(app: &Application, owner: Owner) {
                 true => (Ending::Exited, "its process ended"),
                 false => (Ending::Failed, "its process ended without a goodbye"),
             };
-            Ask::End { agent, ending, cause: cause.into() }
+            Ask::Agent(AgentAsk::End { agent, ending, cause: cause.into() })
         }
         Owner::Lease(slot) => Ask::Pool(PoolAsk::Lose { slot, loss: Loss::ProcessEnded }),
     };
-    engine.submit(Job { who: Principal::System.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) });
-    engine.kick();
+    engine.tell(Principal::System, vec![ask]);
+    engine.wake();
 }

@@ -26,8 +26,9 @@ use comity_app::clock::{self, Clock};
 use comity_app::config::Config;
 use comity_app::engine::{Engine, Failed};
 use comity_app::log::{SqliteLog, StartPoint};
-use comity_app::{Application, caretaker, inspector, moves, watch};
+use comity_app::{Application, lapsed_locks, moves, watch, worktree_reaper};
 use comity_core::people::PersonAsk;
+use comity_core::server::ServerAsk;
 use comity_core::{Ask, Fence, Principal};
 use comity_wire::Home;
 
@@ -36,7 +37,7 @@ use logging::note;
 use signals::Signals;
 use socket::Socket;
 use state_dir::Unusable;
-use tenure::{OwnLog, Place, Tenure};
+use tenure::{OwnLog, Tenure, WatchedPath};
 
 /// Milliseconds since 1970 at which fences began to be counted.
 const FENCES_SINCE_MS: i64 = 1_735_689_600_000;
@@ -50,7 +51,7 @@ pub(crate) const PANICKED: &str = "panicked";
 
 /// How a server is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum How {
+pub(crate) enum StartMode {
     /// By a person who watches it.
     Foreground,
     /// By a client that waits for one line on its standard output.
@@ -58,12 +59,12 @@ pub(crate) enum How {
 }
 
 /// Serves until it is told to stop.
-pub(crate) fn serve(home: &Home, how: How) -> ExitCode {
+pub(crate) fn serve(home: &Home, how: StartMode) -> ExitCode {
     match start(home, how) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("comity: {problem}");
-            if how == How::Detached {
+            if how == StartMode::Detached {
                 println!("{problem}");
             }
             ExitCode::FAILURE
@@ -71,15 +72,15 @@ pub(crate) fn serve(home: &Home, how: How) -> ExitCode {
     }
 }
 
-fn start(home: &Home, how: How) -> Result<(), String> {
+fn start(home: &Home, how: StartMode) -> Result<(), String> {
     allocator::give_back_large_blocks();
-    if how == How::Detached {
+    if how == StartMode::Detached {
         // A session of its own: closing the terminal of whoever started it ends nothing here.
         let _ = rustix::process::setsid();
     }
     // Whatever this process makes is for this user alone, but for what is in repositories.
     let umask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    let _held = state_dir::take(home).map_err(|unusable| match unusable {
+    let held = state_dir::take(home).map_err(|unusable| match unusable {
         Unusable::Taken => state_dir::taken(home),
         Unusable::Bad(problem) => problem,
     })?;
@@ -100,15 +101,19 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let reader = Arc::new(log.reader()?);
     let floor = fence_floor(world.fence.max(log.fences_up_to()), clock::wall_ms());
     let clock = Clock::from(world.now);
-    let (log, tenure) = (OwnLog::new(log, home)?, Tenure::begin(home)?);
+    let (log, tenure) = (OwnLog::new(log, home)?, Tenure::begin(home, &held)?);
     let engine = Engine::start(world, Box::new(log), clock, || {
-        note("error", "fenced", &[("message", "this state directory is no longer this server's")]);
+        note(
+            "error",
+            "fenced",
+            &[("message", "the log or its directory is no longer as this server left it")],
+        );
         std::process::exit(1);
     });
     let version = comity_wire::version();
     let boot = comity_app::processes::boot().map(Into::into);
     let uptime = comity_app::processes::uptime();
-    let start = Ask::Start { fence_floor: floor, version: version.into(), boot, uptime };
+    let start = Ask::Server(ServerAsk::Start { fence_floor: floor, version: version.into(), boot, uptime });
     let begun = engine.ask(Principal::System, start);
     begun.map_err(|failed| {
         let why = match failed {
@@ -137,14 +142,14 @@ fn start(home: &Home, how: How) -> Result<(), String> {
     let app = Application::new(engine.clone(), Some(reader.clone()), config, facts);
     app.set_secret(state_dir::secret(home, "secret")?);
 
-    let said = |error: std::io::Error| format!("a thread could not be started: {error}");
-    engine.run_timer().map_err(said)?;
-    engine.run_housekeeping(reader.clone(), app.config().log.keep_segments).map_err(said)?;
-    inspector::run(&engine).map_err(said)?;
-    caretaker::run(&app).map_err(said)?;
-    let browser = comity_app::browser::run(&app).map_err(said)?;
-    liveness::run(&app).map_err(said)?;
-    comity_app::spool::run(&app).map_err(said)?;
+    let describe = |error: std::io::Error| format!("a thread could not be started: {error}");
+    engine.run_timer().map_err(describe)?;
+    engine.run_housekeeping(reader.clone(), app.config().log.keep_segments).map_err(describe)?;
+    lapsed_locks::run(&engine).map_err(describe)?;
+    worktree_reaper::run(&app).map_err(describe)?;
+    let browser = comity_app::browser::run(&app).map_err(describe)?;
+    liveness::run(&app).map_err(describe)?;
+    comity_app::spool::run(&app).map_err(describe)?;
     moves::run(&app);
     watch::run(&app, Box::new(|problem| note("warn", "watch", &[("message", problem)])));
     let open_door = web.map(|(listener, _)| serve_web(&app, listener)).transpose()?;
@@ -242,16 +247,16 @@ pub(crate) fn read_config(home: &Home) -> Result<Config, String> {
 }
 
 /// Opens the socket for this user alone. The state directory is held, so what is there is left from a dead server.
-fn listen(home: &Home) -> Result<(UnixListener, Place), String> {
+fn listen(home: &Home) -> Result<(UnixListener, WatchedPath), String> {
     let path = home.socket();
-    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    let describe = |error: std::io::Error| format!("{}: {error}", path.display());
     match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(said(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(describe(error)),
         _ => {}
     }
-    let listener = UnixListener::bind(&path).map_err(said)?;
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(said)?;
-    Ok((listener, Place::of(path)?))
+    let listener = UnixListener::bind(&path).map_err(describe)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(describe)?;
+    Ok((listener, WatchedPath::of(path)?))
 }
 
 /// Opens the HTTP port: the one that is set, else the one of last time, else any.
@@ -297,11 +302,8 @@ fn serve_web(
 fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
     let file = home.first_token();
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(()) };
-    let said = |error: std::io::Error| format!("{}: {error}", file.display());
-    let is_new = {
-        let world = engine.world();
-        world.agents.is_empty() && world.people.tokens().next().is_none()
-    };
+    let describe = |error: std::io::Error| format!("{}: {error}", file.display());
+    let is_new = !comity_app::log::knows_anybody(&engine.world());
     match (is_new, text.trim().parse()) {
         (true, Ok(hash)) => {
             let make = PersonAsk::MakeToken { name: "first".into(), hash };
@@ -315,16 +317,16 @@ fn first_token(engine: &Engine, home: &Home) -> Result<(), String> {
             note("warn", "first_token_ignored", &[("message", why)]);
         }
     }
-    std::fs::remove_file(&file).map_err(said)
+    std::fs::remove_file(&file).map_err(describe)
 }
 
 /// Tells whoever waits that the server is ready.
-fn announce(how: How, app: &Application) {
+fn announce(how: StartMode, app: &Application) {
     let server = app.server();
     note("info", "ready", &[("home", &server.home.display().to_string()), ("url", &server.url)]);
     let mut out = std::io::stdout().lock();
     match how {
-        How::Detached => {
+        StartMode::Detached => {
             let _ = writeln!(out, "ready");
             let _ = out.flush();
             // Nobody reads on: what would be printed from here goes nowhere.
@@ -332,7 +334,7 @@ fn announce(how: How, app: &Application) {
                 let _ = rustix::stdio::dup2_stdout(&null);
             }
         }
-        How::Foreground => {
+        StartMode::Foreground => {
             let _ = writeln!(out, "comity {} serves {}", server.version, server.home.display());
             let _ = writeln!(out, "web  {}\nstop with Ctrl-C", server.url);
         }

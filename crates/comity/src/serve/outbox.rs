@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use comity_app::engine::Waiting;
+use comity_app::engine::WaitPlace;
 use comity_app::ledger::Entry;
 use comity_app::{Failure, Rendered, Responder};
 use comity_core::Refusal;
@@ -19,7 +19,7 @@ pub(crate) enum Parcel {
     /// Send this line, the answer to the request with this id.
     Line { id: u64, line: Vec<u8> },
     /// The request with this id waits.
-    Parked { id: u64, waiting: Waiting },
+    Parked { id: u64, waiting: WaitPlace },
 }
 
 /// Where replies wait for the loop.
@@ -64,7 +64,7 @@ impl Outbox {
 }
 
 /// Answers one request of one connection: for certain, even if whoever was to answer it panics.
-pub(crate) struct Reply {
+pub(crate) struct PendingReply {
     outbox: Arc<Outbox>,
     to: ConnectionId,
     id: u64,
@@ -75,9 +75,9 @@ pub(crate) struct Reply {
     is_answered: bool,
 }
 
-impl Reply {
-    pub(crate) fn new(outbox: Arc<Outbox>, to: ConnectionId, id: u64, trace: Option<Trace>) -> Reply {
-        Reply { outbox, to, id, besides: None, trace, is_answered: false }
+impl PendingReply {
+    pub(crate) fn new(outbox: Arc<Outbox>, to: ConnectionId, id: u64, trace: Option<Trace>) -> PendingReply {
+        PendingReply { outbox, to, id, besides: None, trace, is_answered: false }
     }
 
     fn answer(&mut self, output: &Result<Rendered, Failure>, notices: &[String]) {
@@ -95,7 +95,7 @@ impl Reply {
     }
 }
 
-impl Drop for Reply {
+impl Drop for PendingReply {
     fn drop(&mut self) {
         if !self.is_answered {
             let fault = "the server dropped this question, and its log says why; see what was done before you ask again";
@@ -104,8 +104,8 @@ impl Drop for Reply {
     }
 }
 
-impl Responder for Reply {
-    fn parked(&mut self, waiting: Waiting) {
+impl Responder for PendingReply {
+    fn parked(&mut self, waiting: WaitPlace) {
         self.outbox.post(self.to, Parcel::Parked { id: self.id, waiting });
     }
 

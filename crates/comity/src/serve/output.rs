@@ -11,15 +11,15 @@ const KEPT_BYTES: usize = 16 * 1024;
 pub(crate) type Queued = Rc<Cell<usize>>;
 
 /// Bytes that wait to be sent.
-pub(crate) struct Output {
+pub(crate) struct SendBuffer {
     bytes: Vec<u8>,
     sent: usize,
     queued: Queued,
 }
 
-impl Output {
-    pub(crate) fn new(queued: Queued) -> Output {
-        Output { bytes: Vec::new(), sent: 0, queued }
+impl SendBuffer {
+    pub(crate) fn new(queued: Queued) -> SendBuffer {
+        SendBuffer { bytes: Vec::new(), sent: 0, queued }
     }
 
     /// How many bytes still wait.
@@ -61,7 +61,7 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for SendBuffer {
     fn drop(&mut self) {
         self.queued.set(self.queued.get() - self.unsent());
     }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn who_never_catches_up_piles_nothing_up() {
         let queued = Queued::default();
-        let mut output = Output::new(queued.clone());
+        let mut output = SendBuffer::new(queued.clone());
         output.push(&[0; 1_000]);
         for _ in 0..10_000 {
             output.push(&[0; 1_000]);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_large_answer_leaves_no_large_buffer() {
-        let mut output = Output::new(Queued::default());
+        let mut output = SendBuffer::new(Queued::default());
         output.push(&[0; 1_000_000]);
         assert!(output.flush(&mut Slow(usize::MAX)));
         assert!(output.bytes.capacity() <= KEPT_BYTES, "{}", output.bytes.capacity());

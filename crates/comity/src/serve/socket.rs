@@ -15,8 +15,8 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use comity_app::application::Taken;
-use comity_app::{Application, Call, Caller, Failure};
+use comity_app::{Application, Caller, Failure, OperationCall};
+use comity_core::agents::AgentAsk;
 use comity_core::{Ask, Principal, Refusal};
 use comity_wire::{Eagerness, Request, Wait, wait_eagerly};
 use mio::net::UnixListener;
@@ -26,7 +26,7 @@ use mio::{Events, Interest, Poll, Token};
 use super::connection::{Connection, Received};
 use super::connections::Connections;
 use super::logging::Trace;
-use super::outbox::{ConnectionId, Outbox, Parcel, Reply, line};
+use super::outbox::{ConnectionId, Outbox, Parcel, PendingReply, line};
 use super::output::Queued;
 use super::signals::Signals;
 use super::tenure::Tenure;
@@ -39,8 +39,7 @@ const TENURE: Token = Token(usize::MAX - 3);
 
 /// Why the loop ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stop {
-    /// Somebody asked for it.
+pub(crate) enum StopReason {
     Asked,
     /// By a signal: the system shuts down, or somebody pressed Ctrl-C.
     Signalled,
@@ -66,11 +65,10 @@ pub(crate) struct Socket {
     queued: Queued,
     /// Whether callers are at the door.
     at_door: AtDoor,
-    /// Counts the turns.
     turns: u64,
     next_id: ConnectionId,
     own_uid: u32,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
 }
 
 impl Socket {
@@ -109,7 +107,7 @@ impl Socket {
     }
 
     /// Serves until told to stop.
-    pub(crate) fn run(&mut self, idle_exit: Option<Duration>) -> io::Result<Stop> {
+    pub(crate) fn run(&mut self, idle_exit: Option<Duration>) -> io::Result<StopReason> {
         Outbox::enter_loop();
         let outbox = self.outbox.clone();
         // Followers are woken by the loop itself when it writes, and by this when another thread does.
@@ -134,25 +132,24 @@ impl Socket {
                 && self.at_door == AtDoor::Nobody
                 && self.app.engine().world().agents.live().next().is_none()
             {
-                return Ok(Stop::Unused);
+                return Ok(StopReason::Unused);
             }
             // Before anybody is answered: the next server may have begun.
             if events.iter().any(|event| event.token() == TENURE) && self.tenure.is_over() {
-                return Ok(Stop::Moved);
+                return Ok(StopReason::Moved);
             }
             self.turns += 1;
-            let mut work = Taken::Answered;
             for id in resumed {
-                work = work.and(self.turn(id, true));
+                self.turn(id, true);
             }
             for event in &events {
                 match event.token() {
                     LISTENER => self.at_door = AtDoor::Somebody,
                     WAKER | TENURE => {}
-                    SIGNALS if self.signals.came() => self.stop = Some(Stop::Signalled),
+                    SIGNALS if self.signals.came() => self.stop = Some(StopReason::Signalled),
                     SIGNALS => {}
                     Token(id) => {
-                        work = work.and(self.turn(id as u64, event.is_readable()));
+                        self.turn(id as u64, event.is_readable());
                         // It may have come together with the last words: it is not told of again.
                         if event.is_read_closed() {
                             self.leaving.push(id as u64);
@@ -160,11 +157,7 @@ impl Socket {
                     }
                 }
             }
-            match work {
-                Taken::Answered => {}
-                Taken::Quick => self.app.engine().drive(),
-                Taken::Slow => self.app.engine().kick(),
-            }
+            self.app.engine().run_pending_without_waiting();
             self.deliver();
             if self.at_door != AtDoor::Nobody {
                 self.accept()?;
@@ -215,26 +208,25 @@ impl Socket {
     }
 
     /// One connection's turn: send what is left, read what came, take its requests.
-    fn turn(&mut self, id: ConnectionId, readable: bool) -> Taken {
+    fn turn(&mut self, id: ConnectionId, readable: bool) {
         if !self.flush(id) || !readable {
-            return Taken::Answered;
+            return;
         }
-        let Some(connection) = self.connections.get_mut(&id) else { return Taken::Answered };
+        let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.heard_in = self.turns;
         if !connection.may_ask() {
             self.hold(id);
-            return Taken::Answered;
+            return;
         }
         let received = connection.receive();
         let lines = connection.lines();
-        let mut work = Taken::Answered;
         let mut rest = &lines[..];
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             if end > 0 {
                 if !self.connections.get_mut(&id).is_some_and(Connection::take) {
                     break;
                 }
-                work = work.and(self.request(id, &rest[..end]));
+                self.request(id, &rest[..end]);
             }
             rest = &rest[end + 1..];
         }
@@ -250,36 +242,31 @@ impl Socket {
         if matches!(received, Received::Closed | Received::TooLong) {
             self.leaving.push(id);
         }
-        work
     }
 
-    fn request(&mut self, id: ConnectionId, text: &[u8]) -> Taken {
+    fn request(&mut self, id: ConnectionId, text: &[u8]) {
         let request: Request<'_> = match serde_json::from_slice(text) {
             Ok(request) => request,
             Err(error) => {
                 let refusal =
                     Refusal::bad_input(format!("this is no request: {error}"), "send a line of JSON");
-                self.reply(id, 0, Err(refusal.into()));
-                return Taken::Answered;
+                return self.reply(id, 0, Err(refusal.into()));
             }
         };
         let caller = match self.caller(id, &request) {
             Ok(caller) => caller,
             Err(refusal) => {
-                self.reply(id, request.id, Err(refusal.into()));
-                return Taken::Answered;
+                return self.reply(id, request.id, Err(refusal.into()));
             }
         };
         if let Err(refusal) = self.greet(id, &request) {
-            self.reply(id, request.id, Err(refusal.into()));
-            return Taken::Answered;
+            return self.reply(id, request.id, Err(refusal.into()));
         }
         if let Some(own) = request.op.strip_prefix('$') {
             let done = self.own_request(id, &request, own, &caller);
-            self.reply(id, request.id, done);
-            return Taken::Answered;
+            return self.reply(id, request.id, done);
         }
-        let call = Call {
+        let call = OperationCall {
             op: &request.op,
             input: request.input.map_or("", |input| input.get()),
             key: request.key.as_deref(),
@@ -287,9 +274,9 @@ impl Socket {
             again: request.again,
         };
         let trace = Trace::begin(&request.op, caller.who, id);
-        let mut reply = Reply::new(self.outbox.clone(), id, request.id, trace);
+        let mut reply = PendingReply::new(self.outbox.clone(), id, request.id, trace);
         reply.besides = self.other_version(id).filter(|_| request.text);
-        self.app.call(&caller, &call, Box::new(reply))
+        self.app.call(&caller, &call, Box::new(reply));
     }
 
     /// Who calls: by the token, else as before on this connection, else by the process tree.
@@ -384,7 +371,7 @@ impl Socket {
         if let Some(agent) = connection.link
             && !self.connections.values().any(|other| other.link == Some(agent))
         {
-            self.app.tell_engine(Ask::Disconnect { agent });
+            self.app.tell_engine(Ask::Agent(AgentAsk::Disconnect { agent }));
         }
     }
 }

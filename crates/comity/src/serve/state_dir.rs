@@ -11,8 +11,15 @@ use comity_wire::Home;
 
 /// Holding this means being the server of the directory; the kernel lets go of it when the process ends.
 #[derive(Debug)]
-pub(crate) struct Held {
-    _file: File,
+pub(crate) struct StateDirLock {
+    file: File,
+}
+
+impl StateDirLock {
+    /// Which file it is.
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        self.file.metadata().map(|found| (found.dev(), found.ino()))
+    }
 }
 
 /// Why a server cannot use the directory.
@@ -31,7 +38,7 @@ const LETS_GO_WITHIN: Duration = Duration::from_millis(500);
 pub(super) const SERVER_LOCK: &str = "server.lock";
 
 /// Makes the directory if need be, checks that it is this user's alone, and takes it.
-pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
+pub(crate) fn take(home: &Home) -> Result<StateDirLock, Unusable> {
     prepare(home).map_err(Unusable::Bad)?;
     let path = home.path().join(SERVER_LOCK);
     let bad = |error: io::Error| Unusable::Bad(format!("{}: {error}", path.display()));
@@ -39,7 +46,7 @@ pub(crate) fn take(home: &Home) -> Result<Held, Unusable> {
     let until = Instant::now() + LETS_GO_WITHIN;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Held { _file: file }),
+            Ok(()) => return Ok(StateDirLock { file }),
             // A server that was killed stops listening before the kernel lets go of what it held.
             Err(TryLockError::WouldBlock) if Instant::now() < until && !listens(home) => {
                 std::thread::sleep(Duration::from_millis(2));
@@ -88,15 +95,15 @@ pub(crate) fn prepare(home: &Home) -> Result<(), String> {
 }
 
 fn private_dir(path: &Path) -> Result<(), String> {
-    let said = |error: io::Error| format!("{}: {error}", path.display());
+    let describe = |error: io::Error| format!("{}: {error}", path.display());
     match fs::DirBuilder::new().recursive(true).mode(0o700).create(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(said(error)),
+        Err(error) => return Err(describe(error)),
     }
-    let found = fs::symlink_metadata(path).map_err(said)?;
+    let found = fs::symlink_metadata(path).map_err(describe)?;
     if found.is_symlink() {
-        let real = fs::canonicalize(path).map_err(said)?;
+        let real = fs::canonicalize(path).map_err(describe)?;
         return Err(format!(
             "{} is a link, which somebody could turn elsewhere; set COMITY_HOME to {}",
             path.display(),
@@ -113,7 +120,7 @@ fn private_dir(path: &Path) -> Result<(), String> {
         ));
     }
     if found.permissions().mode() & 0o077 != 0 {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(said)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(describe)?;
     }
     Ok(())
 }
@@ -137,15 +144,11 @@ fn refuse_network(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes a token for a state directory that has never been used, and lays its hash down for the first server.
+/// Makes a token for a state directory that nobody has used yet, and lays its hash down for the first server.
 pub(crate) fn lay_down_first_token(home: &Home) -> Result<String, String> {
     use comity_app::tokens::Token;
 
     prepare(home)?;
-    if home.path().join("log.db").exists() {
-        return Err("this state directory has been used; from a terminal, make a token with: comity token create NAME"
-            .into());
-    }
     let path = home.first_token();
     let token = Token::for_human().map_err(|error| error.to_string())?;
     let write = || -> io::Result<()> {
@@ -168,15 +171,15 @@ pub(crate) fn private_file(path: &Path) -> io::Result<File> {
 /// Reads a secret of 256 bits from the directory; it is made at the first time.
 pub(crate) fn secret(home: &Home, name: &str) -> Result<[u8; 32], String> {
     let path = home.path().join(name);
-    let said = |problem: String| format!("{}: {problem}", path.display());
-    let mut file = private_file(&path).map_err(|error| said(error.to_string()))?;
+    let describe = |problem: String| format!("{}: {problem}", path.display());
+    let mut file = private_file(&path).map_err(|error| describe(error.to_string()))?;
     let mut text = String::new();
-    file.read_to_string(&mut text).map_err(|error| said(error.to_string()))?;
+    file.read_to_string(&mut text).map_err(|error| describe(error.to_string()))?;
     if let Ok(known) = text.trim().parse::<comity_core::TokenHash>() {
         return Ok(known.0);
     }
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| said(error.to_string()))?;
+    getrandom::fill(&mut bytes).map_err(|error| describe(error.to_string()))?;
     let write = || -> io::Result<()> {
         let fresh = path.with_extension("new");
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
@@ -184,6 +187,6 @@ pub(crate) fn secret(home: &Home, name: &str) -> Result<[u8; 32], String> {
         file.sync_all()?;
         fs::rename(&fresh, &path)
     };
-    write().map_err(|error| said(error.to_string()))?;
+    write().map_err(|error| describe(error.to_string()))?;
     Ok(bytes)
 }

@@ -59,7 +59,7 @@ pub(super) fn settle(home: &Home, umask: u32) -> Result<u32, String> {
     } else {
         remember(&path, &now).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    processes::mark_one(own, processes::Mark::TokenUser);
+    processes::mark_one(own, processes::ProcessMark::TokenUser);
     Ok(umask)
 }
 

@@ -11,6 +11,9 @@ use comity_app::log::{Durability, Log, LogError};
 use comity_core::Record;
 use comity_wire::Home;
 
+use super::logging::note;
+use super::state_dir::StateDirLock;
+
 /// The files that identify the directory: the lock that makes a server its owner, and the log.
 const KNOWN_BY: [&str; 2] = [super::state_dir::SERVER_LOCK, LOG];
 const LOG: &str = "log.db";
@@ -20,16 +23,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// A path, and the file that was there.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct WatchedPath {
     path: PathBuf,
     file: (u64, u64),
 }
 
-impl Place {
+impl WatchedPath {
     /// What is at a path now; its owner keeps it open, so no other file gets its number.
-    pub(super) fn of(path: PathBuf) -> Result<Place, String> {
+    pub(super) fn of(path: PathBuf) -> Result<WatchedPath, String> {
         let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Place { path, file: (found.dev(), found.ino()) })
+        Ok(WatchedPath { path, file: (found.dev(), found.ino()) })
     }
 
     /// Whether the same file is still there.
@@ -40,21 +43,26 @@ impl Place {
 
 /// The time in which the directory is this server's.
 pub(super) struct Tenure {
-    places: Vec<Place>,
+    places: Vec<WatchedPath>,
     /// What is not in `log.db` yet: without it the next server would begin with less.
-    backlog: Option<Place>,
+    backlog: Option<WatchedPath>,
     /// Has something to read when one of them may have moved.
     news: OwnedFd,
 }
 
 impl Tenure {
     /// Begins once the log is open.
-    pub(super) fn begin(home: &Home) -> Result<Tenure, String> {
+    pub(super) fn begin(home: &Home, held: &StateDirLock) -> Result<Tenure, String> {
         // Watched first: what moves in between is seen.
         let news = watch(home.path());
-        let places = KNOWN_BY.iter().map(|name| Place::of(home.path().join(name)));
+        let places = KNOWN_BY.iter().map(|name| WatchedPath::of(home.path().join(name)));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let backlog = Place::of(home.path().join(BACKLOG)).ok();
+        // What was opened since the directory was taken has to be in that directory.
+        let is_own = held.identity().is_ok_and(|held| places.iter().any(|place| place.file == held));
+        if !is_own {
+            return Err(format!("{} was moved or removed while the server started", home.path().display()));
+        }
+        let backlog = WatchedPath::of(home.path().join(BACKLOG)).ok();
         let news = news.or_else(|_| look_often(places.iter().chain(&backlog).cloned().collect()));
         let news = news.map_err(|error| format!("{} cannot be watched: {error}", home.path().display()))?;
         Ok(Tenure { places, backlog, news })
@@ -74,7 +82,7 @@ impl Tenure {
 
     /// Whether the directory is no longer this server's.
     pub(super) fn is_moved(&self) -> bool {
-        !self.places.iter().all(Place::is_same)
+        !self.places.iter().all(WatchedPath::is_same)
     }
 }
 
@@ -101,11 +109,11 @@ fn watch(_: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Looks again and again: where the system does not tell, or has told too many others already.
-fn look_often(places: Vec<Place>) -> io::Result<OwnedFd> {
+fn look_often(places: Vec<WatchedPath>) -> io::Result<OwnedFd> {
     let (news, mut tell) = io::pipe()?;
     rustix::io::ioctl_fionbio(&news, true)?;
     std::thread::Builder::new().name("tenure".into()).spawn(move || {
-        while places.iter().all(Place::is_same) {
+        while places.iter().all(WatchedPath::is_same) {
             std::thread::sleep(LOOK_EVERY);
         }
         let _ = tell.write(&[1]);
@@ -116,21 +124,25 @@ fn look_often(places: Vec<Place>) -> io::Result<OwnedFd> {
 /// A log that is written only while it is where the next server would look for it.
 pub(super) struct OwnLog<L> {
     log: L,
-    place: Place,
+    place: WatchedPath,
 }
 
 impl<L> OwnLog<L> {
     pub(super) fn new(log: L, home: &Home) -> Result<OwnLog<L>, String> {
-        Ok(OwnLog { log, place: Place::of(home.path().join(LOG))? })
+        Ok(OwnLog { log, place: WatchedPath::of(home.path().join(LOG))? })
     }
 }
 
 impl<L: Log> Log for OwnLog<L> {
     fn append(&mut self, records: &[Record], durability: Durability) -> Result<(), LogError> {
-        match self.place.is_same() {
-            true => self.log.append(records, durability),
-            false => Err(LogError::Fenced),
+        if !self.place.is_same() {
+            return Err(LogError::Fenced);
         }
+        self.log.append(records, durability).inspect_err(|error| {
+            if let LogError::Cut(_) = error {
+                note("error", "log_cut", &[("message", &error.to_string())]);
+            }
+        })
     }
 
     fn drop_sealed(&mut self, at_most: usize) -> usize {
@@ -152,14 +164,15 @@ mod tests {
 
     #[test]
     fn it_is_told_whichever_way_the_directory_goes() {
-        type Way = fn(&Path, Vec<Place>) -> io::Result<OwnedFd>;
+        type Way = fn(&Path, Vec<WatchedPath>) -> io::Result<OwnedFd>;
         let ways: [Way; 2] = [|home, _| watch(home), |_, places| look_often(places)];
         for news in ways {
             let dir = tempfile::tempdir().expect("a directory");
             let home = dir.path().join("above/state");
             std::fs::create_dir_all(&home).expect("made");
             KNOWN_BY.iter().for_each(|name| std::fs::write(home.join(name), "").expect("written"));
-            let places: Vec<_> = KNOWN_BY.map(|name| Place::of(home.join(name)).expect("a file")).into();
+            let places: Vec<_> =
+                KNOWN_BY.map(|name| WatchedPath::of(home.join(name)).expect("a file")).into();
             let news = news(&home, places.clone()).expect("watched");
             let tenure = Tenure { places, backlog: None, news };
             std::fs::write(home.join("other"), "").expect("written");

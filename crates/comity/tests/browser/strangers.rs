@@ -237,7 +237,7 @@ fn files_are_refused_inside_firefox() {
         std::fs::write(&secret, "<title>secret</title>").expect("written");
         place.kill_server();
         // Past our own policy, with the bare commands of WebDriver BiDi.
-        let options = comity_browser::Options::new(place.home.join("firefox"));
+        let options = comity_browser::BrowserOptions::new(place.home.join("firefox"));
         let browser = comity_browser::Browser::attach_or_start(options, |_| {}).expect("a browser");
         let raw = |method: &str, params| browser.raw(method, params, PATIENCE);
         let tree = raw("browsingContext.getTree", json!({})).expect("a tree");

@@ -1,6 +1,6 @@
 //! The doors: the same question, asked in the way of each.
 
-use comity_app::catalog::Entry;
+use comity_app::catalog::CatalogEntry;
 use serde_json::{Value, json};
 
 use crate::normal::{normal_json, normal_text};
@@ -92,11 +92,16 @@ impl Stage {
         Answer { is_error, what: normal_text(text.trim_end(), self.place.dir()).into() }
     }
 
-    pub(crate) fn by_socket(&self, entry: &Entry, input: &Value) -> Answer {
+    pub(crate) fn by_socket(&self, entry: &CatalogEntry, input: &Value) -> Answer {
         self.by_socket_with_key(entry, input, None)
     }
 
-    pub(crate) fn by_socket_with_key(&self, entry: &Entry, input: &Value, key: Option<&str>) -> Answer {
+    pub(crate) fn by_socket_with_key(
+        &self,
+        entry: &CatalogEntry,
+        input: &Value,
+        key: Option<&str>,
+    ) -> Answer {
         let mut wire = Wire::connect(&self.place).asking_as(&self.asker);
         match wire.ask_with_key(entry.name, input.clone(), key) {
             Ok(output) => {
@@ -111,7 +116,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn by_command_line(&self, entry: &Entry, typed: &[&str]) -> Answer {
+    pub(crate) fn by_command_line(&self, entry: &CatalogEntry, typed: &[&str]) -> Answer {
         let ran = self
             .place
             .run_as(&self.asker, &[&entry.words().collect::<Vec<_>>(), typed, &["--json"]].concat());
@@ -123,7 +128,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn by_command_line_in_words(&self, entry: &Entry, typed: &[&str]) -> Answer {
+    pub(crate) fn by_command_line_in_words(&self, entry: &CatalogEntry, typed: &[&str]) -> Answer {
         let ran = self.place.run_as(&self.asker, &[&entry.words().collect::<Vec<_>>(), typed].concat());
         match ran.code {
             0 => {
@@ -141,7 +146,7 @@ impl Stage {
     }
 
     /// By the operation's own route: fields in the path, then in the query or the body.
-    pub(crate) fn by_rest(&self, entry: &Entry, input: &Value) -> Answer {
+    pub(crate) fn by_rest(&self, entry: &CatalogEntry, input: &Value) -> Answer {
         let mut rest = input.as_object().expect("an object").clone();
         let parts = entry.route.path.split('/').map(|part| {
             match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
@@ -160,7 +165,7 @@ impl Stage {
     }
 
     /// By its name, like every operation.
-    pub(crate) fn by_name(&self, entry: &Entry, input: &Value) -> Answer {
+    pub(crate) fn by_name(&self, entry: &CatalogEntry, input: &Value) -> Answer {
         self.request("POST", &format!("/api/op/{}", entry.name), Some(input))
     }
 
@@ -178,12 +183,12 @@ impl Stage {
         }
     }
 
-    pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &Entry, input: &Value) -> Answer {
+    pub(crate) fn by_mcp(&self, mcp: &mut Mcp, entry: &CatalogEntry, input: &Value) -> Answer {
         let told = mcp.call(entry.tool, input);
         self.text(told.is_error, &told.text)
     }
 
-    pub(crate) fn by_mcp_over_http(&self, entry: &Entry, input: &Value) -> Answer {
+    pub(crate) fn by_mcp_over_http(&self, entry: &CatalogEntry, input: &Value) -> Answer {
         let call = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": entry.tool, "arguments": input },

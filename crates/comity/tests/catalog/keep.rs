@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use comity_app::log::{Chain, Stored};
 use comity_core::snapshot::Snapshot;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use comity_core::{TokenHash, World};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn scrub(value: &mut Value) -> bool {
 
 /// The world after these records, as a segment has it at its end.
 fn world_of(lines: &[Value]) -> String {
-    let mut world = World::new(Patience::default());
+    let mut world = World::new(Timeouts::default());
     for line in lines {
         let text = |name: &str| line[name].as_str();
         let stored = Stored {

@@ -73,7 +73,7 @@ fn help() {
               alerts       Shows what needs a decision: locks over uncommitted work that their holder has left
               status       Says where the server is, who you are to it, and what there is
               backup       Copies the whole log into a new file, also while the server runs, and proves the copy
-              restore      Puts a backup back, while no server runs; the log that was there is set aside
+              restore      Stops the server and puts a backup back; the log that was there is set aside
               doctor       Looks for what is wrong, and says what to do
               serve        Runs the server in the foreground
               mcp          Speaks MCP on standard input and output, for one agent

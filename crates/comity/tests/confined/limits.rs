@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
 use super::{confined, place, ways};
-use crate::support::{BINARY, Place, Ran, Running};
+use crate::support::{BINARY, Place, Ran, Running, eventually};
 
 #[test]
 fn a_file_is_held_where_nothing_can_be_watched() {
@@ -192,4 +192,22 @@ fn more_locks_than_are_held_one_by_one_hold_directories() {
     });
     let told = place.run_as(&ann, &["guard", "tool", &payload.to_string(), "--client", "claude"]);
     assert!(told.out.contains("more than 1000 locks") && told.out.contains("bob"), "{told:?}");
+}
+
+#[test]
+fn a_commit_in_a_worktree_that_the_command_made_is_noticed() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    eventually("it is watched", || place.json(&["status"])["watch"]["trees"] == 1);
+    let mut log = place.follow_on();
+    let run = |line: &str| Ran::of(confined(&place, &ann, line).output().expect("it runs"));
+    let ran = run(
+        "git worktree add --quiet ../made && cd ../made && echo x >src/a.rs && git commit --quiet --no-verify -am x",
+    );
+    assert_eq!(ran.code, 0, "nothing holds what was not there when it began: {ran:?}");
+    let report = log.until_action("commit_unguarded");
+    assert!(report["details"].to_string().contains("src/a.rs"), "{report}");
+    let ran = run("cd ../made && echo y >src/a.rs");
+    assert_ne!(ran.code, 0, "the next command finds it held: {ran:?}");
+    assert!(ways::is_untouched(&place.repo));
 }

@@ -106,3 +106,27 @@ fn a_command_in_plan_mode_has_the_network_if_the_settings_say_so() {
         assert_ne!(run("echo x >src/b.rs").code, 0, "{settings}: and nothing is written");
     }
 }
+
+#[test]
+fn who_plans_stands_in_nobodys_way() {
+    let (place, bob) = place();
+    let (ann, carl) = (place.join(&["ann"]), place.join(&["carl"]));
+    place.json_as(&ann, &["lock", "src/c.rs"]);
+    place.json(&["mode", "ann", "plan"]);
+    for words in
+        [&["lock", "**", "--wait", "20s"][..], &["lock", "**", "--shared", "--wait", "20s"], &["lock", "new"]]
+    {
+        let refused = place.run_as(&ann, &[words, &["--json"]].concat()).refusal();
+        assert!(
+            refused["message"].as_str().is_some_and(|it| it.contains("you are in plan mode")),
+            "{refused}"
+        );
+    }
+    place.json_as(&carl, &["lock", "src/b.rs"]);
+    assert_eq!(
+        place.json(&["locks", "src/c.rs"])["locks"][0]["holder"],
+        "ann",
+        "what it held before it holds still"
+    );
+    drop(bob);
+}

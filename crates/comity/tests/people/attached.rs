@@ -89,6 +89,37 @@ fn a_window_that_an_agent_opens_in_a_persons_multiplexer_is_asked_about() {
     ann.run(&format!("{tmux} new-window -d -n hers sh"));
     ann.run(&format!("{tmux} send-keys -t hers '{BINARY} agent limit 12' Enter"));
     eventually("it was done", || place.log_of("agents_limited").len() == 2);
-    let asked = asked("whoami");
-    assert!(asked.len() == 1 && asked[0].contains("since agents came"), "{asked:?}");
+    let first = asked("whoami");
+    assert!(first.len() == 1 && first[0].contains("since agents came"), "{first:?}");
+    assert_eq!(asked("agent list"), [""; 0], "once");
+    // Another one later is another place.
+    ann.run(&format!("{tmux} new-window -d -n more sh"));
+    ann.run(&format!("{tmux} send-keys -t more '{BINARY} agent limit 13' Enter"));
+    eventually("it was done", || place.log_of("agents_limited").len() == 3);
+    let second = asked("whoami");
+    assert!(second.len() == 1 && second[0].contains("since agents came"), "{second:?}");
+}
+
+#[test]
+fn an_agent_program_in_a_terminal_that_is_newer_than_agents_joins_in_no_wider_mode() {
+    if !has_program("tmux") {
+        return skip(
+            "an_agent_program_in_a_terminal_that_is_newer_than_agents_joins_in_no_wider_mode",
+            "there is no tmux",
+        );
+    }
+    let place = Place::new();
+    let _ann = Program::start(&place, "ann");
+    let terminal = Terminal::open(&place);
+    let claude = place.dir().join("claude");
+    std::fs::copy("/bin/sh", &claude).expect("copied");
+    let joins = |name: &str| {
+        let line = format!("{BINARY} agent join {name} --pid $$; {BINARY} mode");
+        terminal.types(&place, &format!("{} -c '{line}; true'", claude.display()))
+    };
+    let said = joins("new");
+    assert!(said.contains("new is in the mode ask"), "{said}");
+    place.json(&["mode", "ann", "plan"]);
+    let said = joins("newer");
+    assert!(said.contains("newer is in the mode plan"), "{said}");
 }

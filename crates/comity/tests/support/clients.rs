@@ -35,10 +35,27 @@ fn installed(test: &str, paths: &[&str]) -> Option<PathBuf> {
 
 /// Claude Code, about to answer one prompt.
 pub(crate) fn claude(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut command = claude_program(test, place, model)?;
+    command.args(["--print", "go on", "--permission-mode", "bypassPermissions"]);
+    Some(command)
+}
+
+/// Claude Code, about to be used at a terminal, by somebody who has used it here before.
+pub(crate) fn claude_at_a_terminal(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut command = claude_program(test, place, model)?;
+    command.args(["--strict-mcp-config", "--permission-mode", "default", "go on"]);
+    let known = json!({
+        "hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": { "approved": [KEY] },
+        "projects": { place.repo.to_str().expect("a text"): { "hasTrustDialogAccepted": true } },
+    });
+    write(&place.dir().join("claude/.claude.json"), &known.to_string());
+    Some(command)
+}
+
+fn claude_program(test: &str, place: &Place, model: &Model) -> Option<Command> {
     let paths = ["@anthropic-ai/claude-code-linux-x64/claude", "@anthropic-ai/claude-code/bin/claude"];
     let mut command = place.program(installed(test, &paths)?);
     command
-        .args(["--print", "go on", "--permission-mode", "bypassPermissions"])
         .env("ANTHROPIC_BASE_URL", &model.url)
         .env("ANTHROPIC_API_KEY", KEY)
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
@@ -62,6 +79,33 @@ pub(crate) fn codex(
     called: &str,
     settings: &str,
 ) -> Option<Command> {
+    let mut command = codex_program(test, place, model, called, "approval_policy = \"never\"", settings)?;
+    command
+        .args(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"])
+        .args(["--dangerously-bypass-hook-trust", "go on"]);
+    Some(command)
+}
+
+/// Codex, about to be used at a terminal, by somebody who has used it here before.
+pub(crate) fn codex_at_a_terminal(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let known = format!(
+        "[projects.{:?}]\ntrust_level = \"trusted\"\n[notice.model_migrations]\n\"{CODEX_PLAIN}\" = \"{CODEX_CODING}\"\n",
+        place.repo,
+    );
+    let asks = "approval_policy = \"on-request\"\nsandbox_mode = \"danger-full-access\"";
+    let mut command = codex_program(test, place, model, CODEX_PLAIN, asks, &known)?;
+    command.args(["--dangerously-bypass-hook-trust", "go on"]);
+    Some(command)
+}
+
+fn codex_program(
+    test: &str,
+    place: &Place,
+    model: &Model,
+    called: &str,
+    asks: &str,
+    settings: &str,
+) -> Option<Command> {
     let paths = [
         "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
         "@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex",
@@ -69,18 +113,14 @@ pub(crate) fn codex(
     ];
     let program = installed(test, &paths)?;
     let config = format!(
-        "model = \"{called}\"\nmodel_provider = \"fake\"\napproval_policy = \"never\"\n\
+        "model = \"{called}\"\nmodel_provider = \"fake\"\n{asks}\n\
          [model_providers.fake]\nname = \"fake\"\nbase_url = \"{}/v1\"\nenv_key = \"FAKE_KEY\"\n\
          wire_api = \"responses\"\nsupports_websockets = false\n{settings}",
         model.url,
     );
     write(&codex_home(place).join("config.toml"), &config);
     let mut command = place.program(program);
-    command
-        .args(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"])
-        .args(["--dangerously-bypass-hook-trust", "go on"])
-        .env("CODEX_HOME", codex_home(place))
-        .env("FAKE_KEY", KEY);
+    command.env("CODEX_HOME", codex_home(place)).env("FAKE_KEY", KEY);
     Some(command)
 }
 

@@ -249,6 +249,8 @@ impl Place {
         let pid = self.server().expect("a server");
         kill(pid, Signal::KILL);
         assert!(has_ended(pid, PATIENCE), "the server {pid} did not die");
+        // What it was just starting has its socket until it runs.
+        eventually("nobody listens", || Wire::try_connect(self).is_none());
         pid
     }
 }
@@ -352,10 +354,7 @@ pub(crate) fn has_ended(pid: u32, patience: Duration) -> bool {
 
 /// Waits until there is something to read.
 pub(crate) fn is_readable(from: &impl AsFd, patience: Duration) -> bool {
-    let timeout = Timespec {
-        tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(patience.subsec_nanos()),
-    };
+    let timeout = Timespec::try_from(patience).expect("a time");
     let mut fds = [PollFd::new(from, PollFlags::IN)];
     poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::agents::{Process, Profile};
+use comity_core::agents::{AgentAsk, AgentEvent, Process, Profile};
 use comity_core::{AgentId, Ask, Event, Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::identity::is_agent_program;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::processes::{Mark, mark, since};
+use crate::processes::{ProcessMark, mark, since};
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -52,17 +52,27 @@ impl Operation for Attach {
         let (asks, agent, name) = match caller.who {
             // The door has found the agent by its token or by the process tree: one more process of the same.
             Principal::Agent(agent) => match self.meant(app, &world, agent) {
-                Meant::Same => {
-                    (vec![Ask::AddToken { agent, token: token.hash() }], agent, world.name_of(caller.who))
-                }
+                Meant::Same => (
+                    vec![Ask::Agent(AgentAsk::AddToken { agent, token: token.hash() })],
+                    agent,
+                    world.name_of(caller.who),
+                ),
                 Meant::Renamed => {
                     let name = self.name.as_str().into();
-                    let named = Ask::NameAgent { agent, name };
-                    (vec![named, Ask::AddToken { agent, token: token.hash() }], agent, self.name)
+                    let named = Ask::Agent(AgentAsk::Name { agent, name });
+                    (
+                        vec![named, Ask::Agent(AgentAsk::AddToken { agent, token: token.hash() })],
+                        agent,
+                        self.name,
+                    )
                 }
                 Meant::Another => {
                     let profile = Box::new(self.profile(caller, caller.process(), None));
-                    let asks = vec![Ask::AttachBeside { agent: new_agent, token: token.hash(), profile }];
+                    let asks = vec![Ask::Agent(AgentAsk::AttachBeside {
+                        agent: new_agent,
+                        token: token.hash(),
+                        profile,
+                    })];
                     (asks, new_agent, self.name)
                 }
             },
@@ -74,39 +84,42 @@ impl Operation for Attach {
                     lineage.links.iter().find(|link| link.process.pid == pid).map(|link| link.process)
                 });
                 let profile = Box::new(self.profile(caller, program, after));
-                (vec![Ask::Attach { agent, token: token.hash(), profile }], agent, self.name)
+                (vec![Ask::Agent(AgentAsk::Attach { agent, token: token.hash(), profile })], agent, self.name)
             }
         };
         drop(world);
         let program = asks.iter().find_map(|ask| program_of(caller, ask));
         app.identities().attached(agent);
         let new = agent == new_agent;
-        let finish = Box::new(move |events: &[Event], _: &_, _| {
+        let finish = move |events: &[Event], _: &_, _| {
             let given = events.iter().find_map(|event| match event {
-                Event::AgentJoined { profile, .. } => Some(profile.name.to_string()),
+                Event::Agent(AgentEvent::Joined { profile, .. }) => Some(profile.name.to_string()),
                 _ => None,
             });
             let name = given.unwrap_or(name);
             // Only now: whoever is marked and has not joined is nobody.
             program.into_iter().for_each(|(process, how)| mark(process, how));
             Attached { new, agent: agent.to_string(), name, token: token.reveal().to_owned() }
-        });
-        Ok(Plan::Change { asks, finish })
+        };
+        Ok(Plan::change(asks, finish))
     }
 }
 
 /// The process that becomes an agent's, and how it is marked: what starts `comity mcp` and is not known to be an agent
 /// program may be a script that works with several.
-fn program_of(caller: &Caller, ask: &Ask) -> Option<(Process, Mark)> {
-    let (Ask::Attach { profile, .. } | Ask::AttachBeside { profile, .. }) = ask else { return None };
+fn program_of(caller: &Caller, ask: &Ask) -> Option<(Process, ProcessMark)> {
+    let (Ask::Agent(AgentAsk::Attach { profile, .. }) | Ask::Agent(AgentAsk::AttachBeside { profile, .. })) =
+        ask
+    else {
+        return None;
+    };
     let (lineage, process) = (caller.lineage.as_ref()?, profile.process?);
     let is_known = is_agent_program(lineage, process);
-    Some((process, if is_known { Mark::Agent } else { Mark::TokenUser }))
+    Some((process, if is_known { ProcessMark::Agent } else { ProcessMark::TokenUser }))
 }
 
 /// Which agent is meant by a process that attaches below a known one.
 enum Meant {
-    /// The known one.
     Same,
     /// The known one, which has no name of its own yet.
     Renamed,

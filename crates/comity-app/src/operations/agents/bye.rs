@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use comity_core::agents::Ending;
+use comity_core::agents::{AgentAsk, AgentEvent, Ending};
+use comity_core::locks::LockEvent;
 use comity_core::{Ask, Event, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,21 +62,28 @@ impl Operation for Bye {
             true => "it said goodbye".into(),
             false => format!("ended by {}", world.name_of(caller.who)),
         });
-        let finish = Box::new(|events: &[Event], world: &comity_core::World, _| Ended {
+        let finish = |events: &[Event], world: &comity_core::World, _| Ended {
             ended: events
                 .iter()
                 .filter_map(|event| match event {
-                    Event::AgentEnded { agent, .. } => Some(world.name_of(Principal::Agent(*agent))),
+                    Event::Agent(AgentEvent::Ended { agent, .. }) => {
+                        Some(world.name_of(Principal::Agent(*agent)))
+                    }
                     _ => None,
                 })
                 .collect(),
             released: events
                 .iter()
-                .filter(|event| matches!(event, Event::LockReleased { .. } | Event::LockLapsed { .. }))
+                .filter(|event| {
+                    matches!(
+                        event,
+                        Event::Lock(LockEvent::Released { .. }) | Event::Lock(LockEvent::Lapsed { .. })
+                    )
+                })
                 .count(),
-            lapsed: events.iter().any(|event| matches!(event, Event::LockLapsed { .. })),
-        });
-        Ok(Plan::Change { asks: vec![Ask::End { agent, ending, cause: cause.into() }], finish })
+            lapsed: events.iter().any(|event| matches!(event, Event::Lock(LockEvent::Lapsed { .. }))),
+        };
+        Ok(Plan::change(vec![Ask::Agent(AgentAsk::End { agent, ending, cause: cause.into() })], finish))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::agents::{Process, Profile};
+use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::{Ask, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::lineage::Lineage;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::processes::{Mark, mark, since};
+use crate::processes::{ProcessMark, mark, since};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -66,14 +66,14 @@ impl Operation for Join {
             since: since(process, caller.lineage.as_deref()),
             after: app.predecessor(caller),
         });
-        let asks = vec![Ask::Join { agent, token: token.hash(), profile }];
+        let asks = vec![Ask::Agent(AgentAsk::Join { agent, token: token.hash(), profile })];
         let name = self.name;
-        let finish = Box::new(move |_: &[_], _: &_, _| {
+        let finish = move |_: &[_], _: &_, _| {
             // Only now: whoever is marked and has not joined is nobody.
-            process.into_iter().for_each(|process| mark(process, Mark::Agent));
+            process.into_iter().for_each(|process| mark(process, ProcessMark::Agent));
             Joined { agent: agent.to_string(), name, token: token.reveal().to_owned() }
-        });
-        Ok(Plan::Change { asks, finish })
+        };
+        Ok(Plan::change(asks, finish))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use comity_core::agents::AgentAsk;
 use comity_core::{Ask, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,10 +34,9 @@ impl Operation for AgentLimit {
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Limit>, Failure> {
         match self.max {
             None => Ok(Plan::Answer(Limit::of(&app.engine().world()))),
-            Some(max) => Ok(Plan::Change {
-                asks: vec![Ask::LimitAgents { max }],
-                finish: Box::new(|_, world, _| Limit::of(world)),
-            }),
+            Some(max) => {
+                Ok(Plan::change(vec![Ask::Agent(AgentAsk::Limit { max })], |_, world, _| Limit::of(world)))
+            }
         }
     }
 }

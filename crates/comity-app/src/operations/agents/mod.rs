@@ -6,7 +6,7 @@ mod join;
 mod limit;
 mod list;
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 use crate::identity::WayIn;
 pub use attach::Attach;
 pub use bye::Bye;
@@ -16,10 +16,10 @@ pub use list::ListAgents;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Join>(      "agent_join",   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join),
-    Entry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents(),
-    Entry::of::<Bye>(       "agent_bye",    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes(),
-    Entry::of::<AgentLimit>("agent_limit",  "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
-    Entry::of::<Attach>(    "agent_attach", "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Join>(      "agent_join",   "agent join <name>", POST,   "/api/agents")        .changes().lets_in(WayIn::Join),
+    CatalogEntry::of::<ListAgents>("agents",       "agent list",        GET,    "/api/agents")        .for_agents(),
+    CatalogEntry::of::<Bye>(       "agent_bye",    "agent bye <agent>", DELETE, "/api/agents/{agent}").removes(),
+    CatalogEntry::of::<AgentLimit>("agent_limit",  "agent limit <max>", POST,   "/api/agents/limit")  .changes(),
+    CatalogEntry::of::<Attach>(    "agent_attach", "",                  POST,   "/api/agents/attach") .changes().internal().lets_in(WayIn::Join),
 ];

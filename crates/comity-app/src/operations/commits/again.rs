@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use comity_core::Event;
+use comity_core::commits::CommitEvent;
 use comity_git::commit::recall;
 
 use super::commit::{CommitMade, FileMade};
 use crate::application::Application;
 use crate::operation::Caller;
-use crate::projects::Place;
+use crate::projects::PathBase;
 
 /// How long git may take to say what is in a commit.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,9 +22,9 @@ pub(super) fn hash(message: &str) -> Box<str> {
 }
 
 /// The commit that the same call, by its key, has made already.
-pub(super) fn made_before(app: &Application, caller: &Caller, place: &Place) -> Option<CommitMade> {
+pub(super) fn made_before(app: &Application, caller: &Caller, place: &PathBase) -> Option<CommitMade> {
     let commit = app.answered(caller)?.into_iter().find_map(|event| match event {
-        Event::Committed { commit, .. } => Some(commit),
+        Event::Commit(CommitEvent::Made { commit, .. }) => Some(commit),
         _ => None,
     })?;
     Some(recalled(place, &commit.id, commit.branch.as_deref()))
@@ -34,7 +35,7 @@ pub(super) fn made_before(app: &Application, caller: &Caller, place: &Place) -> 
 pub(super) fn perhaps_untold(
     app: &Application,
     caller: &Caller,
-    place: &Place,
+    place: &PathBase,
     message: &str,
 ) -> Option<CommitMade> {
     let last = app.engine().world().moves.last_of(caller.who, place.project()).cloned()?;
@@ -48,7 +49,7 @@ pub(super) fn perhaps_untold(
     })
 }
 
-fn recalled(place: &Place, id: &str, branch: Option<&str>) -> CommitMade {
+fn recalled(place: &PathBase, id: &str, branch: Option<&str>) -> CommitMade {
     let mut made = CommitMade {
         commit: Some(id.to_owned()),
         branch: branch.map(str::to_owned),

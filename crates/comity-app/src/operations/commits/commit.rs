@@ -5,23 +5,24 @@ use std::time::Duration;
 
 use comity_core::commits::{Commit as Recorded, CommittedFile};
 use comity_core::limits::COMMIT_FILES_MAX;
-use comity_core::moves::{Act, Move};
+use comity_core::locks::{Hold, LockMode};
+use comity_core::moves::{Move, MoveCause};
 use comity_core::{PathPattern, Refusal};
 use comity_git::commit::{
-    Change, Committed, Dirty, Hooks, Next, NotCommitted, Outcome, Patterns, Report, Request, Scope,
-    SharedIndex, Verified, commit,
+    CommitOutcome, CommitReport, CommitRequest, CommitScope, Committed, Confirmation, Dirty, FileChange,
+    Hooks, NextCommit, NotCommitted, Patterns, SharedIndex, commit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::again;
-use super::held::Held;
+use super::held::ProjectLocks;
 use crate::application::Application;
 use crate::moves::{self, Moving};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::guard::AUTO_REASON;
 use crate::operations::guard::confiner;
-use crate::projects::Place;
+use crate::projects::PathBase;
 
 /// How long a commit may take, other commits of the same repository included.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -70,7 +71,6 @@ pub struct FileMade {
 pub struct LeftOut {
     /// Its path.
     pub path: String,
-    /// Why.
     pub reason: String,
 }
 
@@ -85,19 +85,20 @@ impl Operation for Commit {
         }
         let (held, name) = {
             let world = app.engine().world();
-            let held = Held::by(&world, caller.who, place.project(), place.repository().case());
+            let held = ProjectLocks::by(&world, caller.who, place.project(), place.repository().case());
             (held, caller.who.agent().map(|_| world.name_of(caller.who)))
         };
         if held.patterns.is_empty() {
             if let Some(made) = again::perhaps_untold(app, caller, &place, &self.message) {
                 return Ok(Plan::Answer(made));
             }
+            refuse_lapsed(app, caller, &place)?;
             let problem = "you have locked nothing here, so there is nothing that you may commit";
             return Err(Refusal::bad_input(problem, "lock what you change with: comity lock PATH").into());
         }
         let confiner = if self.hooks { confiner(app, caller.who, None)? } else { None };
         let message = signed(&self.message, name.as_deref());
-        let request = Request {
+        let request = CommitRequest {
             message: &message,
             author: None,
             scope: &held,
@@ -106,25 +107,52 @@ impl Operation for Commit {
             patience: PATIENCE,
         };
         let mut moving = Moving::new(app, caller.who, place.project());
-        let mut intend = |next: &Next<'_>| {
+        let mut intend = |next: &NextCommit<'_>| {
             app.watch().made(next.commit);
             moving.intend(Some(held.proof(next.changes)?), intended(app, caller, &place, &self.message, next))
         };
         let _watched = app.watch().moving();
         let outcome = commit(place.repository(), &request, &mut intend);
         match outcome.map_err(|no| moving.fault.take().map_or_else(|| failure(no), Failure::Fault))? {
-            Outcome::Nothing(report) => {
-                let untold = again::perhaps_untold(app, caller, &place, &self.message);
-                Ok(Plan::Answer(untold.unwrap_or_else(|| reported(CommitMade::default(), report))))
+            CommitOutcome::Nothing(report) => {
+                if let Some(made) = again::perhaps_untold(app, caller, &place, &self.message) {
+                    return Ok(Plan::Answer(made));
+                }
+                refuse_lapsed(app, caller, &place)?;
+                Ok(Plan::Answer(reported(CommitMade::default(), report)))
             }
-            Outcome::Committed(made) => {
+            CommitOutcome::Committed(made) => {
                 let warning = record(moving, &made.verified);
                 let mut output = answer(*made);
                 output.warnings.extend(warning);
+                let lapsed = lapsed(app, caller, &place).into_iter();
+                output.warnings.extend(
+                    lapsed
+                        .map(|path| format!("your lock on {path} has expired, so it is not in this commit")),
+                );
                 Ok(Plan::Answer(output))
             }
         }
     }
+}
+
+/// What the caller had locked here and changed, until its time ran out.
+fn lapsed(app: &Application, caller: &Caller, place: &PathBase) -> Vec<String> {
+    let world = app.engine().world();
+    let lapsed = world.locks.of(caller.who).filter(|lock| {
+        lock.hold != Hold::Held
+            && lock.wanted.project == place.project()
+            && lock.wanted.mode == LockMode::Exclusive
+    });
+    lapsed.map(|lock| lock.wanted.pattern.readable()).collect()
+}
+
+/// Whoever wanted to commit that has committed nothing, and has to know.
+fn refuse_lapsed(app: &Application, caller: &Caller, place: &PathBase) -> Result<(), Failure> {
+    let lapsed = lapsed(app, caller, place);
+    let Some(first) = lapsed.first() else { return Ok(()) };
+    let problem = format!("nothing was committed: your lock on {} has expired", lapsed.join(", "));
+    Err(Refusal::bad_input(problem, format!("lock it again with: comity lock {first}; then commit")).into())
 }
 
 /// The message, with the agent's name as a trailer.
@@ -142,9 +170,15 @@ fn signed(message: &str, agent: Option<&str>) -> String {
 }
 
 /// The move of the branch, with all that the ledger will say of the commit. What the guard had locked for it goes with it.
-fn intended(app: &Application, caller: &Caller, place: &Place, message: &str, next: &Next<'_>) -> Move {
+fn intended(
+    app: &Application,
+    caller: &Caller,
+    place: &PathBase,
+    message: &str,
+    next: &NextCommit<'_>,
+) -> Move {
     let subject = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let file = |change: &Change| CommittedFile {
+    let file = |change: &FileChange| CommittedFile {
         path: change.path.to_string_lossy().into(),
         blob: change.new.as_ref().map(|version| version.hash.as_str().into()),
     };
@@ -166,7 +200,7 @@ fn intended(app: &Application, caller: &Caller, place: &Place, message: &str, ne
         lock.wanted.project == place.project() && lock.wanted.reason.as_deref() == Some(AUTO_REASON)
     });
     let frees = locked.filter(|lock| is_committed(&lock.wanted.pattern)).map(|lock| lock.fence);
-    let act = Act::Commit { commit, message: again::hash(message), frees: frees.collect() };
+    let act = MoveCause::Commit { commit, message: again::hash(message), frees: frees.collect() };
     Move {
         project: place.project(),
         worktree: Some(place.repository().root().to_string_lossy().into()),
@@ -179,14 +213,14 @@ fn intended(app: &Application, caller: &Caller, place: &Place, message: &str, ne
 }
 
 /// Writes the commit into the ledger. Says what did not work.
-fn record(moving: Moving<'_>, verified: &Verified) -> Option<String> {
+fn record(moving: Moving<'_>, verified: &Confirmation) -> Option<String> {
     match verified {
-        Verified::Yes => {
+        Confirmation::Yes => {
             let problem = moving.done().err()?;
             Some(format!("the commit is made; it is recorded as soon as the log can be written: {problem}"))
         }
         // It is recorded if it is found on its branch.
-        Verified::No { problem } => {
+        Confirmation::No { problem } => {
             Some(format!("the commit is made, but it could not be verified: {problem}"))
         }
     }
@@ -198,7 +232,7 @@ fn short_name(branch: &str) -> String {
 }
 
 impl FileMade {
-    pub(super) fn of(change: &Change) -> FileMade {
+    pub(super) fn of(change: &FileChange) -> FileMade {
         FileMade {
             path: change.path.to_string_lossy().into_owned(),
             change: match (&change.old, &change.new) {
@@ -229,7 +263,7 @@ fn answer(made: Committed) -> CommitMade {
     reported(output, made.report)
 }
 
-fn reported(mut output: CommitMade, report: Report) -> CommitMade {
+fn reported(mut output: CommitMade, report: CommitReport) -> CommitMade {
     let left_out = |path: &std::path::Path, reason: &dyn fmt::Display| LeftOut {
         path: path.to_string_lossy().into_owned(),
         reason: reason.to_string(),

@@ -2,31 +2,31 @@
 
 use std::path::Path;
 
-use comity_core::locks::{Hold, LockMode};
+use comity_core::locks::{Hold, LockAsk, LockMode};
 use comity_core::{Ask, CaseRule, Fence, PathPattern, Principal, ProjectId, Refusal, World};
-use comity_git::commit::{Change, Look, Patterns, Scope};
+use comity_git::commit::{CommitScope, FileChange, Look, Patterns};
 
 /// The locks of somebody in a project.
-pub(super) struct Held {
+pub(super) struct ProjectLocks {
     project: ProjectId,
     case: CaseRule,
     pub(super) patterns: Vec<PathPattern>,
     fences: Vec<Fence>,
 }
 
-impl Held {
-    pub(super) fn by(world: &World, who: Principal, project: ProjectId, case: CaseRule) -> Held {
+impl ProjectLocks {
+    pub(super) fn by(world: &World, who: Principal, project: ProjectId, case: CaseRule) -> ProjectLocks {
         let held = world.locks.live_of(who).filter(|lock| {
             lock.hold == Hold::Held
                 && lock.wanted.project == project
                 && lock.wanted.mode == LockMode::Exclusive
         });
         let (patterns, fences) = held.map(|lock| (lock.wanted.pattern.clone(), lock.fence)).unzip();
-        Held { project, case, patterns, fences }
+        ProjectLocks { project, case, patterns, fences }
     }
 
     /// Asks whether every change is still held with the fence that it was with.
-    pub(super) fn proof(&self, changes: &[Change]) -> Result<Ask, Refusal> {
+    pub(super) fn proof(&self, changes: &[FileChange]) -> Result<Ask, Refusal> {
         let mut held: Vec<(PathPattern, Fence)> = Vec::new();
         for change in changes {
             let holding =
@@ -39,7 +39,7 @@ impl Held {
                 held.push(lock);
             }
         }
-        Ok(Ask::CheckFences { project: self.project, held, mode: LockMode::Exclusive })
+        Ok(Ask::Lock(LockAsk::CheckFences { project: self.project, held, mode: LockMode::Exclusive }))
     }
 
     fn is_covered(&self, patterns: &[PathPattern], path: &Path) -> bool {
@@ -47,7 +47,7 @@ impl Held {
     }
 }
 
-impl Scope for Held {
+impl CommitScope for ProjectLocks {
     fn look(&self) -> Look {
         Patterns { patterns: &self.patterns, case: self.case }.look()
     }

@@ -4,12 +4,12 @@ mod again;
 mod commit;
 mod held;
 
-use crate::catalog::{Entry, POST};
+use crate::catalog::{CatalogEntry, POST};
 pub use commit::Commit;
 pub(crate) use commit::files;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Commit>("commit", "commit", POST, "/api/coordination/commits").changes().for_agents().long().writes_files().unlisted(&["hooks"]),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Commit>("commit", "commit", POST, "/api/coordination/commits").changes().for_agents().long().writes_files().unlisted(&["hooks"]),
 ];

@@ -54,13 +54,13 @@ impl Operation for ReportIdle {
             task: self.task.map(Into::into),
             status: self.status.map(Into::into),
         };
-        let finish = Box::new(|events: &[Event], world: &World, _| Reported {
+        let finish = |events: &[Event], world: &World, _| Reported {
             to: match events.last() {
                 Some(Event::Control(ControlEvent::IdleReported { to, .. })) => world.name_of(*to),
                 _ => String::new(),
             },
-        });
-        Ok(Plan::Change { asks: vec![Ask::Control(ask)], finish })
+        };
+        Ok(Plan::change(vec![Ask::Control(ask)], finish))
     }
 }
 

@@ -7,14 +7,14 @@ mod request;
 
 use std::fmt;
 
-use comity_core::control::{ControlAsk, ControlEvent, RequestId};
+use comity_core::control::{ControlAsk, ControlEvent, HandshakeId};
 use comity_core::{Ask, Event, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::Plan;
 
-use crate::catalog::{Entry, POST};
+use crate::catalog::{CatalogEntry, POST};
 pub use approve::ApproveShutdown;
 pub use idle::ReportIdle;
 pub use reject::RejectShutdown;
@@ -22,11 +22,11 @@ pub use request::RequestShutdown;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<RequestShutdown>("shutdown_request", "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
-    Entry::of::<ApproveShutdown>("shutdown_approve", "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes(),
-    Entry::of::<RejectShutdown>( "shutdown_reject",  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes(),
-    Entry::of::<ReportIdle>(     "idle",             "idle <summary>",             POST, "/api/idle")                      .changes(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<RequestShutdown>("shutdown_request", "shutdown request <agent>",   POST, "/api/shutdown")                  .removes(),
+    CatalogEntry::of::<ApproveShutdown>("shutdown_approve", "shutdown approve <request>", POST, "/api/shutdown/{request}/approve").removes(),
+    CatalogEntry::of::<RejectShutdown>( "shutdown_reject",  "shutdown reject <request>",  POST, "/api/shutdown/{request}/reject") .changes(),
+    CatalogEntry::of::<ReportIdle>(     "idle",             "idle <summary>",             POST, "/api/idle")                      .changes(),
 ];
 
 /// Where the handshake stands.
@@ -39,7 +39,7 @@ pub struct Handshake {
 }
 
 fn planned(ask: ControlAsk) -> Plan<Handshake> {
-    Plan::Change { asks: vec![Ask::Control(ask)], finish: Box::new(|events, _, _| handshake(events)) }
+    Plan::change(vec![Ask::Control(ask)], |events, _, _| handshake(events))
 }
 
 fn handshake(events: &[Event]) -> Handshake {
@@ -53,7 +53,7 @@ fn handshake(events: &[Event]) -> Handshake {
     Handshake { request, state }
 }
 
-fn number(text: &str) -> Result<RequestId, Refusal> {
+fn number(text: &str) -> Result<HandshakeId, Refusal> {
     text.parse().map_err(|()| Refusal::NotFound {
         problem: format!("there is no request {text:?}"),
         hint: "see what waits for you with: comity next".into(),

@@ -20,7 +20,7 @@ const WITHIN: Millis = Millis::seconds(60);
 pub struct RequestShutdown {
     /// Name or id
     pub agent: String,
-    /// Why
+    /// Why it should end
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it has to answer, such as 60s (the default)

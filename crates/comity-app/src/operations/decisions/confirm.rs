@@ -23,6 +23,6 @@ impl Operation for ConfirmDecision {
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<DecisionView>, Failure> {
         let ask = DecisionAsk::Settle { id: number(&self.id)?, confirm: true, reason: None };
-        Ok(Plan::Change { asks: vec![Ask::Decision(ask)], finish: Box::new(shown) })
+        Ok(Plan::change(vec![Ask::Decision(ask)], shown))
     }
 }

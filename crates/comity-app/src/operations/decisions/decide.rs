@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 pub struct Decide {
     /// What, in a line
     pub title: String,
-    /// Why
+    /// The reason
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// Somebody above you has to confirm it
@@ -33,7 +33,7 @@ impl Operation for Decide {
             rationale: self.rationale.map(|rationale| redact(rationale.trim()).into()),
             needs_confirmation: self.needs_confirmation,
         };
-        Ok(Plan::Change { asks: vec![Ask::Decision(ask)], finish: Box::new(shown) })
+        Ok(Plan::change(vec![Ask::Decision(ask)], shown))
     }
 }
 

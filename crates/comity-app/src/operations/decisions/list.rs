@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::decisions::Standing;
+use comity_core::decisions::DecisionState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,8 @@ impl Operation for ListDecisions {
 
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<DecisionList>, Failure> {
         let (world, now) = (app.engine().world(), app.engine().now());
-        let shown = world.decisions.iter().filter(|one| !self.pending || one.standing == Standing::Pending);
+        let shown =
+            world.decisions.iter().filter(|one| !self.pending || one.standing == DecisionState::Pending);
         let decisions = shown.map(|decision| DecisionView::of(decision, &world, now)).collect();
         Ok(Plan::Answer(DecisionList { decisions }))
     }

@@ -7,13 +7,13 @@ mod reject;
 
 use std::fmt;
 
-use comity_core::decisions::{Decision, DecisionId, Standing};
+use comity_core::decisions::{Decision, DecisionId, DecisionState};
 use comity_core::display::{visible, visible_lines};
 use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{Entry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, POST};
 pub use confirm::ConfirmDecision;
 pub use decide::Decide;
 pub use list::ListDecisions;
@@ -21,11 +21,11 @@ pub use reject::RejectDecision;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents(),
-    Entry::of::<ListDecisions>(  "decisions",        "decisions",             GET,  "/api/decisions"),
-    Entry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
-    Entry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Decide>(         "decide",           "decide <title>",        POST, "/api/decisions")             .changes().for_agents(),
+    CatalogEntry::of::<ListDecisions>(  "decisions",        "decisions",             GET,  "/api/decisions"),
+    CatalogEntry::of::<ConfirmDecision>("decision_confirm", "decision confirm <id>", POST, "/api/decisions/{id}/confirm").changes(),
+    CatalogEntry::of::<RejectDecision>( "decision_reject",  "decision reject <id>",  POST, "/api/decisions/{id}/reject") .changes(),
 ];
 
 /// One decision, as it is shown.
@@ -33,9 +33,7 @@ pub(crate) const OPERATIONS: &[Entry] = &[
 pub struct DecisionView {
     /// Its number.
     pub id: String,
-    /// What.
     pub title: String,
-    /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// Who made it.
@@ -55,10 +53,10 @@ pub struct DecisionView {
 impl DecisionView {
     pub(crate) fn of(decision: &Decision, world: &World, now: Timestamp) -> DecisionView {
         let (state, settled_by, reason) = match &decision.standing {
-            Standing::Made => ("made", None, None),
-            Standing::Pending => ("pending", None, None),
-            Standing::Confirmed { by, .. } => ("confirmed", Some(world.name_of(*by)), None),
-            Standing::Rejected { by, reason, .. } => {
+            DecisionState::Made => ("made", None, None),
+            DecisionState::Pending => ("pending", None, None),
+            DecisionState::Confirmed { by, .. } => ("confirmed", Some(world.name_of(*by)), None),
+            DecisionState::Rejected { by, reason, .. } => {
                 ("rejected", Some(world.name_of(*by)), reason.as_deref().map(str::to_owned))
             }
         };

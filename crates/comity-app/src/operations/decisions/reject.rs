@@ -17,7 +17,7 @@ use crate::operations::locks::stored_reason;
 pub struct RejectDecision {
     /// Its number, such as d7
     pub id: String,
-    /// Why
+    /// The reason
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -28,6 +28,6 @@ impl Operation for RejectDecision {
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<DecisionView>, Failure> {
         let reason = stored_reason(self.reason);
         let ask = DecisionAsk::Settle { id: number(&self.id)?, confirm: false, reason };
-        Ok(Plan::Change { asks: vec![Ask::Decision(ask)], finish: Box::new(shown) })
+        Ok(Plan::change(vec![Ask::Decision(ask)], shown))
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use comity_core::paths::covers;
 use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal};
-use comity_guard::How;
+use comity_guard::WriteKind;
 
 use super::targets::Touch;
 use crate::application::Application;
@@ -19,7 +19,7 @@ const ENTRIES_MAX: usize = 100_000;
 
 /// A file, whatever it is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Identity {
+struct InodeId {
     device: u64,
     inode: u64,
 }
@@ -37,13 +37,13 @@ pub(super) fn aliases(
     who: Principal,
     file: &Path,
     is_inside: bool,
-    how: How,
+    how: WriteKind,
 ) -> Result<Vec<Touch>, Failure> {
     let Ok(found) = fs::metadata(file) else { return Ok(vec![]) };
     if !found.is_file() || (is_inside && found.nlink() < 2) {
         return Ok(vec![]);
     }
-    let identity = Identity { device: found.dev(), inode: found.ino() };
+    let identity = InodeId { device: found.dev(), inode: found.ino() };
     let mut left = ENTRIES_MAX;
     let mut touches = Vec::new();
     for (_, locked) in locked_by_others(app, who) {
@@ -93,7 +93,7 @@ fn too_many(file: &Path) -> Failure {
 /// A look for one file among those that a lock is on.
 struct Search<'a> {
     root: &'a Path,
-    identity: Identity,
+    identity: InodeId,
     case: CaseRule,
     pattern: &'a PathPattern,
     left: &'a mut usize,
@@ -120,7 +120,7 @@ impl Search<'_> {
     }
 
     fn is_it(&self, device: u64, inode: u64) -> bool {
-        self.identity == Identity { device, inode }
+        self.identity == InodeId { device, inode }
     }
 
     fn named(&self, path: &Path) -> Option<PathPattern> {

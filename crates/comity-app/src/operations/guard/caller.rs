@@ -1,13 +1,13 @@
 //! Which agent a hook belongs to: the one that the door found, the one with the same session, or a new one.
 
-use comity_core::agents::{Process, Profile};
+use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::{Ask, Principal, Refusal, World};
 
 use crate::application::Application;
 use crate::engine::Failed;
 use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Caller, Failure};
-use crate::processes::{Mark, mark, since};
+use crate::processes::{ProcessMark, mark, since};
 
 /// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
 pub(super) fn agent(
@@ -45,13 +45,15 @@ pub(super) fn agent(
         after: app.predecessor(caller),
         ..Profile::default()
     });
-    let joined = app.engine().ask(caller.asker(), Ask::Attach { agent, token: token.hash(), profile });
+    let joined = app
+        .engine()
+        .ask(caller.asker(), Ask::Agent(AgentAsk::Attach { agent, token: token.hash(), profile }));
     match joined {
         Ok(_) => {
             // Only now: whoever is marked and has not joined is nobody.
-            if is_agent_program(lineage, process) {
-                mark(process, Mark::Agent);
-            }
+            // What is not known to be an agent program may be a script that works with several.
+            let is_known = is_agent_program(lineage, process);
+            mark(process, if is_known { ProcessMark::Agent } else { ProcessMark::TokenUser });
             Ok(Principal::Agent(agent))
         }
         // Another hook of the same program may have come first.

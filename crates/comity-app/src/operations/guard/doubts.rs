@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use comity_core::Principal;
-use comity_guard::{Effects, Guess, How, Target};
+use comity_guard::{Effects, FileTarget, GuessedPath, WriteKind};
 
 use super::aliases::aliases;
 use super::spelling::{parts, readings};
@@ -37,14 +37,14 @@ pub(super) fn doubts(
     Ok(found.touches)
 }
 
-fn named(target: &Target) -> Option<&str> {
+fn named(target: &FileTarget) -> Option<&str> {
     match target {
-        Target::Path(path) | Target::Into { path, .. } => Some(path),
-        Target::Glob(_)
-        | Target::Below(_)
-        | Target::WorkTree(_)
-        | Target::FromTop { .. }
-        | Target::Unclear(_) => None,
+        FileTarget::Path(path) | FileTarget::Into { path, .. } => Some(path),
+        FileTarget::Glob(_)
+        | FileTarget::Below(_)
+        | FileTarget::WorkTree(_)
+        | FileTarget::FromTop { .. }
+        | FileTarget::Unclear(_) => None,
     }
 }
 
@@ -58,7 +58,7 @@ struct Doubts<'a> {
 
 impl Doubts<'_> {
     /// A reading that is not the likeliest: nobody else may hold it, and it is not locked for the agent.
-    fn other_reading(&mut self, text: &str, how: How) -> Result<(), Failure> {
+    fn other_reading(&mut self, text: &str, how: WriteKind) -> Result<(), Failure> {
         leads_through_process(&self.cwd.join(text), self.by)?;
         // What cannot be read in this way is not meant so.
         if let Ok(Some(touch)) = file(self.app, self.cwd, Path::new(text), how, self.by) {
@@ -67,14 +67,14 @@ impl Doubts<'_> {
         Ok(())
     }
 
-    fn other_names(&mut self, path: &Path, how: How) -> Result<(), Failure> {
+    fn other_names(&mut self, path: &Path, how: WriteKind) -> Result<(), Failure> {
         let path = self.cwd.join(path);
         let is_inside = matches!(file(self.app, self.cwd, &path, how, self.by), Ok(Some(_)));
         self.touches.extend(aliases(self.app, self.who, &path, is_inside, how)?);
         Ok(())
     }
 
-    fn guess(&mut self, guess: &Guess) -> Result<(), Failure> {
+    fn guess(&mut self, guess: &GuessedPath) -> Result<(), Failure> {
         for (at, reading) in readings(&guess.text).iter().enumerate() {
             // The likeliest reading of an argument that is named so is a path; everything else only may be.
             let is_meant = at == 0 && guess.is_named;
@@ -86,27 +86,25 @@ impl Doubts<'_> {
         Ok(())
     }
 
-    fn guessed(&mut self, guess: &Guess, text: &str, is_meant: bool) -> Result<(), Failure> {
+    fn guessed(&mut self, guess: &GuessedPath, text: &str, is_meant: bool) -> Result<(), Failure> {
         let path = self.cwd.join(text);
         if guess.is_named || text.starts_with('/') {
             leads_through_process(&path, self.by)?;
         }
         let (is_dir, is_there) = (path.is_dir(), path.exists());
         let looks_like_path = text.contains(['/', '.']) && !text.chars().any(char::is_control);
-        let may_be = is_there || (guess.is_named && looks_like_path);
+        let is_glob = !is_there && text.contains(['*', '?', '[', '{']);
+        let may_be = is_there || (guess.is_named && looks_like_path) || may_become(&path, text, is_glob);
         if !may_be {
             return Ok(());
         }
-        let how = How::Edit;
+        let how = WriteKind::Edit;
         let touch = match () {
             () if is_dir && !guess.with_trees => return Ok(()),
             () if is_dir => tree(self.app, self.cwd, &path, how, self.by),
-            () if !is_there && text.contains(['*', '?', '[', '{']) => {
-                glob(self.app, self.cwd, text, how, self.by)
-            }
+            () if is_glob => glob(self.app, self.cwd, text, how, self.by),
             () => file(self.app, self.cwd, &path, how, self.by),
         };
-        let is_glob = !is_there && text.contains(['*', '?', '[', '{']);
         match touch {
             Ok(Some(touch)) => {
                 let stays_unlocked = !is_meant || is_dir || is_glob;
@@ -122,4 +120,11 @@ impl Doubts<'_> {
             false => self.other_names(&path, how),
         }
     }
+}
+
+/// Whether a text that nothing calls a path may be that of a file which is not there yet, or of several.
+fn may_become(path: &Path, text: &str, is_glob: bool) -> bool {
+    let is_plain = !text.contains("://") && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    let is_in_a_directory = || text.contains('/') && path.parent().is_some_and(Path::is_dir);
+    is_plain && if is_glob { text.contains('/') || text.contains("**") } else { is_in_a_directory() }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use comity_core::reads::{FileContent, may_overwrite};
+use comity_core::reads::{FileContent, ReadAsk, may_overwrite};
 use comity_core::{Ask, Principal, ProjectId, Refusal};
 use similar::TextDiff;
 
 use crate::application::Application;
-use crate::contents::Content;
+use crate::contents::StoredContent;
 use crate::operation::Failure;
 
 /// Lines around a change that a difference shows.
@@ -24,7 +24,8 @@ pub(super) fn check_overwrite(
 ) -> Result<(), Failure> {
     let known = who.agent().and_then(|agent| app.engine().world().reads.known(agent, project, path));
     let Some(known) = known else { return Ok(()) };
-    let now = Content::read(file).map_err(|error| Failure::Fault(format!("{}: {error}", file.display())))?;
+    let now =
+        StoredContent::read(file).map_err(|error| Failure::Fault(format!("{}: {error}", file.display())))?;
     let Some(now) = now else { return Ok(()) };
     let may = may_overwrite(&app.engine().world(), who, project, path, now.hash);
     match may {
@@ -38,9 +39,12 @@ pub(super) fn check_overwrite(
 
 /// The ask by which the agent's knowledge of a file is written down, if there is something to know.
 pub(super) fn learned(app: &Application, project: ProjectId, path: &str, file: &Path) -> Option<Ask> {
-    let content = Content::read(file).ok()??;
+    let content = StoredContent::read(file).ok()??;
     app.contents().keep(&content);
-    Some(Ask::KnowFile { project, file: FileContent { path: path.into(), content: content.hash } })
+    Some(Ask::Read(ReadAsk::KnowFile {
+        project,
+        file: FileContent { path: path.into(), content: content.hash },
+    }))
 }
 
 fn difference(before: &[u8], now: &[u8]) -> String {

@@ -18,7 +18,7 @@ mod targets;
 mod told;
 mod tool;
 
-use crate::catalog::{Entry, POST};
+use crate::catalog::{CatalogEntry, POST};
 use crate::identity::WayIn;
 pub(crate) use behalf::confiner;
 pub use commit::GuardCommit;
@@ -29,11 +29,11 @@ pub use tool::Guard;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Guard>(       "guard",         "guard tool <payload>", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
-    Entry::of::<GuardCommit>( "guard_commit",  "",                     POST, "/api/guard/commit") .internal(),
-    Entry::of::<GuardConfine>("guard_confine", "",                     POST, "/api/guard/confine").internal(),
-    Entry::of::<GuardTold>(   "guard_told",    "",                     POST, "/api/guard/told")   .changes().internal(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Guard>(       "guard",         "guard tool <payload>", POST, "/api/guard")        .changes().internal().lets_in(WayIn::Join),
+    CatalogEntry::of::<GuardCommit>( "guard_commit",  "",                     POST, "/api/guard/commit") .internal(),
+    CatalogEntry::of::<GuardConfine>("guard_confine", "",                     POST, "/api/guard/confine").internal(),
+    CatalogEntry::of::<GuardTold>(   "guard_told",    "",                     POST, "/api/guard/told")   .changes().internal(),
 ];
 
 /// The reason of locks that the guard takes for who writes; they are given back when the file is committed.

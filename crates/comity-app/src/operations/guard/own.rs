@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use comity_core::paths::covers;
 use comity_core::{CaseRule, PathPattern, Refusal};
-use comity_guard::{Effects, Target};
+use comity_guard::{Effects, FileTarget};
 use serde::Deserialize;
 
 use super::spelling::{parts, readings};
@@ -19,7 +19,7 @@ const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
 
 /// What `comity init` keeps in the state directory, as far as it is of use here.
 #[derive(Default, Deserialize)]
-struct Connected {
+struct GuardedFolders {
     /// The settings by which agent programs ask us.
     #[serde(default)]
     guarding: Vec<PathBuf>,
@@ -50,7 +50,7 @@ pub(super) fn paths(app: &Application) -> Vec<PathBuf> {
     let programs = own.iter().flat_map(|own| PROGRAMS.map(|name| own.with_file_name(name)));
     let files = programs.filter_map(|file| file.canonicalize().ok()).filter(|file| !is_built_there(file));
     let connected = std::fs::read(server.home.join("init.json")).unwrap_or_default();
-    let connected: Connected = serde_json::from_slice(&connected).unwrap_or_default();
+    let connected: GuardedFolders = serde_json::from_slice(&connected).unwrap_or_default();
     let connected = connected.guarding.into_iter().filter_map(|file| file.canonicalize().ok());
     dirs.chain(files).chain(connected).collect()
 }
@@ -89,12 +89,12 @@ pub(super) fn check(app: &Application, cwd: &Path, effects: &Effects) -> Result<
     };
     for write in &effects.writes {
         let (text, is_own) = match &write.target {
-            Target::Path(path) | Target::Into { path, .. } | Target::Below(path) => {
+            FileTarget::Path(path) | FileTarget::Into { path, .. } | FileTarget::Below(path) => {
                 (path, is_own_in_any_reading(path))
             }
-            Target::Glob(glob) => (glob, is_own_glob(glob)),
+            FileTarget::Glob(glob) => (glob, is_own_glob(glob)),
             // What is in a repository is looked at as such.
-            Target::WorkTree(_) | Target::FromTop { .. } | Target::Unclear(_) => continue,
+            FileTarget::WorkTree(_) | FileTarget::FromTop { .. } | FileTarget::Unclear(_) => continue,
         };
         if is_own {
             return refused(text);

@@ -1,6 +1,6 @@
 //! Asks for permission before a tool call runs, for agents that somebody leads.
 
-use comity_core::permissions::{Call, Ground, Hearing, Judgement, applies, judge, mode_of};
+use comity_core::permissions::{AllowedBy, Hearing, Judgement, ToolCall, applies, judge, mode_of};
 use comity_core::roles::Mode;
 use comity_core::teams::leader_of;
 use comity_core::{AgentId, Ask, Millis, Principal, Refusal};
@@ -20,7 +20,7 @@ const HOOK_WAIT: Millis = Millis::seconds(6);
 /// The question whether a call may be made, if it is one.
 pub(super) struct Permission<'a> {
     judged: &'a Judged<'a>,
-    question: Option<(AgentId, Result<Call, Failure>)>,
+    question: Option<(AgentId, Result<ToolCall, Failure>)>,
 }
 
 impl<'a> Permission<'a> {
@@ -36,7 +36,7 @@ impl<'a> Permission<'a> {
                 let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
                 let is_plan = mode_of(&app.engine().world(), agent) == Mode::Plan;
                 let is_sealed = is_plan && planning::is_sealed(judged, shell);
-                let proven = |call: Call| Call { reads_only: call.reads_only || is_sealed, ..call };
+                let proven = |call: ToolCall| ToolCall { reads_only: call.reads_only || is_sealed, ..call };
                 let call = || reading::call(app, &judged.cwd, tool, &input).map(proven);
                 (!is_own_tool(tool)).then(|| (agent, call()))
             }
@@ -62,7 +62,7 @@ impl<'a> Permission<'a> {
             None => return Ok(Plan::Answer(judged.spoken(Verdict::Fault { reason: "nobody asks".into() }))),
         };
         let reads_only =
-            judge(&judged.app.engine().world(), agent, &call) == Judgement::Allowed(Ground::ReadsOnly);
+            judge(&judged.app.engine().world(), agent, &call) == Judgement::Allowed(AllowedBy::ReadsOnly);
         let when = match reads_only {
             true => None,
             false => match put(judged.app, agent, &call, HOOK_WAIT, Hearing::Told) {
@@ -79,16 +79,16 @@ impl<'a> Permission<'a> {
             return Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None })));
         }
         let (dialect, event, name) = (judged.call.dialect, judged.call.event, judged.call.event_name.clone());
-        let finish = Box::new(move |said: Result<(), Refusal>| {
+        let finish = move |said: Result<(), Refusal>| {
             let verdict = match said {
                 Ok(()) => Verdict::Allow { context: None },
                 Err(refusal) => denied(&refusal),
             };
             Spoken::of(&verdict, dialect, event, &name)
-        });
+        };
         // If it is denied in the end, the call is suspected of a write that it has not made: nothing worse.
         judged.keep_account(&Verdict::Allow { context: None });
-        Ok(Plan::Judge { who: judged.who, when, asks, finish })
+        Ok(Plan::judge(judged.who, asks, finish).when(when))
     }
 }
 

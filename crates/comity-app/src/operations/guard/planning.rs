@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::is_own_tool;
 use super::tool::{Judged, Shell};
-use crate::catalog::{CATALOG, Entry};
+use crate::catalog::{CATALOG, CatalogEntry};
 use crate::operation::Failure;
 use crate::operations::permissions::reading;
 
@@ -43,15 +43,15 @@ fn is_own_command(tool: &str, input: &Value) -> bool {
     let Some(("comity", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) else {
         return false;
     };
-    let begins = |entry: &&Entry| {
+    let begins = |entry: &&CatalogEntry| {
         let count = entry.words().count();
         count > 0 && words.len() >= count && entry.words().zip(words).all(|(one, other)| one == other)
     };
     let entry = CATALOG.iter().filter(begins).max_by_key(|entry| entry.words().count());
     // The first word of several commands begins others, too, that are no operations, such as `comity lease run`.
-    let is_group = |entry: &Entry| {
+    let is_group = |entry: &CatalogEntry| {
         let own: Vec<_> = entry.words().collect();
-        let is_below = |other: &Entry| {
+        let is_below = |other: &CatalogEntry| {
             let other: Vec<_> = other.words().collect();
             other.len() > own.len() && other.starts_with(&own)
         };

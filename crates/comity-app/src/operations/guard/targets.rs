@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use comity_core::PathPattern;
 use comity_git::ProcessLink;
-use comity_guard::{Effects, How, Target};
+use comity_guard::{Effects, FileTarget, WriteKind};
 
 use super::spelling::readings;
 use crate::application::Application;
 use crate::operation::Failure;
-use crate::projects::Place;
+use crate::projects::PathBase;
 
 /// One thing that a call would write to.
 pub(crate) struct Touch {
-    pub(crate) place: Place,
+    pub(crate) place: PathBase,
     pub(crate) pattern: PathPattern,
-    pub(crate) how: How,
+    pub(crate) how: WriteKind,
     /// The file, if it is a single one.
     pub(crate) file: Option<PathBuf>,
     /// Whether nobody is given a lock on it unasked: it is everything in a worktree, or may not be meant at all.
@@ -45,29 +45,35 @@ pub(crate) fn touches(
     Ok(touches)
 }
 
-fn touch(app: &Application, cwd: &Path, target: &Target, how: How, by: By) -> Result<Option<Touch>, Failure> {
+fn touch(
+    app: &Application,
+    cwd: &Path,
+    target: &FileTarget,
+    how: WriteKind,
+    by: By,
+) -> Result<Option<Touch>, Failure> {
     match target {
-        Target::Path(path) => file(app, cwd, Path::new(&readings(path).swap_remove(0)), how, by),
-        Target::Into { path, name, below } => {
+        FileTarget::Path(path) => file(app, cwd, Path::new(&readings(path).swap_remove(0)), how, by),
+        FileTarget::Into { path, name, below } => {
             let at = cwd.join(path);
             let at = if at.is_dir() { at.join(name) } else { at };
             if *below { tree(app, cwd, &at, how, by) } else { file(app, cwd, &at, how, by) }
         }
-        Target::Below(dir) => tree(app, cwd, Path::new(dir), how, by),
-        Target::Glob(text) => glob(app, cwd, text, how, by),
-        Target::WorkTree(of) => {
+        FileTarget::Below(dir) => tree(app, cwd, Path::new(dir), how, by),
+        FileTarget::Glob(text) => glob(app, cwd, text, how, by),
+        FileTarget::WorkTree(of) => {
             let Some(place) = place_of(app, cwd, &cwd.join(of), by)? else { return Ok(None) };
             let root = place.repository().root().to_path_buf();
             let pattern = place.resolve(&format!("{}/", root.display()))?;
             Ok(Some(Touch { place, pattern, how, file: None, stays_unlocked: true }))
         }
-        Target::FromTop { of, path } => {
+        FileTarget::FromTop { of, path } => {
             let Some(place) = place_of(app, cwd, &cwd.join(of), by)? else { return Ok(None) };
             let at = place.repository().root().join(path);
             file(app, cwd, &at, how, by)
         }
         // Only running it would tell: the commit is judged, and the watcher looks.
-        Target::Unclear(_) => Ok(None),
+        FileTarget::Unclear(_) => Ok(None),
     }
 }
 
@@ -75,7 +81,7 @@ pub(super) fn file(
     app: &Application,
     cwd: &Path,
     path: &Path,
-    how: How,
+    how: WriteKind,
     by: By,
 ) -> Result<Option<Touch>, Failure> {
     let path = cwd.join(path);
@@ -99,7 +105,7 @@ pub(super) fn glob(
     app: &Application,
     cwd: &Path,
     glob: &str,
-    how: How,
+    how: WriteKind,
     by: By,
 ) -> Result<Option<Touch>, Failure> {
     let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
@@ -113,7 +119,7 @@ pub(super) fn tree(
     app: &Application,
     cwd: &Path,
     dir: &Path,
-    how: How,
+    how: WriteKind,
     by: By,
 ) -> Result<Option<Touch>, Failure> {
     let Some(place) = place_of(app, cwd, &cwd.join(dir), by)? else { return Ok(None) };
@@ -131,7 +137,7 @@ pub(super) fn leads_through_process(path: &Path, by: By) -> Result<bool, Failure
 }
 
 /// The place that a path is in, or would be in once it is made; nothing outside of repositories.
-fn place_of(app: &Application, cwd: &Path, path: &Path, by: By) -> Result<Option<Place>, Failure> {
+fn place_of(app: &Application, cwd: &Path, path: &Path, by: By) -> Result<Option<PathBase>, Failure> {
     let path = cwd.join(path);
     if leads_through_process(&path, by)? {
         return Ok(None);

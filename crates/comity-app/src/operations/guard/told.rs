@@ -34,7 +34,7 @@ impl Operation for GuardTold {
 
     /// The hook may be known by its session only, which the door does not see: the proof says whose mail it was.
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Delivered>, Failure> {
-        let Some((who, receipt)) = app.mail_desk().take_hook_offer(&self.proof) else {
+        let Some((who, receipt)) = app.mail_memory().take_hook_offer(&self.proof) else {
             return Ok(Plan::Answer(Delivered { state: "closed" }));
         };
         let (ask, state) = match self.returned {

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use comity_core::locks::{LockMode, Wanted, conflicts};
+use comity_core::locks::{LockAsk, LockMode, Wanted, conflicts};
+use comity_core::notices::NoticeAsk;
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
-use comity_guard::payload::{Event, HookCall};
+use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::verdict::{Said, Verdict};
-use comity_guard::{Dialect, How, Target, Unknown, Write};
+use comity_guard::{Dialect, FileTarget, Unknown, Write, WriteKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
-use crate::watch::{Call, Reach};
+use crate::watch::{WriteReach, WritingCall};
 
 /// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -64,13 +65,15 @@ impl Operation for Guard {
         };
         let payload = self.payload.get();
         let mut judged = Judged::of(app, caller, &call)?;
-        if call.event == Event::AfterTool && call.runs_commands() {
+        if call.event == HookEvent::AfterTool && call.runs_commands() {
             judged.explanation = held_up::explanation(&judged, payload);
         }
         let shell = Shell::of(app, self.confined);
         let permission = Permission::of(app, &judged, payload, shell);
         match judged.asks(payload, shell) {
-            Ok(asks) if call.event == Event::BeforeTool && permission.is_wanted() => permission.judge(asks),
+            Ok(asks) if call.event == HookEvent::BeforeTool && permission.is_wanted() => {
+                permission.judge(asks)
+            }
             Ok(asks) if asks.is_empty() => Ok(Plan::Answer(judged.spoken(Verdict::Allow { context: None }))),
             Ok(asks) => judged.ask(asks),
             Err(Failure::Refused(no)) => Ok(Plan::Answer(judged.spoken(denied(&no)))),
@@ -94,7 +97,6 @@ pub(super) struct Judged<'a> {
 pub(super) enum Shell {
     /// Through us: what others hold is read-only there, and everything in plan mode.
     Confined,
-    /// By itself.
     Free,
     /// By itself, which guard.confine does not let pass.
     Missing,
@@ -121,17 +123,19 @@ impl<'a> Judged<'a> {
     /// What the engine has to agree to before the call may run, or has to know after it ran.
     fn asks(&self, payload: &str, shell: Shell) -> Result<Vec<Ask>, Failure> {
         match self.call.event {
-            Event::BeforeTool => {
+            HookEvent::BeforeTool => {
                 self.check_shell(shell)?;
                 planning::check(self, payload, shell)?;
                 self.before()
             }
             // What failed may have done half of it: what is in its files now is not what the agent knows.
-            Event::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),
-            Event::AfterTool => Ok(self.after()),
-            Event::SessionStart | Event::UserPrompt | Event::Stop | Event::SessionEnd | Event::Other => {
-                Ok(vec![])
-            }
+            HookEvent::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),
+            HookEvent::AfterTool => Ok(self.after()),
+            HookEvent::SessionStart
+            | HookEvent::UserPrompt
+            | HookEvent::Stop
+            | HookEvent::SessionEnd
+            | HookEvent::Other => Ok(vec![]),
         }
     }
 
@@ -172,11 +176,11 @@ impl<'a> Judged<'a> {
         let (mut asks, mut wants) = (Vec::new(), Vec::new());
         for touch in &touches {
             let project = touch.place.project();
-            if let (How::Whole, Some(file)) = (touch.how, &touch.file) {
+            if let (WriteKind::Whole, Some(file)) = (touch.how, &touch.file) {
                 let path = touch.pattern.readable();
                 knowledge::check_overwrite(self.app, self.who, (project, &path), file)?;
             }
-            if self.is_free(touch)? == Free::ToTake {
+            if self.is_free(touch)? == Ownership::ToTake {
                 let world = self.app.engine().world();
                 asks.extend(touch.place.introduce(&world));
                 let reason = Some(AUTO_REASON.into());
@@ -185,7 +189,7 @@ impl<'a> Judged<'a> {
             }
         }
         if !wants.is_empty() {
-            asks.push(Ask::Lock { wants, wait: None });
+            asks.push(Ask::Lock(LockAsk::Lock { wants, wait: None }));
         }
         Ok(asks)
     }
@@ -195,7 +199,7 @@ impl<'a> Judged<'a> {
     }
 
     /// Whether what the call would write to is the agent's, or can be; refused if it is somebody else's.
-    fn is_free(&self, touch: &Touch) -> Result<Free, Refusal> {
+    fn is_free(&self, touch: &Touch) -> Result<Ownership, Refusal> {
         let (project, now) = (touch.place.project(), self.app.engine().now());
         let world = self.app.engine().world();
         let own = |lock: &&comity_core::locks::Lock| {
@@ -204,7 +208,7 @@ impl<'a> Judged<'a> {
                 && covers(&lock.wanted.pattern, &touch.pattern)
         };
         if world.locks.live_of(self.who).any(|lock| own(&lock)) {
-            return Ok(Free::Held);
+            return Ok(Ownership::Held);
         }
         let shown = limits::HOLDERS_SHOWN_MAX;
         let mut locks = conflicts(&world, self.who, project, &touch.pattern, LockMode::Exclusive, shown);
@@ -217,7 +221,7 @@ impl<'a> Judged<'a> {
             });
         }
         let takes = self.app.config().guard.auto_lock.unwrap_or(true) && !touch.stays_unlocked;
-        Ok(if takes { Free::ToTake } else { Free::ToAll })
+        Ok(if takes { Ownership::ToTake } else { Ownership::ToAll })
     }
 
     /// What the agent knows now: what it has read as a whole, and what it has written.
@@ -276,38 +280,38 @@ impl<'a> Judged<'a> {
     pub(super) fn keep_account(&self, verdict: &Verdict) {
         let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
         match self.call.event {
-            Event::BeforeTool => {
+            HookEvent::BeforeTool => {
                 let may_run = matches!(verdict, Verdict::Allow { .. });
                 watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
             }
-            Event::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
-            Event::SessionStart | Event::UserPrompt | Event::Stop => {
+            HookEvent::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
+            HookEvent::SessionStart | HookEvent::UserPrompt | HookEvent::Stop => {
                 watch.goes_on(agent);
                 watch.calls_ended(agent);
             }
-            Event::SessionEnd => {
+            HookEvent::SessionEnd => {
                 watch.said_goodbye(agent);
                 watch.calls_ended(agent);
             }
-            Event::Other => {}
+            HookEvent::Other => {}
         }
     }
 
     /// The call, if it may write.
-    fn writing_call(&self) -> Option<Call> {
+    fn writing_call(&self) -> Option<WritingCall> {
         let named = |write: &Write| match &write.target {
-            Target::Path(path) => Some(self.cwd.join(path)),
+            FileTarget::Path(path) => Some(self.cwd.join(path)),
             _ => None,
         };
         let reach = match self.call.runs_commands() {
-            true => Reach::Anything,
+            true => WriteReach::Anything,
             false if self.call.effects.are_none() => return None,
             false => {
                 let guessed = self.call.effects.guesses.iter().map(|guess| self.cwd.join(&guess.text));
-                Reach::Files(self.call.effects.writes.iter().filter_map(named).chain(guessed).collect())
+                WriteReach::Files(self.call.effects.writes.iter().filter_map(named).chain(guessed).collect())
             }
         };
-        Some(Call { tool: self.call.tool.as_deref().map(Into::into), reach })
+        Some(WritingCall { tool: self.call.tool.as_deref().map(Into::into), reach })
     }
 
     /// What the agent has to be told; telling it here counts as told.
@@ -321,15 +325,14 @@ impl<'a> Judged<'a> {
         if news.is_empty() {
             return None;
         }
-        self.app.engine().ask(self.who, Ask::TakeNotices).ok()?;
+        self.app.engine().ask(self.who, Ask::Notice(NoticeAsk::Take)).ok()?;
         Some(format!("Comity: {}", news.join("\nComity: ")))
     }
 }
 
 /// Whose something is.
 #[derive(PartialEq, Eq)]
-enum Free {
-    /// The agent has it.
+enum Ownership {
     Held,
     /// Nobody's; it is locked for the agent.
     ToTake,
@@ -338,7 +341,7 @@ enum Free {
 }
 
 impl Spoken {
-    pub(super) fn of(verdict: &Verdict, dialect: Dialect, event: Event, name: &str) -> Spoken {
+    pub(super) fn of(verdict: &Verdict, dialect: Dialect, event: HookEvent, name: &str) -> Spoken {
         let Said { stdout, stderr, exit } = verdict.said(dialect, event, name);
         Spoken { stdout, stderr, exit, proof: None }
     }

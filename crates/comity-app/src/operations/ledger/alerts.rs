@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::display::visible;
+use comity_core::display::{shell_word, visible};
 use comity_core::locks::Hold;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Operation for ListAlerts {
             },
             action: format!(
                 "comity adopt {0}, comity handover {0} --to AGENT, comity rescue {0} (put it aside), or comity release {0}",
-                lock.wanted.pattern
+                shell_word(&lock.wanted.pattern.to_string())
             ),
         });
         Ok(Plan::Answer(Alerts { alerts: alerts.collect() }))

@@ -12,17 +12,17 @@ pub use replay::Replay;
 pub use summary::Summarize;
 pub use verify::Verify;
 
-use crate::catalog::{Entry, GET};
+use crate::catalog::{CatalogEntry, GET};
 use comity_core::Refusal;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<ReadLog>(   "log",        "log",        GET, "/api/coordination/activity").long(),
-    Entry::of::<Replay>(    "log_replay", "log replay", GET, "/api/log/replay")           .long(),
-    Entry::of::<Verify>(    "log_verify", "log verify", GET, "/api/log/verify")           .long(),
-    Entry::of::<Summarize>( "summary",    "summary",    GET, "/api/coordination/summary"),
-    Entry::of::<ListAlerts>("alerts",     "alerts",     GET, "/api/coordination/alerts"),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<ReadLog>(   "log",        "log",        GET, "/api/coordination/activity").long(),
+    CatalogEntry::of::<Replay>(    "log_replay", "log replay", GET, "/api/log/replay")           .long(),
+    CatalogEntry::of::<Verify>(    "log_verify", "log verify", GET, "/api/log/verify")           .long(),
+    CatalogEntry::of::<Summarize>( "summary",    "summary",    GET, "/api/coordination/summary"),
+    CatalogEntry::of::<ListAlerts>("alerts",     "alerts",     GET, "/api/coordination/alerts"),
 ];
 
 /// A moment that somebody names: a number of the log, a date and time, or a span ago.

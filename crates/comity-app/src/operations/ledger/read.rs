@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::ledger::Entry;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::turnstile::Turnstile;
-use crate::weight::{self, Page};
+use crate::weight::{self, PageSize};
 
 /// Entries of one answer at most.
 const LIMIT_MAX: usize = 10_000;
@@ -25,7 +25,7 @@ const STRETCH_MAX: u64 = 2_048;
 /// Answers that are put together at a time.
 const AT_A_TIME: usize = 4;
 /// What is read from the disk at a time.
-const PAGE: Page = Page { records: 500, bytes: 256 * 1024 };
+const PAGE: PageSize = PageSize { records: 500, bytes: 256 * 1024 };
 
 /// Shows what happened: the newest entries, or those after a cursor, filtered by agent, type and time.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl Operation for ReadLog {
         let filter = Filter::of(&self, app)?;
         let _turn = READERS.enter();
         let head = app.engine().world().head;
-        let room = Page { records: limit, bytes: BYTES_MAX };
+        let room = PageSize { records: limit, bytes: BYTES_MAX };
         let found = match (self.after, self.before) {
             (Some(_), Some(_)) => {
                 let hint = "give one of them";
@@ -158,14 +158,20 @@ fn known_agent(app: &Application, name: &str) -> Result<comity_core::AgentId, Fa
 }
 
 /// The records of an answer.
-struct Found {
+struct FoundRecords {
     records: Vec<Record>,
     /// Whether there would be more if they were smaller.
     is_cut: bool,
 }
 
-fn forwards(app: &Application, after: u64, head: u64, page: Page, filter: &Filter) -> Result<Found, Failure> {
-    let mut found = Found { records: Vec::new(), is_cut: false };
+fn forwards(
+    app: &Application,
+    after: u64,
+    head: u64,
+    page: PageSize,
+    filter: &Filter,
+) -> Result<FoundRecords, Failure> {
+    let mut found = FoundRecords { records: Vec::new(), is_cut: false };
     let mut room = page.room();
     let mut cursor = after;
     while cursor < head {
@@ -186,8 +192,8 @@ fn forwards(app: &Application, after: u64, head: u64, page: Page, filter: &Filte
     Ok(found)
 }
 
-fn backwards(app: &Application, end: u64, page: Page, filter: &Filter) -> Result<Found, Failure> {
-    let mut found = Found { records: Vec::new(), is_cut: false };
+fn backwards(app: &Application, end: u64, page: PageSize, filter: &Filter) -> Result<FoundRecords, Failure> {
+    let mut found = FoundRecords { records: Vec::new(), is_cut: false };
     let (mut end, mut left, mut stretch) = (end, page, STRETCH);
     while end > 0 && left.records > 0 && !found.is_cut {
         let start = end.saturating_sub(stretch);
@@ -215,9 +221,9 @@ fn backwards(app: &Application, end: u64, page: Page, filter: &Filter) -> Result
 fn newest_of(
     app: &Application,
     (start, end): (u64, u64),
-    page: Page,
+    page: PageSize,
     filter: &Filter,
-) -> Result<(Found, bool), Failure> {
+) -> Result<(FoundRecords, bool), Failure> {
     let mut newest: VecDeque<(Record, usize)> = VecDeque::new();
     let (mut bytes, mut is_cut, mut all_before, mut cursor) = (0, false, true, start);
     while cursor < end {
@@ -241,7 +247,7 @@ fn newest_of(
     }
     // Those that went because there were too many of them were not cut off by their size.
     let is_cut = is_cut && newest.len() < page.records;
-    Ok((Found { records: newest.into_iter().map(|(record, _)| record).collect(), is_cut }, all_before))
+    Ok((FoundRecords { records: newest.into_iter().map(|(record, _)| record).collect(), is_cut }, all_before))
 }
 
 impl fmt::Display for LogPage {

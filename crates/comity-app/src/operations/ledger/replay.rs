@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comity_core::World;
-use comity_core::world::Patience;
+use comity_core::world::Timeouts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ fn world_at(app: &Application, moment: Moment) -> Result<World, Failure> {
     };
     let reader = app.reader()?;
     let (mut world, _) =
-        reader.segments().world_at_or_before(seq, Patience::default()).map_err(Failure::Fault)?;
+        reader.segments().world_at_or_before(seq, Timeouts::default()).map_err(Failure::Fault)?;
     while world.head < seq {
         let left = usize::try_from(seq - world.head).unwrap_or(PAGE).min(PAGE);
         let page = reader.read(world.head, left).map_err(Failure::Fault)?;
@@ -105,13 +105,13 @@ fn last_before(app: &Application, wall_ms: i64, head: u64) -> Result<u64, Failur
 fn text_or_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Given {
+    enum PointInput {
         Number(u64),
         Text(String),
     }
-    Ok(match Given::deserialize(deserializer)? {
-        Given::Number(number) => number.to_string(),
-        Given::Text(text) => text,
+    Ok(match PointInput::deserialize(deserializer)? {
+        PointInput::Number(number) => number.to_string(),
+        PointInput::Text(text) => text,
     })
 }
 

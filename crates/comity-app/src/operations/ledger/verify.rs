@@ -32,7 +32,7 @@ impl Operation for Verify {
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Verified>, Failure> {
         let head = app.engine().world().head;
         match app.reader()?.verify(head) {
-            Ok(log::Verified { records, first, hash }) => {
+            Ok(log::VerifiedLog { records, first, hash }) => {
                 let hash = comity_core::TokenHash(hash).to_string();
                 Ok(Plan::Answer(Verified { records, first, hash }))
             }

@@ -1,6 +1,7 @@
 //! Takes orphaned work over.
 
 use comity_core::Ask;
+use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,12 @@ impl Operation for Adopt {
         }
         let place = app.projects().place(caller)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        let asks = vec![Ask::Adopt { project, patterns, reason: stored_reason(self.reason), into: vec![] }];
-        Ok(Plan::Change { asks, finish: Box::new(move |events: &[_], _: &_, _| finish(events)) })
+        let asks = vec![Ask::Lock(LockAsk::Adopt {
+            project,
+            patterns,
+            reason: stored_reason(self.reason),
+            into: vec![],
+        })];
+        Ok(Plan::change(asks, move |events: &[_], _: &_, _| finish(events)))
     }
 }

@@ -1,6 +1,7 @@
 //! Gives locks more time.
 
 use comity_core::Ask;
+use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,9 +31,13 @@ impl Operation for Extend {
         must_name_paths(&self.paths)?;
         let place = app.projects().place(caller)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        let finish = Box::new(|events: &[_], _: &_, _| changed("extended", events));
-        let asks =
-            vec![Ask::Extend { project, patterns, ttl: self.ttl.0, reason: stored_reason(self.reason) }];
-        Ok(Plan::Change { asks, finish })
+        let finish = |events: &[_], _: &_, _| changed("extended", events);
+        let asks = vec![Ask::Lock(LockAsk::Extend {
+            project,
+            patterns,
+            ttl: self.ttl.0,
+            reason: stored_reason(self.reason),
+        })];
+        Ok(Plan::change(asks, finish))
     }
 }

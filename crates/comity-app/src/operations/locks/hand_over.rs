@@ -1,5 +1,6 @@
 //! Hands locks over.
 
+use comity_core::locks::LockAsk;
 use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,9 @@ impl Operation for HandOver {
             "human" => Principal::Human,
             name => Principal::Agent(world.agents.find(name)?.id),
         };
-        let finish = Box::new(|events: &[_], _: &_, _| changed("handed over", events));
-        let asks = vec![Ask::HandOver { project, patterns, to, reason: stored_reason(self.reason) }];
-        Ok(Plan::Change { asks, finish })
+        let finish = |events: &[_], _: &_, _| changed("handed over", events);
+        let asks =
+            vec![Ask::Lock(LockAsk::HandOver { project, patterns, to, reason: stored_reason(self.reason) })];
+        Ok(Plan::change(asks, finish))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use comity_core::Timestamp;
 use comity_core::World;
-use comity_core::locks::Wait;
+use comity_core::locks::LockWait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,7 @@ impl Operation for ListLocks {
     }
 }
 
-fn wait_view(position: usize, wait: &Wait, world: &World, now: Timestamp) -> WaitView {
+fn wait_view(position: usize, wait: &LockWait, world: &World, now: Timestamp) -> WaitView {
     WaitView {
         who: world.name_of(wait.who),
         paths: wait.wants.iter().map(|wanted| wanted.pattern.readable()).collect(),

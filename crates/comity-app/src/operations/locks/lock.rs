@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::locks::{Hold, LockMode, Wanted};
+use comity_core::locks::{Hold, LockAsk, LockEvent, LockMode, Wanted};
 use comity_core::{Ask, Event, Millis, Principal, Refusal, Timestamp, World, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,11 @@ impl Operation for Lock {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockGrant>, Failure> {
         must_name_paths(&self.paths)?;
+        if app.is_planning(caller.who) {
+            let problem = "you are in plan mode: you change nothing, so no path is locked for you".into();
+            let hint = "submit your plan first: comity plan submit FILE, or with --content TEXT".into();
+            return Err(Refusal::NotAllowed { problem, hint }.into());
+        }
         let place = app.projects().place(caller)?;
         let mode = if self.shared { LockMode::Shared } else { LockMode::Exclusive };
         let ttl = match self.ttl {
@@ -61,10 +66,10 @@ impl Operation for Lock {
             .collect();
         let wait = self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0));
         let mut asks: Vec<Ask> = place.introduce(&app.engine().world()).into_iter().collect();
-        asks.push(Ask::Lock { wants, wait });
+        asks.push(Ask::Lock(LockAsk::Lock { wants, wait }));
         let who = caller.who;
-        let finish = Box::new(move |events: &[Event], world: &World, now| grant(who, events, world, now));
-        Ok(Plan::Grant { asks, finish })
+        let finish = move |events: &[Event], world: &World, now| grant(who, events, world, now);
+        Ok(Plan::grant(asks, finish))
     }
 }
 
@@ -73,8 +78,10 @@ fn grant(who: Principal, events: &[Event], world: &World, now: Timestamp) -> Res
     let mut locks = Vec::new();
     for event in events {
         let (fence, path, wanted) = match event {
-            Event::LockAcquired { fence, wanted, .. } => (*fence, wanted.pattern.readable(), Some(wanted)),
-            Event::LockRenewed { fence, path, .. } => (*fence, path.to_string(), None),
+            Event::Lock(LockEvent::Acquired { fence, wanted, .. }) => {
+                (*fence, wanted.pattern.readable(), Some(wanted))
+            }
+            Event::Lock(LockEvent::Renewed { fence, path, .. }) => (*fence, path.to_string(), None),
             _ => continue,
         };
         let held = world.locks.get(fence).filter(|lock| lock.holder == who && lock.hold == Hold::Held);

@@ -12,12 +12,12 @@ mod unlock;
 
 use std::fmt;
 
-use comity_core::locks::{Hold, Lock as CoreLock};
+use comity_core::locks::{Hold, Lock as CoreLock, LockEvent};
 use comity_core::{Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 pub use adopt::Adopt;
 pub use check::Check;
 pub use extend::Extend;
@@ -31,16 +31,16 @@ pub use unlock::Unlock;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded(),
-    Entry::of::<Unlock>(   "unlock",   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded(),
-    Entry::of::<ListLocks>("locks",    "locks <path>",     GET,    "/api/coordination/locks")         .for_agents(),
-    Entry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded(),
-    Entry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes(),
-    Entry::of::<HandOver>( "handover", "handover <paths>", POST,   "/api/coordination/locks/handover").changes(),
-    Entry::of::<Adopt>(    "adopt",    "adopt <paths>",    POST,   "/api/coordination/locks/adopt")   .changes(),
-    Entry::of::<Rescue>(   "rescue",   "rescue <paths>",   POST,   "/api/coordination/locks/rescue")  .removes().long().writes_files(),
-    Entry::of::<Release>(  "release",  "release <paths>",  POST,   "/api/coordination/locks/release") .removes(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded(),
+    CatalogEntry::of::<Unlock>(   "unlock",   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded(),
+    CatalogEntry::of::<ListLocks>("locks",    "locks <path>",     GET,    "/api/coordination/locks")         .for_agents(),
+    CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded(),
+    CatalogEntry::of::<Extend>(   "extend",   "extend <paths>",   POST,   "/api/coordination/locks/extend")  .changes(),
+    CatalogEntry::of::<HandOver>( "handover", "handover <paths>", POST,   "/api/coordination/locks/handover").changes(),
+    CatalogEntry::of::<Adopt>(    "adopt",    "adopt <paths>",    POST,   "/api/coordination/locks/adopt")   .changes(),
+    CatalogEntry::of::<Rescue>(   "rescue",   "rescue <paths>",   POST,   "/api/coordination/locks/rescue")  .removes().long().writes_files(),
+    CatalogEntry::of::<Release>(  "release",  "release <paths>",  POST,   "/api/coordination/locks/release") .removes(),
 ];
 
 /// One lock, as it is shown.
@@ -150,9 +150,9 @@ impl fmt::Display for LockChanges {
 /// Names the locks that the events changed.
 fn changed(verb: &'static str, events: &[Event]) -> LockChanges {
     let path = |event: &Event| match event {
-        Event::LockReleased { path, .. }
-        | Event::LockExtended { path, .. }
-        | Event::LockHandedOver { path, .. } => Some(path.to_string()),
+        Event::Lock(LockEvent::Released { path, .. })
+        | Event::Lock(LockEvent::Extended { path, .. })
+        | Event::Lock(LockEvent::HandedOver { path, .. }) => Some(path.to_string()),
         _ => None,
     };
     LockChanges { verb, paths: events.iter().filter_map(path).collect() }

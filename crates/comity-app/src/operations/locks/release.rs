@@ -1,6 +1,7 @@
 //! Takes others' locks away.
 
 use comity_core::Ask;
+use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +28,9 @@ impl Operation for Release {
         must_name_paths(&self.paths)?;
         let place = app.projects().place(caller)?;
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
-        let finish = Box::new(|events: &[_], _: &_, _| changed("released", events));
-        let asks = vec![Ask::Release { project, patterns, reason: stored_reason(self.reason) }];
-        Ok(Plan::Change { asks, finish })
+        let finish = |events: &[_], _: &_, _| changed("released", events);
+        let asks =
+            vec![Ask::Lock(LockAsk::Release { project, patterns, reason: stored_reason(self.reason) })];
+        Ok(Plan::change(asks, finish))
     }
 }

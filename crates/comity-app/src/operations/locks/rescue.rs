@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::path::Path;
 
-use comity_core::display::visible;
-use comity_core::locks::{Hold, Lock, ReleaseCause};
+use comity_core::display::{shell_word, visible};
+use comity_core::locks::{Hold, Lock, LockAsk, LockEvent, ReleaseCause};
 use comity_core::projects::Project;
 use comity_core::{Ask, Event, Fence, PathPattern, Principal, ProjectId, Refusal};
 use comity_git::Among;
@@ -17,8 +17,8 @@ use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::planted::panic_at;
-use crate::projects::Place;
-use crate::whereabouts::is_in;
+use crate::projects::PathBase;
+use crate::whereabouts::{is_in, may_be_in};
 
 /// How long git may take.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -68,7 +68,7 @@ impl Operation for Rescue {
         }
         let (project, patterns) = (place.project(), place.resolve_all(&self.paths)?);
         // Whoever may not take it away may not put it aside, and nothing is touched before that is known.
-        let release = Ask::Release { project, patterns: patterns.clone(), reason: None };
+        let release = Ask::Lock(LockAsk::Release { project, patterns: patterns.clone(), reason: None });
         comity_core::decide(&app.engine().world(), &caller.asker(), &release)?;
         let _one_at_a_time = app.rescuing();
         let mut left = left(app, caller.who, project, &patterns)?;
@@ -85,14 +85,14 @@ impl Operation for Rescue {
                 Ok(kept) => kept,
                 Err(problem) => {
                     // What is aside is recorded all the same; the rest is the caller's now, as it is.
-                    let _ = app.engine().ask(caller.asker(), Ask::PutAside { aside });
+                    let _ = app.engine().ask(caller.asker(), Ask::Lock(LockAsk::PutAside { aside }));
                     return Err(one.stays(&problem, &rescued).into());
                 }
             };
             aside.push((one.lock.fence, kept.iter().map(|one| one.name.as_str().into()).collect()));
             rescued.extend(kept.into_iter().map(|kept| Kept::of(&one.by, kept)));
         }
-        let asks = vec![Ask::PutAside { aside }];
+        let asks = vec![Ask::Lock(LockAsk::PutAside { aside })];
         match app.engine().ask_with_key(caller.asker(), asks, caller.key.clone()) {
             Ok(_) => {}
             Err(Failed::Refused(refusal)) => return Err(refusal.into()),
@@ -104,10 +104,12 @@ impl Operation for Rescue {
 }
 
 /// What the same call, by its key, has put aside already; the server did not live to answer it.
-fn done_before(app: &Application, caller: &Caller, place: &Place) -> Option<Rescued> {
+fn done_before(app: &Application, caller: &Caller, place: &PathBase) -> Option<Rescued> {
     let (mut refs, mut paths) = (BTreeSet::new(), Vec::new());
     for event in app.answered(caller)? {
-        if let Event::LockReleased { path, cause: ReleaseCause::PutAside { into, .. }, .. } = event {
+        if let Event::Lock(LockEvent::Released { path, cause: ReleaseCause::PutAside { into, .. }, .. }) =
+            event
+        {
             refs.extend(into);
             paths.push(path.into());
         }
@@ -126,6 +128,8 @@ struct Left {
     by: String,
     project: Project,
     among: Among,
+    /// Work that is found there orphaned the lock: none of it may stay when the lock is freed.
+    may_be_in: Among,
 }
 
 /// The orphaned locks that overlap these, and what their caller has taken over before to put it aside, with all that cannot
@@ -149,8 +153,8 @@ fn left(
             let Some(project) = world.projects.get(&project).cloned() else { continue };
             if !found.iter().any(|known| known.lock.fence == lock.fence) {
                 let by = world.name_of(lock.rescue.as_ref().map_or(lock.holder, |rescue| rescue.of));
-                let among = is_in(&world, lock);
-                found.push(Left { lock: lock.clone(), by, project, among });
+                let (among, may_be_in) = (is_in(&world, lock), may_be_in(&world, lock));
+                found.push(Left { lock: lock.clone(), by, project, among, may_be_in });
                 patterns.push_back(lock.wanted.pattern.clone());
             }
         }
@@ -185,13 +189,13 @@ fn take_over(
     if into.is_empty() {
         return Ok(());
     }
-    let adopt = Ask::Adopt { project, patterns, reason: None, into };
+    let adopt = Ask::Lock(LockAsk::Adopt { project, patterns, reason: None, into });
     let events = app.engine().ask(caller.asker(), adopt).map_err(|failed| match failed {
         Failed::Refused(refusal) => refusal.into(),
         Failed::Fault(problem) => Failure::Fault(problem),
     })?;
     for event in events {
-        let Event::LockHandedOver { fence, new_fence, .. } = event else { continue };
+        let Event::Lock(LockEvent::HandedOver { fence, new_fence, .. }) = event else { continue };
         let taken = app.engine().world().locks.get(new_fence).cloned();
         let known = left.iter_mut().find(|one| one.lock.fence == fence);
         if let Some((one, taken)) = known.zip(taken) {
@@ -206,12 +210,13 @@ impl Left {
         Path::new(&*self.project.common_dir)
     }
 
-    fn meant(&self) -> comity_git::Left<'_> {
-        let (common_dir, case, among) = (self.common_dir(), self.project.case, &self.among);
-        comity_git::Left { common_dir, pattern: &self.lock.wanted.pattern, case, among }
+    fn meant(&self) -> comity_git::LeftWork<'_> {
+        let Left { project, among, may_be_in, .. } = self;
+        let (common_dir, pattern) = (self.common_dir(), &self.lock.wanted.pattern);
+        comity_git::LeftWork { common_dir, pattern, case: project.case, among, may_be_in }
     }
 
-    fn put_aside(&self, app: &Application, who: Principal) -> Result<Vec<comity_git::Rescued>, String> {
+    fn put_aside(&self, app: &Application, who: Principal) -> Result<Vec<comity_git::RescuedWork>, String> {
         let is_ours = |lock: &Lock| lock.holder == who && lock.hold == Hold::Held;
         let rescue = self.lock.rescue.as_ref();
         let rescue = rescue.filter(|_| app.engine().world().locks.get(self.lock.fence).is_some_and(is_ours));
@@ -223,17 +228,17 @@ impl Left {
     fn stays(&self, problem: &impl fmt::Display, before: &[Kept]) -> Refusal {
         let Left { by, lock, .. } = self;
         let pattern = &lock.wanted.pattern;
+        let word = pattern.to_string();
+        let word = shell_word(&word);
         let mut problem = format!("the work of {by} stays where it is: {}", visible(&problem.to_string()));
         for Kept { by, r#ref, files, .. } in before {
             problem +=
                 &format!("; the work of {by} in {} was put aside into {}", visible(&files.join(", ")), r#ref);
         }
         let hint = match lock.hold {
-            Hold::Orphaned => format!("fix that, or take the work over as it is: comity adopt {pattern}"),
+            Hold::Orphaned => format!("fix that, or take the work over as it is: comity adopt {word}"),
             Hold::Held | Hold::Lapsed => {
-                format!(
-                    "{pattern} is yours now: fix that and ask again, or work on with: comity lock {pattern}"
-                )
+                format!("{pattern} is yours now: fix that and ask again, or work on with: comity lock {word}")
             }
         };
         Refusal::NotAllowed { problem, hint }
@@ -241,7 +246,7 @@ impl Left {
 }
 
 impl Kept {
-    fn of(by: &str, one: comity_git::Rescued) -> Kept {
+    fn of(by: &str, one: comity_git::RescuedWork) -> Kept {
         Kept {
             by: by.to_owned(),
             r#ref: one.name,

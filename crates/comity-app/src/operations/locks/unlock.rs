@@ -1,5 +1,6 @@
 //! Gives locks back.
 
+use comity_core::locks::LockAsk;
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,10 +26,13 @@ impl Operation for Unlock {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LockChanges>, Failure> {
         let ask = match (self.all, self.paths.is_empty()) {
-            (true, true) => Ask::UnlockAll,
+            (true, true) => Ask::Lock(LockAsk::UnlockAll),
             (false, false) => {
                 let place = app.projects().place(caller)?;
-                Ask::Unlock { project: place.project(), patterns: place.resolve_all(&self.paths)? }
+                Ask::Lock(LockAsk::Unlock {
+                    project: place.project(),
+                    patterns: place.resolve_all(&self.paths)?,
+                })
             }
             _ => {
                 return Err(
@@ -36,7 +40,7 @@ impl Operation for Unlock {
                 );
             }
         };
-        let finish = Box::new(|events: &[_], _: &_, _| changed("unlocked", events));
-        Ok(Plan::Change { asks: vec![ask], finish })
+        let finish = |events: &[_], _: &_, _| changed("unlocked", events);
+        Ok(Plan::change(vec![ask], finish))
     }
 }

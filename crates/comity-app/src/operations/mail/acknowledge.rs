@@ -44,7 +44,7 @@ impl Operation for AcknowledgeMail {
             false => (MailAsk::Acknowledge { receipt }, "arrived"),
         };
         let output = Acknowledged { receipt: self.receipt, state };
-        Ok(Plan::Change { asks: vec![Ask::Mail(ask)], finish: Box::new(move |_, _, _| output) })
+        Ok(Plan::change(vec![Ask::Mail(ask)], move |_, _, _| output))
     }
 }
 

@@ -25,7 +25,6 @@ pub struct Mailboxes {
 /// One box, as it is shown.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BoxView {
-    /// Whose.
     pub owner: String,
     /// Letters that have not arrived.
     pub letters: usize,

@@ -11,7 +11,7 @@ mod take_over;
 use std::fmt;
 
 use comity_core::display::{visible, visible_lines};
-use comity_core::mail::{Held, Importance, MailEvent, Receipt};
+use comity_core::mail::{Importance, MailEvent, Receipt, StoredLetter};
 use comity_core::{Event, Principal, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,20 +25,20 @@ pub use search::SearchMail;
 pub use send::SendMail;
 pub use take_over::TakeOverMail;
 
-use crate::catalog::{Entry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, POST};
 use crate::ledger::date;
 use crate::operations::tasks::TaskTaken;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents(),
-    Entry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]),
-    Entry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes(),
-    Entry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
-    Entry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes"),
-    Entry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),
-    Entry::of::<TakeOverMail>(   "mail_take_over", "mail take-over",      POST, "/api/mail/take-over").changes().internal().long(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents(),
+    CatalogEntry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]),
+    CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes(),
+    CatalogEntry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
+    CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes"),
+    CatalogEntry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),
+    CatalogEntry::of::<TakeOverMail>(   "mail_take_over", "mail take-over",      POST, "/api/mail/take-over").changes().internal().long(),
 ];
 
 /// Bytes of letters in one answer.
@@ -105,7 +105,7 @@ pub struct Inbox {
 }
 
 impl MessageView {
-    fn of(held: &Held, offers: u32, world: &World) -> MessageView {
+    fn of(held: &StoredLetter, offers: u32, world: &World) -> MessageView {
         let letter = &held.letter;
         let claimed = letter.claimed.as_deref();
         MessageView {

@@ -1,7 +1,7 @@
 //! What an agent should do now.
 
 use comity_core::limits::{MAIL_LEASE, WAIT_MAX};
-use comity_core::mail::{MailAsk, Receipt, What, has_something};
+use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::tasks::{Task, TaskAsk};
 use comity_core::{Ask, Millis, World};
 use schemars::JsonSchema;
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
 use crate::application::Application;
-use crate::engine::{Job, Nobody};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::tasks::{TaskTaken, introduced};
 use crate::span::Span;
@@ -40,7 +39,7 @@ fn seek_work(app: &Application, caller: &Caller, wait: Millis) {
     }
     let Ok(place) = app.projects().place(caller) else { return };
     let asks = introduced(app, &place, TaskAsk::Seek { project: place.project(), wait });
-    app.engine().submit(Job { who: caller.asker(), asks, key: None, asker: Box::new(Nobody) });
+    app.engine().tell(caller.asker(), asks);
 }
 
 impl Operation for Next {
@@ -55,7 +54,7 @@ impl Operation for Next {
         let ask = MailAsk::Take {
             bytes_max: self.bytes.unwrap_or(ANSWER_BYTES_MAX).min(ANSWER_BYTES_MAX),
             letters_max: ANSWER_LETTERS_MAX,
-            what: What::All,
+            what: OfferFilter::All,
             lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
         };
         if let Some(wait) = self.wait {
@@ -63,7 +62,7 @@ impl Operation for Next {
         }
         let ready = move |world: &World| {
             let is_told = |agent| world.agents.get(agent).is_some_and(|agent| !agent.notices.is_empty());
-            has_something(world, who, What::All)
+            has_something(world, who, OfferFilter::All)
                 || who.agent().is_some_and(is_told)
                 || TaskTaken::given(world, who).is_some()
         };

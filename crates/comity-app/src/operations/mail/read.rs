@@ -1,7 +1,7 @@
 //! Reads one's mail.
 
 use comity_core::limits::MAIL_LEASE;
-use comity_core::mail::{MailAsk, Receipt, What, has_something};
+use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::{Ask, Event, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,10 +42,10 @@ impl Operation for ReadMail {
         let ask = MailAsk::Take {
             bytes_max: ANSWER_BYTES_MAX,
             letters_max: self.limit.unwrap_or(ANSWER_LETTERS_MAX).clamp(1, LIMIT_MAX),
-            what: What::Letters,
+            what: OfferFilter::Letters,
             lease: self.lease.map_or(MAIL_LEASE, |span| span.0),
         };
-        let ready = move |world: &World| has_something(world, who, What::Letters);
+        let ready = move |world: &World| has_something(world, who, OfferFilter::Letters);
         Ok(once(app, self.wait, ready, vec![Ask::Mail(ask)], move |events, world| {
             Inbox::of(events, world, who)
         }))
@@ -60,12 +60,10 @@ pub(super) fn once<Output: 'static>(
     asks: Vec<Ask>,
     finish: impl FnOnce(&[Event], &World) -> Output + Send + 'static,
 ) -> Plan<Output> {
-    let finish = Box::new(move |events: &[Event], world: &World, _| finish(events, world));
-    match wait.map(|span| span.0.min(comity_core::limits::WAIT_MAX)) {
-        None => Plan::Change { asks, finish },
-        Some(wait) => {
-            let until = app.engine().now().plus(wait);
-            Plan::ChangeWhen { when: When { ready: Box::new(ready), until }, asks, finish }
-        }
-    }
+    let finish = move |events: &[Event], world: &World, _| finish(events, world);
+    let when = wait.map(|wait| {
+        let until = app.engine().now().plus(wait.0.min(comity_core::limits::WAIT_MAX));
+        When { ready: Box::new(ready), until }
+    });
+    Plan::change(asks, finish).when(when)
 }

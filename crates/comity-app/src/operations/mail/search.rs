@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::application::Application;
 use crate::ledger::date;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::search::{Found, Wanted};
+use crate::search::{FoundLetter, LetterQuery};
 
 /// Letters of one answer, unless asked otherwise.
 const LIMIT: usize = 20;
@@ -80,17 +80,17 @@ impl Operation for SearchMail {
             return Err(Refusal::bad_input("nothing to look for", "give words, or --thread THREAD").into());
         }
         let head = app.engine().world().head;
-        let wanted = Wanted { words: &words, thread: self.thread.as_deref(), limit };
+        let wanted = LetterQuery { words: &words, thread: self.thread.as_deref(), limit };
         let may_read = |from, to: &[_]| may_read(&app.engine().world(), caller.who, from, to);
-        let found = app.mail_desk().index.search(app.reader()?, head, &wanted, may_read);
+        let found = app.mail_memory().index.search(app.reader()?, head, &wanted, may_read);
         let messages = found.map_err(Failure::Fault)?.into_iter().map(FoundMessage::of).collect();
         Ok(Plan::Answer(FoundMail { messages }))
     }
 }
 
 impl FoundMessage {
-    fn of(found: Found) -> FoundMessage {
-        let Found { id, from, to, thread, wall_ms, subject, snippet } = found;
+    fn of(found: FoundLetter) -> FoundMessage {
+        let FoundLetter { id, from, to, thread, wall_ms, subject, snippet } = found;
         FoundMessage { id, from, to, thread, at: date(wall_ms), subject, snippet }
     }
 }

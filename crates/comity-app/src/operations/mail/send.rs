@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comity_core::display::visible;
-use comity_core::mail::{Draft, Importance, MailAsk, MailEvent, Recipient};
+use comity_core::mail::{Importance, LetterDraft, MailAsk, MailEvent, Recipient};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Key, Principal, Refusal, World};
 use schemars::JsonSchema;
@@ -72,7 +72,7 @@ impl Operation for SendMail {
                 Some(key)
             }
         };
-        let draft = Draft {
+        let draft = LetterDraft {
             to: self.to.iter().map(|to| Recipient::parse(to.trim())).collect(),
             thread: self.thread.map(Into::into),
             subject: self.subject.map(|subject| redact(subject.trim()).into()),
@@ -82,8 +82,8 @@ impl Operation for SendMail {
             claimed: None,
         };
         let who = caller.who;
-        let finish = Box::new(move |events: &[Event], world: &World, _| sent(events, world, who, client_id));
-        Ok(Plan::Change { asks: vec![Ask::Mail(MailAsk::Send(Box::new(draft)))], finish })
+        let finish = move |events: &[Event], world: &World, _| sent(events, world, who, client_id);
+        Ok(Plan::change(vec![Ask::Mail(MailAsk::Send(Box::new(draft)))], finish))
     }
 }
 

@@ -7,7 +7,7 @@ mod token_list;
 mod token_revoke;
 mod whoami;
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 use crate::identity::WayIn;
 pub use login::Login;
 pub use passphrase::SetPassphrase;
@@ -18,11 +18,11 @@ pub use whoami::Whoami;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Whoami>(       "whoami",         "whoami",              GET,    "/api/whoami"),
-    Entry::of::<CreateToken>(  "token_create",   "token create <name>", POST,   "/api/tokens")       .changes(),
-    Entry::of::<ListTokens>(   "tokens",         "token list",          GET,    "/api/tokens"),
-    Entry::of::<RevokeToken>(  "token_revoke",   "token revoke <name>", DELETE, "/api/tokens/{name}").removes(),
-    Entry::of::<SetPassphrase>("passphrase_set", "passphrase",          POST,   "/api/passphrase")   .changes().long(),
-    Entry::of::<Login>(        "login",          "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Whoami>(       "whoami",         "whoami",              GET,    "/api/whoami"),
+    CatalogEntry::of::<CreateToken>(  "token_create",   "token create <name>", POST,   "/api/tokens")       .changes(),
+    CatalogEntry::of::<ListTokens>(   "tokens",         "token list",          GET,    "/api/tokens"),
+    CatalogEntry::of::<RevokeToken>(  "token_revoke",   "token revoke <name>", DELETE, "/api/tokens/{name}").removes(),
+    CatalogEntry::of::<SetPassphrase>("passphrase_set", "passphrase",          POST,   "/api/passphrase")   .changes().long(),
+    CatalogEntry::of::<Login>(        "login",          "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn),
 ];

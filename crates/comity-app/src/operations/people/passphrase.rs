@@ -65,7 +65,7 @@ impl Operation for SetPassphrase {
             app.unlock_terminal(leader, verifier);
         }
         let asks = vec![Ask::Person(PersonAsk::SetPassphrase { verifier })];
-        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| PassphraseSet { needed }) })
+        Ok(Plan::change(asks, move |_, _, _| PassphraseSet { needed }))
     }
 }
 

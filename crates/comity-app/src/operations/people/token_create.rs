@@ -35,7 +35,7 @@ impl Operation for CreateToken {
         let token = Token::for_human().map_err(Failure::fault)?;
         let make = PersonAsk::MakeToken { name: self.name.as_str().into(), hash: token.hash() };
         let name = self.name;
-        let then = Box::new(move |_: &Application, events: &[Event]| {
+        let then = move |_: &Application, events: &[Event]| {
             // The answer to a repeat tells of the first one, whose secret is stored nowhere.
             let is_this_one = events.iter().any(
                 |event| matches!(event, Event::Person(PersonEvent::TokenMade { hash, .. }) if *hash == token.hash()),
@@ -48,8 +48,8 @@ impl Operation for CreateToken {
                     Err(Refusal::NotFound { problem, hint }.into())
                 }
             }
-        });
-        Ok(Plan::ChangeThen { asks: vec![Ask::Person(make)], then })
+        };
+        Ok(Plan::change_then(vec![Ask::Person(make)], then))
     }
 }
 

@@ -21,7 +21,6 @@ pub struct RevokeToken {
 /// The token is worthless.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Revoked {
-    /// Which.
     pub name: String,
 }
 
@@ -31,10 +30,7 @@ impl Operation for RevokeToken {
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Revoked>, Failure> {
         let revoke = PersonAsk::RevokeToken { name: self.name.as_str().into() };
         let name = self.name;
-        Ok(Plan::Change {
-            asks: vec![Ask::Person(revoke)],
-            finish: Box::new(move |_, _, _| Revoked { name }),
-        })
+        Ok(Plan::change(vec![Ask::Person(revoke)], move |_, _, _| Revoked { name }))
     }
 }
 

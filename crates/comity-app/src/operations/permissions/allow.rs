@@ -1,6 +1,6 @@
 //! Allows what somebody asks for.
 
-use comity_core::permissions::{Answer, Kept, Pattern, PermissionAsk, RequestId};
+use comity_core::permissions::{Answer, KeptAnswer, Pattern, PermissionAsk, RequestId};
 use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,9 +39,10 @@ impl Operation for AllowRequest {
         }
         let kept = match self.always {
             false => None,
-            true => {
-                Some(Kept { for_team: self.team, pattern: pattern(app, self.id, self.pattern.as_deref())? })
-            }
+            true => Some(KeptAnswer {
+                for_team: self.team,
+                pattern: pattern(app, self.id, self.pattern.as_deref())?,
+            }),
         };
         answered(app, self.id, self.hash.as_deref(), Answer::Allow { kept })
     }
@@ -80,8 +81,8 @@ pub(super) fn answered(
         }
     };
     let ask = PermissionAsk::Answer { request, tool, hash: hash.unwrap_or(known), answer };
-    let finish = Box::new(move |_: &[Event], world: &World, now: Timestamp| shown(world, request, now));
-    Ok(Plan::Change { asks: vec![Ask::Permission(ask)], finish })
+    let finish = move |_: &[Event], world: &World, now: Timestamp| shown(world, request, now);
+    Ok(Plan::change(vec![Ask::Permission(ask)], finish))
 }
 
 fn shown(world: &World, request: RequestId, now: Timestamp) -> RequestView {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use comity_core::permissions::{
-    Call, Ground, Hearing, Judgement, PermissionAsk, PermissionEvent, State, is_answered, judge, standing,
+    AllowedBy, Hearing, Judgement, PermissionAsk, PermissionEvent, RequestState, ToolCall, is_answered,
+    judge, standing,
 };
 use comity_core::{AgentId, Ask, ContentHash, Event, Millis, Principal, Refusal, World, decide, limits};
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use super::input::Input;
 use super::reading;
 use crate::application::Application;
-use crate::engine::{Job, Nobody, When};
+use crate::engine::When;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
@@ -63,11 +64,11 @@ impl Operation for AskPermission {
             return Err(Refusal::bad_input(problem, hint).into());
         };
         // What only reads is answered from the world: nothing is used up, nothing is written down.
-        if judge(&app.engine().world(), agent, &call) == Judgement::Allowed(Ground::ReadsOnly) {
+        if judge(&app.engine().world(), agent, &call) == Judgement::Allowed(AllowedBy::ReadsOnly) {
             return Ok(Plan::Answer(Permitted::reading()));
         }
         if self.by_mail && put(app, agent, &call, patience(app), Hearing::Told)?.is_some() {
-            app.engine().drive();
+            app.engine().run_pending();
             return Err(asked_only(app, agent, call.hash).into());
         }
         let patience = self.wait.map_or_else(|| patience(app), |span| span.0);
@@ -77,11 +78,8 @@ impl Operation for AskPermission {
         };
         let hash = call.hash;
         let asks = vec![Ask::Permission(PermissionAsk::Use { call })];
-        let finish = Box::new(move |events: &[Event], world: &World, _| Permitted::by(events, world, hash));
-        Ok(match waits {
-            Some(when) => Plan::ChangeWhen { when, asks, finish },
-            None => Plan::Change { asks, finish },
-        })
+        let finish = move |events: &[Event], world: &World, _| Permitted::by(events, world, hash);
+        Ok(Plan::change(asks, finish).when(waits))
     }
 }
 
@@ -108,7 +106,7 @@ pub(crate) fn patience(app: &Application) -> Millis {
 pub(crate) fn put(
     app: &Application,
     agent: AgentId,
-    call: &Call,
+    call: &ToolCall,
     patience: Millis,
     hearing: Hearing,
 ) -> Result<Option<When>, Failure> {
@@ -122,16 +120,18 @@ pub(crate) fn put(
     let (before, is_new) = {
         let world = app.engine().world();
         let before = world.permissions.newest(agent, call.hash).map(|request| request.id);
-        let comity_core::Verdict::Done(events) = decide(&world, &who.into(), &ask)? else { return Ok(None) };
-        let waits =
-            standing(&world, agent, call).is_some_and(|one| matches!(one.state, State::Waiting { .. }));
+        let comity_core::AskResult::Done(events) = decide(&world, &who.into(), &ask)? else {
+            return Ok(None);
+        };
+        let waits = standing(&world, agent, call)
+            .is_some_and(|one| matches!(one.state, RequestState::Waiting { .. }));
         if events.is_empty() && !waits {
             return Ok(None);
         }
         (before, !waits)
     };
     if is_new {
-        app.engine().submit(Job { who: who.into(), asks: vec![ask], key: None, asker: Box::new(Nobody) });
+        app.engine().tell(who, vec![ask]);
     }
     let call = call.clone();
     let ready = Box::new(move |world: &World| is_answered(world, agent, &call, before));
@@ -141,7 +141,7 @@ pub(crate) fn put(
 }
 
 /// What the input is, for those who have it as a value.
-pub(crate) fn use_of(call: Call) -> Ask {
+pub(crate) fn use_of(call: ToolCall) -> Ask {
     Ask::Permission(PermissionAsk::Use { call: Box::new(call) })
 }
 
@@ -155,8 +155,8 @@ impl Permitted {
         let said = events.iter().find_map(|event| match event {
             Event::Permission(PermissionEvent::Used { request, hash: used }) if *used == hash => {
                 let by = match world.permissions.get(*request).map(|request| &request.state) {
-                    Some(State::Used { by: Principal::System, .. }) => "it is allowed by now".into(),
-                    Some(State::Used { by, .. }) => format!("{} allowed it", world.name_of(*by)),
+                    Some(RequestState::Used { by: Principal::System, .. }) => "it is allowed by now".into(),
+                    Some(RequestState::Used { by, .. }) => format!("{} allowed it", world.name_of(*by)),
                     _ => "it was allowed".into(),
                 };
                 Some((Some(request.0), by))
@@ -177,15 +177,15 @@ impl Permitted {
 }
 
 /// Why something is allowed, in words.
-pub(crate) fn reason(ground: Ground, world: &World) -> String {
+pub(crate) fn reason(ground: AllowedBy, world: &World) -> String {
     match ground {
-        Ground::Answer => "it was answered".into(),
-        Ground::Rule(rule) => match world.permissions.rule(rule) {
+        AllowedBy::Answer => "it was answered".into(),
+        AllowedBy::Rule(rule) => match world.permissions.rule(rule) {
             Some(rule) => format!("a rule of {} says so: {rule}", world.name_of(rule.owner)),
             None => format!("the rule {rule} said so"),
         },
-        Ground::Mode(mode) => format!("the mode {} says so", mode.word()),
-        Ground::ReadsOnly => "it was proven to change nothing".into(),
+        AllowedBy::Mode(mode) => format!("the mode {} says so", mode.word()),
+        AllowedBy::ReadsOnly => "it was proven to change nothing".into(),
     }
 }
 
@@ -213,6 +213,6 @@ pub fn asked_by_message(
 ) -> Result<Option<comity_core::permissions::RequestId>, Failure> {
     let call = reading::call(app, cwd, tool, input)?;
     put(app, sender, &call, patience(app), Hearing::Told)?;
-    app.engine().drive();
+    app.engine().run_pending();
     Ok(app.engine().world().permissions.newest(sender, call.hash).map(|request| request.id))
 }

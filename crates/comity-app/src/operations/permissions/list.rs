@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comity_core::display::visible_lines;
-use comity_core::permissions::{Plan as CorePlan, PlanState, colour_of, may_answer};
+use comity_core::permissions::{PlanState, SubmittedPlan as CorePlan, colour_of, may_answer};
 use comity_core::{AgentId, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -14,17 +14,16 @@ mod repositories;
 mod rule_add;
 mod rule_remove;
 mod rules;
-pub(crate) mod told;
 
 use std::fmt;
 
 use comity_core::display::visible;
-use comity_core::permissions::{Request, State, colour_of};
+use comity_core::permissions::{PermissionRequest, RequestState, colour_of};
 use comity_core::{Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 pub use allow::AllowRequest;
 pub use ask::{AskPermission, asked_by_message};
 pub use deny::DenyRequest;
@@ -39,18 +38,18 @@ pub use rules::ListRules;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]),
-    Entry::of::<ListPermissions>("permissions",            "permissions list",                               GET,    "/api/permissions"),
-    Entry::of::<AllowRequest>(   "permission_allow",       "permissions allow <id>",                         POST,   "/api/permissions/{id}/allow").changes(),
-    Entry::of::<DenyRequest>(    "permission_deny",        "permissions deny <id>",                          POST,   "/api/permissions/{id}/deny") .changes(),
-    Entry::of::<ListRules>(      "permission_rules",       "permissions rules",                              GET,    "/api/permissions/rules"),
-    Entry::of::<AddRule>(        "permission_rule_add",    "permissions rule add <effect> <tool> <pattern>", POST,   "/api/permissions/rules")     .changes(),
-    Entry::of::<RemoveRule>(     "permission_rule_remove", "permissions rule remove <id>",                   DELETE, "/api/permissions/rules/{id}").removes(),
-    Entry::of::<SetMode>(        "mode",                   "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
-    Entry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes(),
-    Entry::of::<ApprovePlan>(    "plan_approve",           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes(),
-    Entry::of::<RejectPlan>(     "plan_reject",            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]),
+    CatalogEntry::of::<ListPermissions>("permissions",            "permissions list",                               GET,    "/api/permissions"),
+    CatalogEntry::of::<AllowRequest>(   "permission_allow",       "permissions allow <id>",                         POST,   "/api/permissions/{id}/allow").changes(),
+    CatalogEntry::of::<DenyRequest>(    "permission_deny",        "permissions deny <id>",                          POST,   "/api/permissions/{id}/deny") .changes(),
+    CatalogEntry::of::<ListRules>(      "permission_rules",       "permissions rules",                              GET,    "/api/permissions/rules"),
+    CatalogEntry::of::<AddRule>(        "permission_rule_add",    "permissions rule add <effect> <tool> <pattern>", POST,   "/api/permissions/rules")     .changes(),
+    CatalogEntry::of::<RemoveRule>(     "permission_rule_remove", "permissions rule remove <id>",                   DELETE, "/api/permissions/rules/{id}").removes(),
+    CatalogEntry::of::<SetMode>(        "mode",                   "mode <agent> <mode>",                            POST,   "/api/permissions/mode")      .changes(),
+    CatalogEntry::of::<SubmitPlan>(     "plan_submit",            "plan submit <file>",                             POST,   "/api/plans")                 .changes(),
+    CatalogEntry::of::<ApprovePlan>(    "plan_approve",           "plan approve <id>",                              POST,   "/api/plans/{id}/approve")    .changes(),
+    CatalogEntry::of::<RejectPlan>(     "plan_reject",            "plan reject <id>",                               POST,   "/api/plans/{id}/reject")     .changes(),
 ];
 
 /// One request, as it is shown.
@@ -89,14 +88,14 @@ pub struct RequestView {
 }
 
 impl RequestView {
-    pub(crate) fn of(request: &Request, world: &World, now: Timestamp) -> RequestView {
+    pub(crate) fn of(request: &PermissionRequest, world: &World, now: Timestamp) -> RequestView {
         let (by, reason, until) = match &request.state {
-            State::Waiting { to } => (Some(*to), None, Some(request.deadline)),
-            State::Allowed { by, until, .. } => (Some(*by), None, Some(*until)),
-            State::Used { by, .. } => (Some(*by), None, None),
-            State::Denied { by, reason, .. } => (Some(*by), Some(reason.to_string()), None),
-            State::Withdrawn { cause } => (None, Some(cause.to_string()), None),
-            State::Expired | State::Lapsed => (None, None, None),
+            RequestState::Waiting { to } => (Some(*to), None, Some(request.deadline)),
+            RequestState::Allowed { by, until, .. } => (Some(*by), None, Some(*until)),
+            RequestState::Used { by, .. } => (Some(*by), None, None),
+            RequestState::Denied { by, reason, .. } => (Some(*by), Some(reason.to_string()), None),
+            RequestState::Withdrawn { cause } => (None, Some(cause.to_string()), None),
+            RequestState::Expired | RequestState::Lapsed => (None, None, None),
         };
         RequestView {
             id: request.id.0,

@@ -44,7 +44,7 @@ impl Operation for SetMode {
         };
         drop(world);
         let asks = vec![Ask::Permission(PermissionAsk::SetMode { agent, mode })];
-        Ok(Plan::Change { asks, finish: Box::new(move |_: &[Event], world: &World, _| view(world, agent)) })
+        Ok(Plan::change(asks, move |_: &[Event], world: &World, _| view(world, agent)))
     }
 }
 

@@ -53,7 +53,7 @@ impl Operation for ApprovePlan {
 pub(super) fn answered(id: u64, answer: PlanAnswer) -> Plan<PlanOutcome> {
     let plan = RequestId(id);
     let asks = vec![Ask::Permission(PermissionAsk::AnswerPlan { plan, answer })];
-    Plan::Change { asks, finish: Box::new(move |_: &[Event], world: &World, _| outcome(world, plan)) }
+    Plan::change(asks, move |_: &[Event], world: &World, _| outcome(world, plan))
 }
 
 fn outcome(world: &World, id: RequestId) -> PlanOutcome {

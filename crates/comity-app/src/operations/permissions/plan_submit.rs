@@ -43,10 +43,7 @@ impl Operation for SubmitPlan {
         };
         let (file, content) = (self.file.into(), redact(&content).into());
         let asks = vec![Ask::Permission(PermissionAsk::SubmitPlan { file, content })];
-        Ok(Plan::Change {
-            asks,
-            finish: Box::new(move |events: &[Event], world: &World, _| submitted(events, world)),
-        })
+        Ok(Plan::change(asks, move |events: &[Event], world: &World, _| submitted(events, world)))
     }
 }
 

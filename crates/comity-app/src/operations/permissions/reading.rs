@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use comity_core::limits::{PERMISSION_INPUT_BYTES_MAX, PERMISSION_SUMMARY_BYTES_MAX, PERMISSION_WRITES_MAX};
-use comity_core::permissions::{Call, Class, Commands, File};
+use comity_core::permissions::{Commands, ProjectFile, ToolCall, ToolClass};
 use comity_core::redact::redact;
 use comity_core::{CaseRule, ContentHash, PathPattern};
 use comity_guard::payload::{ShellCall, ToolKind, shell_call, tool};
-use comity_guard::{Classification, Effects, Target, classify};
+use comity_guard::{Classification, Effects, FileTarget, classify};
 use serde_json::Value;
 
 use super::repositories::run_nothing;
@@ -16,7 +16,7 @@ use crate::operation::Failure;
 use crate::operations::guard::{By, Touch, touches};
 
 /// A tool call as the rules see it. Whatever cannot be read makes it harder to allow, never easier.
-pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<Call, Failure> {
+pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> Result<ToolCall, Failure> {
     let (kind, effects, commands) = tool(name, input);
     let exact = input.to_string();
     let shown = if exact.len() <= PERMISSION_INPUT_BYTES_MAX { redact(&exact) } else { "".into() };
@@ -36,7 +36,7 @@ pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> 
         | ToolKind::Delete
         | ToolKind::Unknown => false,
     };
-    Ok(Call {
+    Ok(ToolCall {
         tool: name.into(),
         class: class(kind),
         hash: hash(name, &exact),
@@ -53,7 +53,7 @@ pub(crate) fn call(app: &Application, cwd: &Path, name: &str, input: &Value) -> 
 }
 
 /// What kind of tool that is.
-pub(crate) fn class_of(name: &str) -> Class {
+pub(crate) fn class_of(name: &str) -> ToolClass {
     class(tool(name, &Value::Null).0)
 }
 
@@ -73,39 +73,39 @@ fn is_read_only(cwd: &Path, call: &ShellCall) -> bool {
     }
 }
 
-fn class(kind: ToolKind) -> Class {
+fn class(kind: ToolKind) -> ToolClass {
     match kind {
-        ToolKind::Shell => Class::Shell,
-        ToolKind::Read | ToolKind::ReadMany | ToolKind::Look => Class::Read,
+        ToolKind::Shell => ToolClass::Shell,
+        ToolKind::Read | ToolKind::ReadMany | ToolKind::Look => ToolClass::Read,
         ToolKind::Write
         | ToolKind::Create
         | ToolKind::Edit
         | ToolKind::Patch
         | ToolKind::Delete
-        | ToolKind::Editor => Class::Edit,
-        ToolKind::Unknown => Class::Other,
+        | ToolKind::Editor => ToolClass::Edit,
+        ToolKind::Unknown => ToolClass::Other,
     }
 }
 
 /// The files that a call is about.
 #[derive(Default)]
-struct Found {
-    writes: Vec<File>,
-    reads: Vec<File>,
+struct CallFiles {
+    writes: Vec<ProjectFile>,
+    reads: Vec<ProjectFile>,
     outside: Vec<PathPattern>,
     is_all: bool,
 }
 
-fn files(app: &Application, cwd: &Path, effects: &Effects, by: By) -> Result<Found, Failure> {
-    let is_clear = |target: &Target| !matches!(target, Target::Unclear(_));
-    let mut found = Found {
+fn files(app: &Application, cwd: &Path, effects: &Effects, by: By) -> Result<CallFiles, Failure> {
+    let is_clear = |target: &FileTarget| !matches!(target, FileTarget::Unclear(_));
+    let mut found = CallFiles {
         is_all: effects.unknown.is_none()
             && effects.guesses.is_empty()
             && effects.writes.iter().all(|write| is_clear(&write.target)),
-        ..Found::default()
+        ..CallFiles::default()
     };
     let touched = touches(app, cwd, effects, by)?;
-    let file = |touch: &Touch| File { project: touch.place.project(), path: touch.pattern.clone() };
+    let file = |touch: &Touch| ProjectFile { project: touch.place.project(), path: touch.pattern.clone() };
     found.writes.extend(touched.iter().map(file));
     // What is in no repository was left out above.
     let clear = effects.writes.iter().filter(|write| is_clear(&write.target)).count();
@@ -125,31 +125,31 @@ fn files(app: &Application, cwd: &Path, effects: &Effects, by: By) -> Result<Fou
             .ok()
             .and_then(|place| Some((place.project(), place.resolve_file(&path.to_string_lossy()).ok()?)))
         {
-            Some((project, path)) => found.reads.push(File { project, path }),
+            Some((project, path)) => found.reads.push(ProjectFile { project, path }),
             None => found.outside.extend(absolute(&path)),
         }
     }
     if found.writes.len() + found.reads.len() + found.outside.len() > PERMISSION_WRITES_MAX {
-        return Ok(Found::default());
+        return Ok(CallFiles::default());
     }
     Ok(found)
 }
 
 /// Where something is that is in no repository.
 enum Outside {
-    /// It is in one.
     Inside,
-    /// Here.
     At(PathPattern),
-    /// Nobody can say.
     Unclear,
 }
 
-fn outside(app: &Application, cwd: &Path, target: &Target) -> Outside {
+fn outside(app: &Application, cwd: &Path, target: &FileTarget) -> Outside {
     let (path, below) = match target {
-        Target::Path(path) => (path, false),
-        Target::Into { path, .. } | Target::Below(path) => (path, true),
-        Target::Glob(_) | Target::WorkTree(_) | Target::FromTop { .. } | Target::Unclear(_) => {
+        FileTarget::Path(path) => (path, false),
+        FileTarget::Into { path, .. } | FileTarget::Below(path) => (path, true),
+        FileTarget::Glob(_)
+        | FileTarget::WorkTree(_)
+        | FileTarget::FromTop { .. }
+        | FileTarget::Unclear(_) => {
             return Outside::Unclear;
         }
     };
@@ -174,7 +174,7 @@ fn absolute(path: &Path) -> Option<PathPattern> {
 }
 
 /// The commands as they are stored: without secrets.
-fn stored(commands: comity_guard::programs::Commands) -> Commands {
+fn stored(commands: comity_guard::programs::ShellCommands) -> Commands {
     let clean = |word: String| -> Box<str> { redact(&word).into() };
     let part = |part: Vec<Option<String>>| part.into_iter().map(|word| word.map(clean)).collect();
     Commands {

@@ -19,27 +19,27 @@ pub(super) fn run_nothing(start: &Path) -> bool {
     let Ok(start) = start.canonicalize() else { return false };
     start.ancestors().all(|directory| match repositories(directory) {
         Ok(found) => found.iter().all(|repository| runs_nothing(repository)),
-        Err(Unreadable) => false,
+        Err(UnreadableRepo) => false,
     })
 }
 
 /// Something that should be there cannot be read.
-struct Unreadable;
+struct UnreadableRepo;
 
 /// What git may take for the repository of this directory.
-fn repositories(directory: &Path) -> Result<Vec<PathBuf>, Unreadable> {
+fn repositories(directory: &Path) -> Result<Vec<PathBuf>, UnreadableRepo> {
     let marker = directory.join(".git");
     let mut found = Vec::new();
     match fs::metadata(&marker) {
         Ok(about) if about.is_dir() => found.push(marker),
         Ok(_) => {
-            let text = read(&marker, SETTINGS_BYTES_MAX)?.ok_or(Unreadable)?;
-            let text = String::from_utf8(text).map_err(|_| Unreadable)?;
-            let path = text.strip_prefix("gitdir:").ok_or(Unreadable)?;
+            let text = read(&marker, SETTINGS_BYTES_MAX)?.ok_or(UnreadableRepo)?;
+            let text = String::from_utf8(text).map_err(|_| UnreadableRepo)?;
+            let path = text.strip_prefix("gitdir:").ok_or(UnreadableRepo)?;
             found.push(directory.join(path.trim()));
         }
         // A link that leads nowhere may lead somewhere later.
-        Err(_) if marker.is_symlink() => return Err(Unreadable),
+        Err(_) if marker.is_symlink() => return Err(UnreadableRepo),
         Err(_) => {}
     }
     if directory.join("HEAD").exists() && directory.join("objects").exists() {
@@ -57,13 +57,13 @@ fn runs_nothing(repository: &Path) -> bool {
                 Ok(Some(text)) => {
                     String::from_utf8(text).is_ok_and(|text| settings_run_nothing(&text).is_ok())
                 }
-                Err(Unreadable) => false,
+                Err(UnreadableRepo) => false,
             }
         });
         let index = match read(&directory.join("index"), INDEX_BYTES_MAX) {
             Ok(None) => true,
             Ok(Some(index)) => index_has_no_repositories(&index),
-            Err(Unreadable) => false,
+            Err(UnreadableRepo) => false,
         };
         // The one hook that a command that looks may cause: it notes in the index what it has seen.
         let hook = directory.join("hooks/post-index-change");
@@ -72,27 +72,27 @@ fn runs_nothing(repository: &Path) -> bool {
 }
 
 /// Where the settings are that several work trees share.
-fn common(repository: &Path) -> Result<PathBuf, Unreadable> {
+fn common(repository: &Path) -> Result<PathBuf, UnreadableRepo> {
     match read(&repository.join("commondir"), SETTINGS_BYTES_MAX)? {
         None => Ok(repository.to_owned()),
         Some(path) => {
-            let path = String::from_utf8(path).map_err(|_| Unreadable)?;
+            let path = String::from_utf8(path).map_err(|_| UnreadableRepo)?;
             Ok(repository.join(path.trim()))
         }
     }
 }
 
 /// What a file holds, if it is there.
-fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Unreadable> {
+fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, UnreadableRepo> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
-        Err(_) => return Err(Unreadable),
+        Err(_) => return Err(UnreadableRepo),
     };
     let mut bytes = Vec::new();
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|_| Unreadable)?;
-    if bytes.len() as u64 > bytes_max { Err(Unreadable) } else { Ok(Some(bytes)) }
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|_| UnreadableRepo)?;
+    if bytes.len() as u64 > bytes_max { Err(UnreadableRepo) } else { Ok(Some(bytes)) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Makes a rule.
 
-use comity_core::permissions::{Effect as RuleEffect, Pattern, PermissionAsk, PermissionEvent, Scope};
+use comity_core::permissions::{Pattern, PermissionAsk, PermissionEvent, RuleEffect, RuleScope};
 use comity_core::{Ask, Event, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,15 +62,15 @@ impl Operation for AddRule {
                     let problem = "a rule is for an agent or for a team";
                     return Err(Refusal::bad_input(problem, "leave out one of them").into());
                 }
-                (Some(agent), None) => Scope::Agent(world.agents.find(agent)?.id),
-                (None, Some(team)) => Scope::Team(team.as_str().into()),
-                (None, None) => Scope::Below,
+                (Some(agent), None) => RuleScope::Agent(world.agents.find(agent)?.id),
+                (None, Some(team)) => RuleScope::Team(team.as_str().into()),
+                (None, None) => RuleScope::Below,
             }
         };
         let tool = self.tool.into();
         asks.push(Ask::Permission(PermissionAsk::AddRule { scope, effect, tool, class, pattern }));
-        let finish = Box::new(move |events: &[Event], world: &World, _| made(events, world));
-        Ok(Plan::Change { asks, finish })
+        let finish = move |events: &[Event], world: &World, _| made(events, world);
+        Ok(Plan::change(asks, finish))
     }
 }
 

@@ -31,7 +31,7 @@ impl Operation for RemoveRule {
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<Removed>, Failure> {
         let id = self.id;
         let asks = vec![Ask::Permission(PermissionAsk::RemoveRule { rule: RuleId(id) })];
-        Ok(Plan::Change { asks, finish: Box::new(move |_: &[Event], _: &World, _| Removed { id }) })
+        Ok(Plan::change(asks, move |_: &[Event], _: &World, _| Removed { id }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::permissions::{Rule, Scope};
+use comity_core::permissions::{Rule, RuleScope};
 use comity_core::{Principal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,10 +49,10 @@ impl RuleView {
             tool: rule.tool.to_string(),
             pattern: rule.pattern.as_ref().map(|pattern| pattern.readable()),
             scope: match &rule.scope {
-                Scope::Agent(agent) => world.name_of(Principal::Agent(*agent)),
-                Scope::Team(team) => format!("the team {team}"),
-                Scope::Below if rule.owner == Principal::Human => "everybody".into(),
-                Scope::Below => format!("all that {owner} leads"),
+                RuleScope::Agent(agent) => world.name_of(Principal::Agent(*agent)),
+                RuleScope::Team(team) => format!("the team {team}"),
+                RuleScope::Below if rule.owner == Principal::Human => "everybody".into(),
+                RuleScope::Below => format!("all that {owner} leads"),
             },
             owner,
         }

@@ -32,10 +32,10 @@ impl Operation for LeaseCancel {
     fn plan(self, app: &Application, _: &Caller) -> Result<Plan<Cancelled>, Failure> {
         must_be_leased(&app.engine().world(), &self.pool)?;
         let asks = vec![Ask::Pool(PoolAsk::CancelRequest { pool: self.pool.into() })];
-        let finish = Box::new(|events: &[Event], _: &_, _| Cancelled {
+        let finish = |events: &[Event], _: &_, _| Cancelled {
             cancelled: events.iter().any(|event| matches!(event, Event::Pool(_))),
-        });
-        Ok(Plan::Change { asks, finish })
+        };
+        Ok(Plan::change(asks, finish))
     }
 }
 

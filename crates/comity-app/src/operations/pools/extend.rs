@@ -26,6 +26,6 @@ impl Operation for LeaseExtend {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<LeaseChange>, Failure> {
         let slot = meant(&app.engine().world(), caller.who, &self.lease)?;
         let asks = vec![Ask::Pool(PoolAsk::Extend { slot, ttl: self.ttl.0 })];
-        Ok(Plan::Change { asks, finish: Box::new(|events: &[_], _: &_, _| changed("extended", events)) })
+        Ok(Plan::change(asks, |events: &[_], _: &_, _| changed("extended", events)))
     }
 }

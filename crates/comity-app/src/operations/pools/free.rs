@@ -30,6 +30,6 @@ impl Operation for LeaseFree {
         }
         let slot = meant(&app.engine().world(), caller.who, &self.lease)?;
         let asks = vec![Ask::Pool(PoolAsk::Free { slot, reason: stored_reason(self.reason) })];
-        Ok(Plan::Change { asks, finish: Box::new(move |events: &[_], _: &_, _| finish(events)) })
+        Ok(Plan::change(asks, move |events: &[_], _: &_, _| finish(events)))
     }
 }

@@ -37,6 +37,6 @@ impl Operation for LeaseGive {
             name => Principal::Agent(world.agents.find(name)?.id),
         };
         let asks = vec![Ask::Pool(PoolAsk::HandOver { slot, to, reason: stored_reason(self.reason) })];
-        Ok(Plan::Change { asks, finish: Box::new(move |events: &[_], _: &_, _| finish(events)) })
+        Ok(Plan::change(asks, move |events: &[_], _: &_, _| finish(events)))
     }
 }

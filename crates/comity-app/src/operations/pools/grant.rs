@@ -24,7 +24,6 @@ pub struct LeaseGrant {
 pub struct Granted {
     /// Whether it was.
     pub granted: bool,
-    /// Which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     /// Why not.
@@ -39,8 +38,8 @@ impl Operation for LeaseGrant {
         must_be_leased(&app.engine().world(), &self.pool)?;
         let (who, pool) = (caller.who, self.pool);
         let asks = vec![Ask::Pool(PoolAsk::Grant { pool: pool.as_str().into() })];
-        let finish = Box::new(move |events: &[_], world: &World, _| granted(events, world, who, &pool));
-        Ok(Plan::Change { asks, finish })
+        let finish = move |events: &[_], world: &World, _| granted(events, world, who, &pool);
+        Ok(Plan::change(asks, finish))
     }
 }
 

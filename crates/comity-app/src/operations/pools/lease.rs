@@ -36,7 +36,6 @@ pub struct Lease {
 /// The lease that was taken.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Leased {
-    /// It.
     pub lease: LeaseView,
 }
 
@@ -60,7 +59,7 @@ impl Operation for Lease {
             by_page: false,
         };
         let asks = vec![Ask::Pool(PoolAsk::Take(Box::new(take)))];
-        Ok(Plan::Grant { asks, finish: Box::new(leased) })
+        Ok(Plan::grant(asks, leased))
     }
 }
 

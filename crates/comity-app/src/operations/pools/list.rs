@@ -49,7 +49,6 @@ pub struct PoolView {
 /// Somebody who waits.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlaceView {
-    /// Who.
     pub who: String,
     /// How: waiting, requested or reserved.
     pub state: &'static str,

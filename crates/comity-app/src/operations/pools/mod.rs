@@ -27,19 +27,19 @@ pub use list::ListLeases;
 pub use request::LeaseRequest;
 
 use super::locks::stored_reason;
-use crate::catalog::{Entry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, POST};
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes(),
-    Entry::of::<LeaseFree>(   "lease_free",    "lease free <lease>",   POST, "/api/leases/free")   .changes(),
-    Entry::of::<ListLeases>(  "leases",        "leases <pool>",        GET,  "/api/leases"),
-    Entry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),
-    Entry::of::<LeaseGive>(   "lease_give",    "lease give <lease>",   POST, "/api/leases/give")   .changes(),
-    Entry::of::<LeaseRequest>("lease_request", "lease request <pool>", POST, "/api/leases/request").changes(),
-    Entry::of::<LeaseCancel>( "lease_cancel",  "lease cancel <pool>",  POST, "/api/leases/cancel") .changes(),
-    Entry::of::<LeaseGrant>(  "lease_grant",   "lease grant <pool>",   POST, "/api/leases/grant")  .changes(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes(),
+    CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease free <lease>",   POST, "/api/leases/free")   .changes(),
+    CatalogEntry::of::<ListLeases>(  "leases",        "leases <pool>",        GET,  "/api/leases"),
+    CatalogEntry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),
+    CatalogEntry::of::<LeaseGive>(   "lease_give",    "lease give <lease>",   POST, "/api/leases/give")   .changes(),
+    CatalogEntry::of::<LeaseRequest>("lease_request", "lease request <pool>", POST, "/api/leases/request").changes(),
+    CatalogEntry::of::<LeaseCancel>( "lease_cancel",  "lease cancel <pool>",  POST, "/api/leases/cancel") .changes(),
+    CatalogEntry::of::<LeaseGrant>(  "lease_grant",   "lease grant <pool>",   POST, "/api/leases/grant")  .changes(),
 ];
 
 /// A lease as everybody sees it.

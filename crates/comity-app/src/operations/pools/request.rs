@@ -38,8 +38,8 @@ impl Operation for LeaseRequest {
         must_be_leased(&app.engine().world(), &self.pool)?;
         let (who, pool) = (caller.who, self.pool);
         let asks = vec![Ask::Pool(PoolAsk::Request { pool: pool.as_str().into() })];
-        let finish = Box::new(move |_: &[_], world: &World, now| in_line(world, who, pool, now));
-        Ok(Plan::Change { asks, finish })
+        let finish = move |_: &[_], world: &World, now| in_line(world, who, pool, now);
+        Ok(Plan::change(asks, finish))
     }
 }
 

@@ -31,7 +31,7 @@ impl Operation for AdmitToContext {
         let whom = somebody(&world, &self.agent)?;
         let admitted = Admitted { context: self.context.clone(), agent: world.name_of(whom) };
         let ask = PoolAsk::Admit { pool: TABS.into(), context: self.context.into(), whom };
-        Ok(Plan::Change { asks: vec![Ask::Pool(ask)], finish: Box::new(move |_, _, _| admitted) })
+        Ok(Plan::change(vec![Ask::Pool(ask)], move |_, _, _| admitted))
     }
 }
 

@@ -10,7 +10,7 @@ use comity_core::pools::SlotId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, target};
+use super::{TabCommand, Use, target};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -54,7 +54,7 @@ impl Operation for CaptureTab {
     type Output = Picture;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Picture>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let area = match (self.selector.as_deref(), self.full_page) {
             (None, false) => Area::Viewport,
             (None, true) => Area::Page,
@@ -98,7 +98,7 @@ impl Operation for CaptureTab {
 pub enum Kind {
     /// Every pixel as it is.
     Png,
-    /// Smaller.
+    /// Smaller, and with losses.
     Jpeg,
 }
 

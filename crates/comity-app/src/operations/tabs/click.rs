@@ -5,7 +5,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, Use, target};
+use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -39,7 +39,7 @@ impl Operation for ClickTab {
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let button = match self.button.unwrap_or(MouseButton::Left) {
             MouseButton::Left => Button::Left,
             MouseButton::Middle => Button::Middle,

@@ -7,7 +7,7 @@ use comity_core::{Ask, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, timeout};
+use super::{TabCommand, Use, timeout};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -27,13 +27,13 @@ impl Operation for CloseTab {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabClosed>, Failure> {
         let (slot, timeout) = (SlotId(self.tab_id), timeout(self.timeout)?);
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         command.may(&app.engine().world(), Use::Steers, "close")?;
-        let then = Box::new(move |app: &Application, _: &[Event]| {
+        let then = move |app: &Application, _: &[Event]| {
             app.browser().close_freed(app, timeout);
             Ok(TabClosed { tab_id: slot.0 })
-        });
-        Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Free { slot, reason: None })], then })
+        };
+        Ok(Plan::change_then(vec![Ask::Pool(PoolAsk::Free { slot, reason: None })], then))
     }
 }
 

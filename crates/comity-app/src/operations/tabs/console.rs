@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use};
+use super::{TabCommand, Use};
 use crate::application::Application;
 use crate::browser::write_page;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -37,7 +37,7 @@ impl Operation for TabConsole {
     type Output = Console;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Console>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let how = if self.clear { Use::Steers } else { Use::Looks };
         let done = command.run(how, "read", |tab, _| {
             let lines = tab.console();

@@ -5,7 +5,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, Use};
+use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -33,7 +33,7 @@ impl Operation for AnswerDialog {
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         if self.accept == self.dismiss {
             let hint = "such as: comity tab dialog 7 --accept";
             return Err(Refusal::bad_input("a dialog is accepted, or dismissed", hint).into());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::timeout;
 use crate::application::Application;
-use crate::browser::{Kept, kept_of, quote, write_page};
+use crate::browser::{KeptDownload, kept_of, quote, write_page};
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Bytes of a file that are shown.
@@ -81,7 +81,7 @@ pub struct DownloadView {
 }
 
 impl DownloadView {
-    fn of(kept: &Kept) -> DownloadView {
+    fn of(kept: &KeptDownload) -> DownloadView {
         let path = kept.path.to_string_lossy().into_owned();
         DownloadView { number: kept.number, path, bytes: kept.bytes }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, target};
+use super::{TabCommand, Use, target};
 use crate::application::Application;
 use crate::browser::write_page;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -28,7 +28,7 @@ impl Operation for TabElement {
     type Output = ElementView;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<ElementView>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let element = target(&self.selector);
         let done = command.run(Use::Looks, "read", |tab, timeout| tab.element(&element, timeout))?;
         let (found, url) = (done.value, done.url);

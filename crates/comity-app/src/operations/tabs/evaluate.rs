@@ -7,7 +7,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, write_remarks};
+use super::{TabCommand, Use, write_remarks};
 use crate::application::Application;
 use crate::browser::write_page;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -35,7 +35,7 @@ impl Operation for EvaluateInTab {
     type Output = Evaluation;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Evaluation>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         if app.config().browser.evaluate == Some(false) {
             let hint = "use the page state, or ask the human to set browser.evaluate".into();
             return Err(Refusal::NotAllowed { problem: "scripts are switched off here".into(), hint }.into());

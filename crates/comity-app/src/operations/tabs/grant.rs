@@ -30,7 +30,7 @@ impl Operation for GrantTabSpace {
             let world = app.engine().world();
             world.pools.get(TABS).and_then(|pool| why_not_granted(pool, who))
         };
-        let then = Box::new(move |app: &Application, events: &[Event]| {
+        let then = move |app: &Application, events: &[Event]| {
             let freed = |event: &Event| match event {
                 Event::Pool(PoolEvent::Freed { slot, .. }) => Some(slot.0),
                 _ => None,
@@ -42,8 +42,8 @@ impl Operation for GrantTabSpace {
                 None => Some(why_not.unwrap_or_else(|| "there is nobody to give it to any more".into())),
             };
             Ok(SpaceGranted { granted: closed.is_some(), closed_tab_id: closed, message })
-        });
-        Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Grant { pool: TABS.into() })], then })
+        };
+        Ok(Plan::change_then(vec![Ask::Pool(PoolAsk::Grant { pool: TABS.into() })], then))
     }
 }
 

@@ -7,7 +7,7 @@ use comity_core::{Ask, Event, Principal, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabMoved, Use, somebody, stored};
+use super::{TabCommand, TabMoved, Use, somebody, stored};
 use crate::application::Application;
 use crate::browser::in_words;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -33,7 +33,7 @@ impl Operation for HandOverTab {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {
         let slot = SlotId(self.tab_id);
-        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: None };
         command.may_now(Use::Acts, "hand over")?;
         let (whom, name) = {
             let world = app.engine().world();
@@ -42,7 +42,7 @@ impl Operation for HandOverTab {
         };
         check_reach(app, slot, whom, &name)?;
         let asks = vec![Ask::Pool(PoolAsk::HandOver { slot, to: whom, reason: stored(self.reason) })];
-        let then = Box::new(move |app: &Application, events: &[Event]| {
+        let then = move |app: &Application, events: &[Event]| {
             let from = events.iter().find_map(|event| match event {
                 Event::Pool(PoolEvent::HandedOver { from, .. }) => Some(*from),
                 _ => None,
@@ -50,8 +50,8 @@ impl Operation for HandOverTab {
             let left = from.map(|from| app.browser().handed_over(app, slot, from)).unwrap_or_default();
             let shares_cookies_with = left.iter().map(|slot| slot.0).collect();
             Ok(TabMoved { tab_id: slot.0, done: "handed over to", whom: name, shares_cookies_with })
-        });
-        Ok(Plan::ChangeThen { asks, then })
+        };
+        Ok(Plan::change_then(asks, then))
     }
 }
 

@@ -31,7 +31,7 @@ mod wait_for;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use comity_browser::{Acted, BrowserError, Tab, Target};
+use comity_browser::{Acted, BrowserError, ElementTarget, Tab};
 use comity_core::pools::{SlotId, TabUse as Use, check_owner, check_use};
 use comity_core::{Principal, Refusal, World};
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ use crate::application::Application;
 use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::operation::{Caller, Failure};
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 pub use admit::AdmitToContext;
 pub use capture::CaptureTab;
 pub use click::ClickTab;
@@ -70,32 +70,32 @@ pub use wait_for::WaitForTab;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window"),
-    Entry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab"),
-    Entry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs"),
-    Entry::of::<NavigateTab>(    "tab_navigate",   "tab navigate <tabId> <url>",     POST,   "/api/tabs/{tabId}/navigate")  .acts().for_browsing().long().tool("firefox_navigate"),
-    Entry::of::<ReadTab>(        "tab_read",       "tab read <tabId>",               GET,    "/api/tabs/{tabId}/content")   .for_browsing().long().tool("firefox_get_content"),
-    Entry::of::<TabState>(       "tab_state",      "tab state <tabId>",              GET,    "/api/tabs/{tabId}/state")     .for_browsing().long().tool("firefox_get_page_state"),
-    Entry::of::<TabElement>(     "tab_element",    "tab element <tabId> <selector>", GET,    "/api/tabs/{tabId}/element")   .for_browsing().long().tool("firefox_get_element"),
-    Entry::of::<ClickTab>(       "tab_click",      "tab click <tabId> <selector>",   POST,   "/api/tabs/{tabId}/click")     .acts().for_browsing().long().tool("firefox_click"),
-    Entry::of::<TypeIntoTab>(    "tab_type",       "tab type <tabId> <text>",        POST,   "/api/tabs/{tabId}/type")      .acts().for_browsing().long().tool("firefox_type"),
-    Entry::of::<PressKey>(       "tab_press",      "tab press <tabId> <key>",        POST,   "/api/tabs/{tabId}/press")     .acts().for_browsing().long().tool("firefox_press_key"),
-    Entry::of::<ScrollTab>(      "tab_scroll",     "tab scroll <tabId>",             POST,   "/api/tabs/{tabId}/scroll")    .acts().for_browsing().long().tool("firefox_scroll"),
-    Entry::of::<WaitForTab>(     "tab_wait",       "tab wait <tabId>",               POST,   "/api/tabs/{tabId}/wait")      .for_browsing().long().tool("firefox_wait_for"),
-    Entry::of::<CaptureTab>(     "tab_screenshot", "tab screenshot <tabId>",         GET,    "/api/tabs/{tabId}/screenshot").for_browsing().long().tool("firefox_screenshot"),
-    Entry::of::<EvaluateInTab>(  "tab_evaluate",   "tab evaluate <tabId> <script>",  POST,   "/api/tabs/{tabId}/evaluate")  .acts().for_browsing().long().tool("firefox_evaluate"),
-    Entry::of::<TabConsole>(     "tab_console",    "tab console <tabId>",            GET,    "/api/tabs/{tabId}/console")   .for_browsing().long().tool("firefox_get_console"),
-    Entry::of::<TabNetwork>(     "tab_network",    "tab network <tabId>",            GET,    "/api/tabs/{tabId}/network")   .for_browsing().long().tool("firefox_get_network"),
-    Entry::of::<TabDownloads>(   "tab_downloads",  "tab downloads <number>",         GET,    "/api/downloads")              .for_browsing().long().tool("firefox_get_downloads"),
-    Entry::of::<AnswerDialog>(   "tab_dialog",     "tab dialog <tabId>",             POST,   "/api/tabs/{tabId}/dialog")    .acts().for_browsing().long().tool("firefox_dialog"),
-    Entry::of::<RequestTabSpace>("tab_request",    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space"),
-    Entry::of::<GrantTabSpace>(  "tab_grant",      "tab grant",                      POST,   "/api/tabs/grant")             .removes().for_browsing().tool("firefox_grant_tab_space"),
-    Entry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests"),
-    Entry::of::<HandOverTab>(    "tab_handover",   "tab handover <tabId>",           POST,   "/api/tabs/{tabId}/handover")  .changes().long().tool("firefox_hand_over_tab"),
-    Entry::of::<ShareTab>(       "tab_share",      "tab share <tabId>",              POST,   "/api/tabs/{tabId}/share")     .changes().tool("firefox_share_tab"),
-    Entry::of::<AdmitToContext>( "tab_admit",      "tab admit <context>",            POST,   "/api/contexts/admit")         .changes().tool("firefox_share_context"),
-    Entry::of::<UnshareTab>(     "tab_unshare",    "tab unshare <tabId>",            POST,   "/api/tabs/{tabId}/unshare")   .changes().tool("firefox_unshare_tab"),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window"),
+    CatalogEntry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab"),
+    CatalogEntry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs"),
+    CatalogEntry::of::<NavigateTab>(    "tab_navigate",   "tab navigate <tabId> <url>",     POST,   "/api/tabs/{tabId}/navigate")  .acts().for_browsing().long().tool("firefox_navigate"),
+    CatalogEntry::of::<ReadTab>(        "tab_read",       "tab read <tabId>",               GET,    "/api/tabs/{tabId}/content")   .for_browsing().long().tool("firefox_get_content"),
+    CatalogEntry::of::<TabState>(       "tab_state",      "tab state <tabId>",              GET,    "/api/tabs/{tabId}/state")     .for_browsing().long().tool("firefox_get_page_state"),
+    CatalogEntry::of::<TabElement>(     "tab_element",    "tab element <tabId> <selector>", GET,    "/api/tabs/{tabId}/element")   .for_browsing().long().tool("firefox_get_element"),
+    CatalogEntry::of::<ClickTab>(       "tab_click",      "tab click <tabId> <selector>",   POST,   "/api/tabs/{tabId}/click")     .acts().for_browsing().long().tool("firefox_click"),
+    CatalogEntry::of::<TypeIntoTab>(    "tab_type",       "tab type <tabId> <text>",        POST,   "/api/tabs/{tabId}/type")      .acts().for_browsing().long().tool("firefox_type"),
+    CatalogEntry::of::<PressKey>(       "tab_press",      "tab press <tabId> <key>",        POST,   "/api/tabs/{tabId}/press")     .acts().for_browsing().long().tool("firefox_press_key"),
+    CatalogEntry::of::<ScrollTab>(      "tab_scroll",     "tab scroll <tabId>",             POST,   "/api/tabs/{tabId}/scroll")    .acts().for_browsing().long().tool("firefox_scroll"),
+    CatalogEntry::of::<WaitForTab>(     "tab_wait",       "tab wait <tabId>",               POST,   "/api/tabs/{tabId}/wait")      .for_browsing().long().tool("firefox_wait_for"),
+    CatalogEntry::of::<CaptureTab>(     "tab_screenshot", "tab screenshot <tabId>",         GET,    "/api/tabs/{tabId}/screenshot").for_browsing().long().tool("firefox_screenshot"),
+    CatalogEntry::of::<EvaluateInTab>(  "tab_evaluate",   "tab evaluate <tabId> <script>",  POST,   "/api/tabs/{tabId}/evaluate")  .acts().for_browsing().long().tool("firefox_evaluate"),
+    CatalogEntry::of::<TabConsole>(     "tab_console",    "tab console <tabId>",            GET,    "/api/tabs/{tabId}/console")   .for_browsing().long().tool("firefox_get_console"),
+    CatalogEntry::of::<TabNetwork>(     "tab_network",    "tab network <tabId>",            GET,    "/api/tabs/{tabId}/network")   .for_browsing().long().tool("firefox_get_network"),
+    CatalogEntry::of::<TabDownloads>(   "tab_downloads",  "tab downloads <number>",         GET,    "/api/downloads")              .for_browsing().long().tool("firefox_get_downloads"),
+    CatalogEntry::of::<AnswerDialog>(   "tab_dialog",     "tab dialog <tabId>",             POST,   "/api/tabs/{tabId}/dialog")    .acts().for_browsing().long().tool("firefox_dialog"),
+    CatalogEntry::of::<RequestTabSpace>("tab_request",    "tab request",                    POST,   "/api/tabs/requests")          .changes().for_browsing().tool("firefox_request_tab_space"),
+    CatalogEntry::of::<GrantTabSpace>(  "tab_grant",      "tab grant",                      POST,   "/api/tabs/grant")             .removes().for_browsing().tool("firefox_grant_tab_space"),
+    CatalogEntry::of::<TabRequests>(    "tab_requests",   "tab requests",                   GET,    "/api/tabs/requests")          .for_browsing().tool("firefox_get_slot_requests"),
+    CatalogEntry::of::<HandOverTab>(    "tab_handover",   "tab handover <tabId>",           POST,   "/api/tabs/{tabId}/handover")  .changes().long().tool("firefox_hand_over_tab"),
+    CatalogEntry::of::<ShareTab>(       "tab_share",      "tab share <tabId>",              POST,   "/api/tabs/{tabId}/share")     .changes().tool("firefox_share_tab"),
+    CatalogEntry::of::<AdmitToContext>( "tab_admit",      "tab admit <context>",            POST,   "/api/contexts/admit")         .changes().tool("firefox_share_context"),
+    CatalogEntry::of::<UnshareTab>(     "tab_unshare",    "tab unshare <tabId>",            POST,   "/api/tabs/{tabId}/unshare")   .changes().tool("firefox_unshare_tab"),
 ];
 
 /// How long a command may take, in ms, unless it says so itself.
@@ -104,7 +104,7 @@ const TIMEOUT_MS: u64 = 150_000;
 const TIMEOUT_MS_RANGE: std::ops::RangeInclusive<u64> = 5_000..=300_000;
 
 /// One command on one tab.
-struct Command<'a> {
+struct TabCommand<'a> {
     app: &'a Application,
     caller: &'a Caller,
     tab: u64,
@@ -112,7 +112,7 @@ struct Command<'a> {
 }
 
 /// What a command came to.
-struct Done<T> {
+struct TabResult<T> {
     value: T,
     /// Where the tab is afterwards.
     url: String,
@@ -169,35 +169,35 @@ impl fmt::Display for TabMoved {
     }
 }
 
-impl Command<'_> {
+impl TabCommand<'_> {
     /// Runs it, if the caller may.
     fn run<T>(
         &self,
         how: Use,
         verb: &'static str,
         act: impl FnOnce(&Tab, Duration) -> Result<T, BrowserError>,
-    ) -> Result<Done<T>, Failure> {
+    ) -> Result<TabResult<T>, Failure> {
         let (begun, timeout) = (Instant::now(), timeout(self.timeout)?);
         let slot = SlotId(self.tab);
         self.may_now(how, verb)?;
-        let desk = self.app.browser();
-        desk.touch(self.app, slot);
-        let tab = desk.tab(self.app, slot, timeout)?;
+        let service = self.app.browser();
+        service.touch(self.app, slot);
+        let tab = service.tab(self.app, slot, timeout)?;
         // Starting Firefox, and waiting for one's turn, take long enough for the tab to become somebody else's.
         self.may_now(how, verb)?;
         let (app, caller) = (self.app.clone(), self.caller.clone());
         let permitted = tab.while_permitted(move || {
-            let command = Command { app: &app, caller: &caller, tab: slot.0, timeout: None };
+            let command = TabCommand { app: &app, caller: &caller, tab: slot.0, timeout: None };
             command.may_now(how, verb).is_ok()
         });
         let result = act(&permitted, timeout.saturating_sub(begun.elapsed()));
-        desk.settled(self.app, slot, &tab);
+        service.settled(self.app, slot, &tab);
         if matches!(result, Err(BrowserError::Revoked)) {
             self.may_now(how, verb)?;
         }
         self.may_be_told(how, verb)?;
         let value = result.map_err(|error| self.with_remarks(failure(error)))?;
-        Ok(Done { value, url: in_a_line(&tab.url()) })
+        Ok(TabResult { value, url: in_a_line(&tab.url()) })
     }
 
     /// What came of a command is told only to who may look at the tab when it is over.
@@ -239,7 +239,7 @@ impl Command<'_> {
         done: String,
         act: impl FnOnce(&Tab, Duration) -> Result<Acted, BrowserError>,
     ) -> Result<TabActed, Failure> {
-        let Done { value, url } = self.run(how, verb, act)?;
+        let TabResult { value, url } = self.run(how, verb, act)?;
         let remarks = self.remarks();
         let dialog = value.dialog.map(|dialog| format!("{}: {}", dialog.kind, in_a_line(&dialog.message)));
         Ok(TabActed { tab_id: self.tab, done, url, dialog, remarks })
@@ -273,11 +273,11 @@ fn timeout(asked: Option<u64>) -> Result<Duration, Failure> {
 }
 
 /// An element, by a reference of the page state or by a selector.
-fn target(text: &str) -> Target {
+fn target(text: &str) -> ElementTarget {
     let is_reference = text
         .strip_prefix('e')
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-    if is_reference { Target::Ref(text.to_owned()) } else { Target::Css(text.to_owned()) }
+    if is_reference { ElementTarget::Ref(text.to_owned()) } else { ElementTarget::Css(text.to_owned()) }
 }
 
 /// Whom a tab is given to or shared with.
@@ -325,9 +325,9 @@ mod tests {
 
     #[test]
     fn references_are_told_from_selectors() {
-        assert_eq!(target("e12"), Target::Ref("e12".into()));
+        assert_eq!(target("e12"), ElementTarget::Ref("e12".into()));
         for css in ["e", "em", "e1 > b", "#e12", ".e1"] {
-            assert_eq!(target(css), Target::Css(css.into()));
+            assert_eq!(target(css), ElementTarget::Css(css.into()));
         }
     }
 }

@@ -5,7 +5,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, Use};
+use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -33,7 +33,7 @@ impl Operation for NavigateTab {
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let until = match self.until.unwrap_or(Loaded::Complete) {
             Loaded::Begun => Until::Begun,
             Loaded::Interactive => Until::Interactive,

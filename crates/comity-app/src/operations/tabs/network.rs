@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use comity_browser::Outcome;
+use comity_browser::RequestOutcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use};
+use super::{TabCommand, Use};
 use crate::application::Application;
 use crate::browser::write_page;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -40,7 +40,7 @@ impl Operation for TabNetwork {
     type Output = Network;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Network>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let done = command.run(Use::Looks, "read", |tab, _| Ok(tab.network()))?;
         let after = self.after.unwrap_or(0);
         let mut requests: Vec<Loaded> = done
@@ -100,13 +100,13 @@ impl fmt::Display for Network {
 }
 
 /// Whether it went well, and what became of it.
-fn told(outcome: &Outcome) -> (bool, String) {
+fn told(outcome: &RequestOutcome) -> (bool, String) {
     match outcome {
-        Outcome::Running => (true, "is being loaded".into()),
-        Outcome::Answered { status, mime, bytes, took_ms } => {
+        RequestOutcome::Running => (true, "is being loaded".into()),
+        RequestOutcome::Answered { status, mime, bytes, took_ms } => {
             (*status < FAILED_FROM, format!("{status} {mime} {bytes} bytes in {took_ms} ms"))
         }
-        Outcome::Failed { error } => (false, format!("failed: {error}")),
-        Outcome::Blocked { rule } => (false, format!("was refused: {rule}")),
+        RequestOutcome::Failed { error } => (false, format!("failed: {error}")),
+        RequestOutcome::Blocked { rule } => (false, format!("was refused: {rule}")),
     }
 }

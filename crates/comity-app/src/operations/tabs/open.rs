@@ -61,8 +61,8 @@ impl Operation for OpenTab {
             evict_oldest: self.evict_oldest,
             ..Take::default()
         };
-        let then = Box::new(move |app: &Application, events: &[Event]| self.opened(app, events, timeout));
-        Ok(Plan::ChangeThen { asks: vec![Ask::Pool(PoolAsk::Take(Box::new(take)))], then })
+        let then = move |app: &Application, events: &[Event]| self.opened(app, events, timeout);
+        Ok(Plan::change_then(vec![Ask::Pool(PoolAsk::Take(Box::new(take)))], then))
     }
 }
 

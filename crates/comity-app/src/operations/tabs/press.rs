@@ -5,7 +5,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, Use};
+use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -29,7 +29,7 @@ impl Operation for PressKey {
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let held = self.modifiers.iter().map(|name| modifier(name)).collect::<Result<Vec<_>, Refusal>>()?;
         let done = format!("pressed {}", self.key);
         let acted = command

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, target, write_remarks};
+use super::{TabCommand, Use, target, write_remarks};
 use crate::application::Application;
 use crate::browser::{in_a_line, title, write_page};
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -34,7 +34,7 @@ impl Operation for ReadTab {
     type Output = PageText;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PageText>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let element = self.selector.as_deref().map(target);
         let most = self.max_chars.unwrap_or(CHARS_MAX);
         let done =

@@ -34,7 +34,7 @@ impl Operation for RequestTabSpace {
             true => PoolAsk::CancelRequest { pool },
             false => PoolAsk::Request { pool },
         };
-        let finish = Box::new(move |events: &[Event], world: &World, _: Timestamp| {
+        let finish = move |events: &[Event], world: &World, _: Timestamp| {
             let reserved = |event: &Event| matches!(event, Event::Pool(PoolEvent::Reserved { .. }));
             let place = world.pools.get(TABS).and_then(|pool| {
                 let place = pool.place_of(who)?;
@@ -46,8 +46,8 @@ impl Operation for RequestTabSpace {
                 waiting: place.map_or(0, |(_, waiting)| waiting),
                 reserved: events.iter().any(reserved),
             }
-        });
-        Ok(Plan::Change { asks: vec![Ask::Pool(ask)], finish })
+        };
+        Ok(Plan::change(vec![Ask::Pool(ask)], finish))
     }
 }
 

@@ -74,7 +74,6 @@ pub struct SlotRequests {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
-    /// Who.
     pub agent: String,
     /// For how long already.
     pub waited_ms: u64,
@@ -84,7 +83,6 @@ pub struct Waiting {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Kept {
-    /// Who.
     pub agent: String,
     /// For how long.
     pub expires_in_ms: u64,

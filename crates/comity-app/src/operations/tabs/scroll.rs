@@ -5,7 +5,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, Use, target};
+use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -36,7 +36,7 @@ impl Operation for ScrollTab {
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let element = self.selector.as_deref().map(target);
         let moves = self.by.is_some() || self.right.is_some();
         let (inside, scroll) = match (moves, self.end, element) {

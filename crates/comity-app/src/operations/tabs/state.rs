@@ -6,7 +6,7 @@ use comity_browser::page::StateOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, target, write_remarks};
+use super::{TabCommand, Use, target, write_remarks};
 use crate::application::Application;
 use crate::browser::{in_a_line, title, write_page};
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -47,7 +47,7 @@ impl Operation for TabState {
     type Output = PageOutline;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PageOutline>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let usual = StateOptions::default();
         let options = StateOptions {
             interactive_only: self.interactive,

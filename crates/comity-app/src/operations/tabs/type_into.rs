@@ -4,7 +4,7 @@ use comity_browser::Typing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabActed, Use, target};
+use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -34,7 +34,7 @@ impl Operation for TypeIntoTab {
     type Output = TabActed;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabActed>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let element = self.selector.as_deref().map(target);
         let typing = Typing { clear: self.clear, submit: self.submit };
         let done = format!("typed {} characters", self.text.chars().count());

@@ -5,7 +5,7 @@ use comity_core::pools::{PoolAsk, SlotId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, TabMoved, Use, somebody};
+use super::{TabCommand, TabMoved, Use, somebody};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -25,7 +25,7 @@ impl Operation for UnshareTab {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabMoved>, Failure> {
         let slot = SlotId(self.tab_id);
         let world = app.engine().world();
-        let command = Command { app, caller, tab: self.tab_id, timeout: None };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: None };
         command.may(&world, Use::Acts, "unshare")?;
         let whom = somebody(&world, &self.with)?;
         let asks = vec![Ask::Pool(PoolAsk::Unshare { slot, with: whom })];
@@ -35,6 +35,6 @@ impl Operation for UnshareTab {
             whom: world.name_of(whom),
             shares_cookies_with: Vec::new(),
         };
-        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| moved) })
+        Ok(Plan::change(asks, move |_, _, _| moved))
     }
 }

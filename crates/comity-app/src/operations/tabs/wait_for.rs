@@ -7,7 +7,7 @@ use comity_core::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Use, write_remarks};
+use super::{TabCommand, Use, write_remarks};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
@@ -41,7 +41,7 @@ impl Operation for WaitForTab {
     type Output = TabReady;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TabReady>, Failure> {
-        let command = Command { app, caller, tab: self.tab_id, timeout: self.timeout };
+        let command = TabCommand { app, caller, tab: self.tab_id, timeout: self.timeout };
         let mut conditions: Vec<Condition> = [
             self.selector.map(Condition::Selector),
             self.gone.map(Condition::Gone),

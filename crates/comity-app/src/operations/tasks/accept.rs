@@ -1,6 +1,6 @@
 //! Accepts work that is in review.
 
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,6 @@ impl Operation for TaskAccept {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        act(app, caller, &self.id, None, Act::Accept)
+        act(app, caller, &self.id, None, TaskAct::Accept)
     }
 }

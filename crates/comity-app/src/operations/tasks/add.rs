@@ -4,14 +4,14 @@ use std::fmt;
 
 use comity_core::Refusal;
 use comity_core::redact::redact;
-use comity_core::tasks::{Brief, Draft, Priority, TaskAsk};
+use comity_core::tasks::{Brief, Priority, TaskAsk, TaskDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{TaskView, advisories, declared, introduced};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::projects::Place;
+use crate::projects::PathBase;
 
 /// Adds a task, for a free agent of its role when all that comes first is done.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -82,18 +82,19 @@ pub(super) fn declare_all(
 ) -> Result<Plan<TasksAdded>, Failure> {
     let place = app.projects().place(caller)?;
     let project = place.project();
-    let tasks = tasks.into_iter().map(|task| task.draft(&place)).collect::<Result<Vec<Draft>, Refusal>>()?;
+    let tasks =
+        tasks.into_iter().map(|task| task.draft(&place)).collect::<Result<Vec<TaskDraft>, Refusal>>()?;
     let asks = introduced(app, &place, TaskAsk::Declare { project, tasks });
-    let finish = Box::new(move |events: &[_], world: &_, now| TasksAdded {
+    let finish = move |events: &[_], world: &_, now| TasksAdded {
         tasks: declared(project, events, world, now),
         looks_like: advisories(events),
-    });
-    Ok(Plan::Change { asks, finish })
+    };
+    Ok(Plan::change(asks, finish))
 }
 
 impl TaskAdd {
     /// The task as the rules take it: paths resolved, secrets taken out.
-    fn draft(self, place: &Place) -> Result<Draft, Refusal> {
+    fn draft(self, place: &PathBase) -> Result<TaskDraft, Refusal> {
         let boxed = |text: Option<String>| text.filter(|text| !text.is_empty()).map(Into::into);
         let brief = Brief {
             title: redact(self.title.trim()).into(),
@@ -104,7 +105,7 @@ impl TaskAdd {
             files: place.resolve_all(&self.files)?,
             review: self.review,
         };
-        Ok(Draft {
+        Ok(TaskDraft {
             id: boxed(self.id),
             brief,
             depends_on: self.depends_on.into_iter().map(Into::into).collect(),

@@ -1,6 +1,6 @@
 //! Gives a task to somebody.
 
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAssign {
-    /// Which
+    /// The task
     pub id: String,
     /// The agent's name or id; "human" for the person
     pub to: String,
@@ -24,6 +24,6 @@ impl Operation for TaskAssign {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
         let to = owner(&app.engine().world(), caller, &self.to)?;
-        act(app, caller, &self.id, None, Act::Assign { to })
+        act(app, caller, &self.id, None, TaskAct::Assign { to })
     }
 }

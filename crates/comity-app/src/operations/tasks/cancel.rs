@@ -1,6 +1,6 @@
 //! Cancels a task.
 
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,6 @@ impl Operation for TaskCancel {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        act(app, caller, &self.id, None, Act::Cancel)
+        act(app, caller, &self.id, None, TaskAct::Cancel)
     }
 }

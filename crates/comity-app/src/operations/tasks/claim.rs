@@ -3,15 +3,15 @@
 use std::fmt;
 
 use comity_core::limits::WAIT_MAX;
-use comity_core::notices::{Notice, Told};
-use comity_core::tasks::{Act, Task, TaskAsk, TaskRef, TaskTold};
+use comity_core::notices::{Notice, NoticeKind};
+use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskTold};
 use comity_core::{Event, Millis, Principal, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{advisories, introduced, prompt};
 use crate::application::Application;
-use crate::engine::{Job, Nobody, When};
+use crate::engine::When;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
@@ -30,7 +30,6 @@ pub struct TaskClaim {
 /// The task that the caller has now, if there was one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TaskTaken {
-    /// Which.
     pub id: Option<String>,
     /// The number of this claim.
     pub attempt: Option<u32>,
@@ -58,20 +57,20 @@ impl Operation for TaskClaim {
         let ask = match &self.id {
             Some(id) => {
                 let on = TaskRef { project, task: id.as_str().into() };
-                TaskAsk::Act { on, attempt: None, act: Act::Claim }
+                TaskAsk::Act { on, attempt: None, act: TaskAct::Claim }
             }
             None => TaskAsk::ClaimNext { project },
         };
         let asks = introduced(app, &place, ask);
         let id = self.id;
-        let finish = Box::new(move |events: &[_], world: &World, _| {
+        let finish = move |events: &[_], world: &World, _| {
             let task = match &id {
                 Some(id) => world.tasks.get(project, id),
                 None => newest_of(world, who),
             };
             TaskTaken::of(task, events, world)
-        });
-        Ok(Plan::Change { asks, finish })
+        };
+        Ok(Plan::change(asks, finish))
     }
 }
 
@@ -95,8 +94,8 @@ fn wait_for_work(
     for ask in &seek {
         comity_core::decide(&app.engine().world(), &caller.asker(), ask)?;
     }
-    app.engine().submit(Job { who: who.into(), asks: seek, key: None, asker: Box::new(Nobody) });
-    let is_hopeless = |notice: &Notice| matches!(notice.what, Told::Task(TaskTold::NoWork { .. }));
+    app.engine().tell(who, seek);
+    let is_hopeless = |notice: &Notice| matches!(notice.what, NoticeKind::Task(TaskTold::NoWork { .. }));
     let agent = who.agent();
     let when = When {
         ready: Box::new(move |world| {
@@ -106,9 +105,8 @@ fn wait_for_work(
         until: app.engine().now().plus(wait),
     };
     let asks = vec![comity_core::Ask::Task(TaskAsk::Take)];
-    let finish =
-        Box::new(move |events: &[_], world: &World, _| TaskTaken::of(newest_of(world, who), events, world));
-    Ok(Plan::ChangeWhen { when, asks, finish })
+    let finish = move |events: &[_], world: &World, _| TaskTaken::of(newest_of(world, who), events, world);
+    Ok(Plan::change(asks, finish).when(when))
 }
 
 /// What somebody took last and has not finished.

@@ -1,7 +1,7 @@
 //! Says that a task is done.
 
 use comity_core::redact::redact;
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskDone {
-    /// Which
+    /// The task
     pub id: String,
     /// What shows that it is done
     pub evidence: String,
@@ -26,7 +26,7 @@ impl Operation for TaskDone {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        let done = Act::Done { evidence: redact(&self.evidence).into() };
+        let done = TaskAct::Done { evidence: redact(&self.evidence).into() };
         act(app, caller, &self.id, self.attempt, done)
     }
 }

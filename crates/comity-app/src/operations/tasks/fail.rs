@@ -1,7 +1,7 @@
 //! Says that a task cannot be done.
 
 use comity_core::redact::redact;
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFail {
-    /// Which
+    /// The task
     pub id: String,
     /// What stands in the way
     pub reason: String,
@@ -26,7 +26,7 @@ impl Operation for TaskFail {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        let fail = Act::Fail { reason: redact(&self.reason).into() };
+        let fail = TaskAct::Fail { reason: redact(&self.reason).into() };
         act(app, caller, &self.id, self.attempt, fail)
     }
 }

@@ -12,7 +12,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGet {
-    /// Which
+    /// The task
     pub id: String,
 }
 

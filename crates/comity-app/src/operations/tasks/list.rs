@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::tasks::{Opening, Status, Task, openings};
+use comity_core::tasks::{Opening, Task, TaskStatus, openings};
 use comity_core::{Principal, Refusal, World};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,10 +80,10 @@ impl Operation for TaskList {
 }
 
 /// A status as people and programs write it.
-fn status(text: &str) -> Result<Status, Refusal> {
+fn status(text: &str) -> Result<TaskStatus, Refusal> {
     let word = text.to_lowercase().replace(['-', '_'], " ");
-    Status::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {
-        let all: Vec<&str> = Status::ALL.iter().map(|status| status.word()).collect();
+    TaskStatus::ALL.into_iter().find(|status| status.word() == word).ok_or_else(|| {
+        let all: Vec<&str> = TaskStatus::ALL.iter().map(|status| status.word()).collect();
         Refusal::bad_input(format!("{text:?} is no status"), format!("there are: {}", all.join(", ")))
     })
 }

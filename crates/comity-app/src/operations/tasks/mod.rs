@@ -23,7 +23,7 @@ mod start;
 mod update;
 mod view;
 
-use comity_core::tasks::{Act, TaskAsk, TaskEvent, TaskRef};
+use comity_core::tasks::{TaskAct, TaskAsk, TaskEvent, TaskRef};
 use comity_core::{Ask, Event, ProjectId, Timestamp, World};
 
 pub use accept::TaskAccept;
@@ -50,33 +50,33 @@ pub use update::TaskUpdate;
 pub use view::{TaskChange, TaskView};
 
 use crate::application::Application;
-use crate::catalog::{Entry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, POST};
 use crate::operation::{Caller, Failure, Plan};
-use crate::projects::Place;
+use crate::projects::PathBase;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<TaskAdd>(     "task_add",       "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]),
-    Entry::of::<TaskDeclare>( "task_declare",   "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
-    Entry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList"),
-    Entry::of::<TaskGraph>(   "task_graph",     "task graph",            GET,  "/api/task-graph"),
-    Entry::of::<TaskGet>(     "task_get",       "task get <id>",         GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet"),
-    Entry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes(),
-    Entry::of::<TaskStart>(   "task_start",     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
-    Entry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes(),
-    Entry::of::<TaskFail>(    "task_fail",      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),
-    Entry::of::<TaskGiveBack>("task_give_back", "task give-back <id>",   POST, "/api/tasks/{id}/give-back").changes(),
-    Entry::of::<TaskAccept>(  "task_accept",    "task accept <id>",      POST, "/api/tasks/{id}/accept")   .changes(),
-    Entry::of::<TaskSendBack>("task_send_back", "task send-back <id>",   POST, "/api/tasks/{id}/send-back").changes(),
-    Entry::of::<TaskAssign>(  "task_assign",    "task assign <id> <to>", POST, "/api/tasks/{id}/assign")   .changes(),
-    Entry::of::<TaskUpdate>(  "task_update",    "task update <id>",      POST, "/api/tasks/{id}/update")   .changes().for_agents().tool("TaskUpdate"),
-    Entry::of::<TaskPause>(   "task_pause",     "task pause <id>",       POST, "/api/tasks/{id}/pause")    .changes(),
-    Entry::of::<TaskResume>(  "task_resume",    "task resume <id>",      POST, "/api/tasks/{id}/resume")   .changes(),
-    Entry::of::<TaskRetry>(   "task_retry",     "task retry <id>",       POST, "/api/tasks/{id}/retry")    .changes(),
-    Entry::of::<TaskReopen>(  "task_reopen",    "task reopen <id>",      POST, "/api/tasks/{id}/reopen")   .changes(),
-    Entry::of::<TaskSkip>(    "task_skip",      "task skip <id>",        POST, "/api/tasks/{id}/skip")     .removes(),
-    Entry::of::<TaskCancel>(  "task_cancel",    "task cancel <id>",      POST, "/api/tasks/{id}/cancel")   .removes(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<TaskAdd>(     "task_add",       "task add <title>",      POST, "/api/tasks")               .changes().for_agents().tool("TaskCreate").unlisted(&["team"]),
+    CatalogEntry::of::<TaskDeclare>( "task_declare",   "task declare <tasks>",  POST, "/api/tasks/declare")       .changes(),
+    CatalogEntry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList"),
+    CatalogEntry::of::<TaskGraph>(   "task_graph",     "task graph",            GET,  "/api/task-graph"),
+    CatalogEntry::of::<TaskGet>(     "task_get",       "task get <id>",         GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet"),
+    CatalogEntry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes(),
+    CatalogEntry::of::<TaskStart>(   "task_start",     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
+    CatalogEntry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes(),
+    CatalogEntry::of::<TaskFail>(    "task_fail",      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),
+    CatalogEntry::of::<TaskGiveBack>("task_give_back", "task give-back <id>",   POST, "/api/tasks/{id}/give-back").changes(),
+    CatalogEntry::of::<TaskAccept>(  "task_accept",    "task accept <id>",      POST, "/api/tasks/{id}/accept")   .changes(),
+    CatalogEntry::of::<TaskSendBack>("task_send_back", "task send-back <id>",   POST, "/api/tasks/{id}/send-back").changes(),
+    CatalogEntry::of::<TaskAssign>(  "task_assign",    "task assign <id> <to>", POST, "/api/tasks/{id}/assign")   .changes(),
+    CatalogEntry::of::<TaskUpdate>(  "task_update",    "task update <id>",      POST, "/api/tasks/{id}/update")   .changes().for_agents().tool("TaskUpdate"),
+    CatalogEntry::of::<TaskPause>(   "task_pause",     "task pause <id>",       POST, "/api/tasks/{id}/pause")    .changes(),
+    CatalogEntry::of::<TaskResume>(  "task_resume",    "task resume <id>",      POST, "/api/tasks/{id}/resume")   .changes(),
+    CatalogEntry::of::<TaskRetry>(   "task_retry",     "task retry <id>",       POST, "/api/tasks/{id}/retry")    .changes(),
+    CatalogEntry::of::<TaskReopen>(  "task_reopen",    "task reopen <id>",      POST, "/api/tasks/{id}/reopen")   .changes(),
+    CatalogEntry::of::<TaskSkip>(    "task_skip",      "task skip <id>",        POST, "/api/tasks/{id}/skip")     .removes(),
+    CatalogEntry::of::<TaskCancel>(  "task_cancel",    "task cancel <id>",      POST, "/api/tasks/{id}/cancel")   .removes(),
 ];
 
 /// Plans an act on one task of the project that the caller is in.
@@ -85,15 +85,15 @@ fn act(
     caller: &Caller,
     task: &str,
     attempt: Option<u32>,
-    act: Act,
+    act: TaskAct,
 ) -> Result<Plan<TaskChange>, Failure> {
     let on = TaskRef { project: app.projects().place(caller)?.project(), task: task.into() };
     let asks = vec![Ask::Task(TaskAsk::Act { on: on.clone(), attempt, act })];
-    Ok(Plan::Change { asks, finish: Box::new(move |events, world, _| TaskChange::of(&on, events, world)) })
+    Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
 }
 
 /// The ask, after the one that makes the project known.
-pub(in crate::operations) fn introduced(app: &Application, place: &Place, ask: TaskAsk) -> Vec<Ask> {
+pub(in crate::operations) fn introduced(app: &Application, place: &PathBase, ask: TaskAsk) -> Vec<Ask> {
     place.introduce(&app.engine().world()).into_iter().chain([Ask::Task(ask)]).collect()
 }
 

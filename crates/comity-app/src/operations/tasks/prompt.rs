@@ -2,7 +2,7 @@
 
 use comity_core::World;
 use comity_core::display::{visible, visible_lines};
-use comity_core::tasks::{State, Task};
+use comity_core::tasks::{Task, TaskState};
 
 /// Bytes of the evidence of a predecessor that are shown.
 const EVIDENCE_BYTES_MAX: usize = 400;
@@ -14,7 +14,7 @@ pub fn prompt(task: &Task, world: &World) -> String {
         text += &format!("\n{}\n", visible_lines(&task.brief.description));
     }
     for before in world.tasks.before(task) {
-        if let State::Done { evidence, .. } = &before.state {
+        if let TaskState::Done { evidence, .. } = &before.state {
             let shown = &evidence[..evidence.floor_char_boundary(EVIDENCE_BYTES_MAX)];
             let title = visible(&before.brief.title);
             text += &format!("\nDone before it: {} ({title}): {}", before.id, visible(shown));

@@ -1,6 +1,6 @@
 //! Tries a failed task again.
 
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,6 @@ impl Operation for TaskRetry {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        act(app, caller, &self.id, None, Act::Retry)
+        act(app, caller, &self.id, None, TaskAct::Retry)
     }
 }

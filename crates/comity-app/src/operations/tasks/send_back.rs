@@ -1,7 +1,7 @@
 //! Sends work back that is in review.
 
 use comity_core::redact::redact;
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSendBack {
-    /// Which
+    /// The task
     pub id: String,
     /// What must change
     pub reason: String,
@@ -23,6 +23,6 @@ impl Operation for TaskSendBack {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        act(app, caller, &self.id, None, Act::SendBack { reason: redact(&self.reason).into() })
+        act(app, caller, &self.id, None, TaskAct::SendBack { reason: redact(&self.reason).into() })
     }
 }

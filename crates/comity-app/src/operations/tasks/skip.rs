@@ -1,6 +1,6 @@
 //! Skips a task.
 
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,6 @@ impl Operation for TaskSkip {
     type Output = TaskChange;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<TaskChange>, Failure> {
-        act(app, caller, &self.id, None, Act::Skip)
+        act(app, caller, &self.id, None, TaskAct::Skip)
     }
 }

@@ -1,7 +1,7 @@
 //! Begins the work on a task.
 
 use comity_core::limits;
-use comity_core::tasks::Act;
+use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskStart {
-    /// Which
+    /// The task
     pub id: String,
     /// The number of your claim: refused if it is not the current one
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ impl Operation for TaskStart {
 }
 
 /// The start of a task, with locks that last as long as others of the project.
-pub(super) fn start(app: &Application, caller: &Caller) -> Result<Act, Failure> {
+pub(super) fn start(app: &Application, caller: &Caller) -> Result<TaskAct, Failure> {
     let ttl = app.projects().place(caller)?.settings()?.lock.ttl.or(app.config().lock.ttl);
-    Ok(Act::Start { ttl: ttl.map_or(limits::LOCK_TTL, |span| span.0) })
+    Ok(TaskAct::Start { ttl: ttl.map_or(limits::LOCK_TTL, |span| span.0) })
 }

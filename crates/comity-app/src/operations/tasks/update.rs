@@ -1,7 +1,7 @@
 //! Changes a task: one tool for all that agents do with one.
 
 use comity_core::redact::redact;
-use comity_core::tasks::{Act, State, Task, TaskAsk, TaskRef};
+use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskState};
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
-    /// Which
+    /// The task
     #[serde(alias = "taskId")]
     pub id: String,
     /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
@@ -50,7 +50,7 @@ impl Operation for TaskUpdate {
         }
         if let Some(name) = &self.owner {
             let to = owner(&app.engine().world(), caller, name)?;
-            let what = if to == caller.who { Act::Claim } else { Act::Assign { to } };
+            let what = if to == caller.who { TaskAct::Claim } else { TaskAct::Assign { to } };
             return act(app, caller, &self.id, None, what);
         }
         let what = self.verb(app, caller)?;
@@ -60,18 +60,18 @@ impl Operation for TaskUpdate {
 
 impl TaskUpdate {
     /// What the wished status means for the task as it is.
-    fn verb(&self, app: &Application, caller: &Caller) -> Result<Act, Failure> {
+    fn verb(&self, app: &Application, caller: &Caller) -> Result<TaskAct, Failure> {
         let stored = |text: &Option<String>| redact(text.as_deref().unwrap_or_default()).into();
         let status = self.status.as_deref().unwrap_or_default().to_lowercase().replace(['_', ' '], "-");
         Ok(match status.as_str() {
             "running" | "in-progress" => start(app, caller)?,
-            "done" | "completed" | "in-review" => Act::Done { evidence: stored(&self.evidence) },
-            "failed" => Act::Fail { reason: stored(&self.reason) },
-            "paused" => Act::Pause,
-            "skipped" => Act::Skip,
-            "cancelled" => Act::Cancel,
-            "accepted" => Act::Accept,
-            "sent-back" => Act::SendBack { reason: stored(&self.reason) },
+            "done" | "completed" | "in-review" => TaskAct::Done { evidence: stored(&self.evidence) },
+            "failed" => TaskAct::Fail { reason: stored(&self.reason) },
+            "paused" => TaskAct::Pause,
+            "skipped" => TaskAct::Skip,
+            "cancelled" => TaskAct::Cancel,
+            "accepted" => TaskAct::Accept,
+            "sent-back" => TaskAct::SendBack { reason: stored(&self.reason) },
             "ready" | "pending" => {
                 let project = app.projects().place(caller)?.project();
                 let on = TaskRef { project, task: self.id.as_str().into() };
@@ -86,12 +86,12 @@ impl TaskUpdate {
 }
 
 /// How a task becomes something to be done again.
-fn again(task: &Task) -> Act {
+fn again(task: &Task) -> TaskAct {
     match &task.state {
-        State::Paused { .. } => Act::Resume,
-        State::Failed { .. } => Act::Retry,
-        State::Done { .. } | State::Skipped { .. } | State::Cancelled { .. } => Act::Reopen,
-        State::Open { .. } | State::Running { .. } | State::InReview { .. } => Act::GiveBack,
+        TaskState::Paused { .. } => TaskAct::Resume,
+        TaskState::Failed { .. } => TaskAct::Retry,
+        TaskState::Done { .. } | TaskState::Skipped { .. } | TaskState::Cancelled { .. } => TaskAct::Reopen,
+        TaskState::Open { .. } | TaskState::Running { .. } | TaskState::InReview { .. } => TaskAct::GiveBack,
     }
 }
 
@@ -104,5 +104,5 @@ fn link(
     let on = TaskRef { project: app.projects().place(caller)?.project(), task: id.into() };
     let depends_on = depends_on.into_iter().map(Into::into).collect();
     let asks = vec![Ask::Task(TaskAsk::Link { on: on.clone(), depends_on })];
-    Ok(Plan::Change { asks, finish: Box::new(move |events, world, _| TaskChange::of(&on, events, world)) })
+    Ok(Plan::change(asks, move |events, world, _| TaskChange::of(&on, events, world)))
 }

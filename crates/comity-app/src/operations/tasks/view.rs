@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comity_core::display::{visible, visible_lines};
-use comity_core::tasks::{State, Task, TaskEvent, TaskRef};
+use comity_core::tasks::{Task, TaskEvent, TaskRef, TaskState};
 use comity_core::{Event, Millis, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,15 +54,16 @@ pub struct TaskView {
 
 impl TaskView {
     pub(crate) fn of(task: &Task, world: &World, now: Timestamp) -> TaskView {
-        let is_open = |before: &&Task| !matches!(before.state, State::Done { .. } | State::Skipped { .. });
+        let is_open =
+            |before: &&Task| !matches!(before.state, TaskState::Done { .. } | TaskState::Skipped { .. });
         let (evidence, reason) = match &task.state {
-            State::InReview { evidence, .. } | State::Done { evidence, .. } => (Some(evidence), None),
-            State::Failed { reason, .. } => (None, Some(reason)),
-            State::Open { .. }
-            | State::Running { .. }
-            | State::Paused { .. }
-            | State::Skipped { .. }
-            | State::Cancelled { .. } => (None, None),
+            TaskState::InReview { evidence, .. } | TaskState::Done { evidence, .. } => (Some(evidence), None),
+            TaskState::Failed { reason, .. } => (None, Some(reason)),
+            TaskState::Open { .. }
+            | TaskState::Running { .. }
+            | TaskState::Paused { .. }
+            | TaskState::Skipped { .. }
+            | TaskState::Cancelled { .. } => (None, None),
         };
         TaskView {
             id: task.id.to_string(),
@@ -134,7 +135,6 @@ impl fmt::Display for TaskView {
 /// What became of a task.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TaskChange {
-    /// Which.
     pub id: String,
     /// Where it is now.
     pub status: &'static str,

@@ -37,11 +37,11 @@ impl Operation for Admit {
         let agent = app.engine().world().agents.find(&self.agent)?.id;
         let team = self.team.as_deref().map(Into::into);
         let name = self.agent;
-        let finish = Box::new(move |_: &[_], world: &World, _| {
+        let finish = move |_: &[_], world: &World, _| {
             let team = world.agents.get(agent).and_then(|agent| agent.profile.team.as_deref());
             Admitted { agent: name, team: team.unwrap_or_default().to_owned() }
-        });
-        Ok(Plan::Change { asks: vec![Ask::Team(TeamAsk::Admit { agent, team })], finish })
+        };
+        Ok(Plan::change(vec![Ask::Team(TeamAsk::Admit { agent, team })], finish))
     }
 }
 

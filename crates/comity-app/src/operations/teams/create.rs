@@ -28,7 +28,7 @@ impl Operation for CreateTeam {
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<TeamView>, Failure> {
         let purpose = self.purpose.map(|purpose| redact(purpose.trim()).into());
         let ask = TeamAsk::Create { name: self.name.as_str().into(), purpose };
-        let finish = Box::new(move |_: &[Event], world: &World, _| TeamView::of(&self.name, world));
-        Ok(Plan::Change { asks: vec![Ask::Team(ask)], finish })
+        let finish = move |_: &[Event], world: &World, _| TeamView::of(&self.name, world);
+        Ok(Plan::change(vec![Ask::Team(ask)], finish))
     }
 }

@@ -31,7 +31,7 @@ impl Operation for DeleteTeam {
 
     fn plan(self, _: &Application, _: &Caller) -> Result<Plan<DeletedTeam>, Failure> {
         let asks = vec![Ask::Team(TeamAsk::Delete { name: self.name.as_str().into() })];
-        Ok(Plan::Change { asks, finish: Box::new(move |_, _, _| DeletedTeam { name: self.name }) })
+        Ok(Plan::change(asks, move |_, _, _| DeletedTeam { name: self.name }))
     }
 }
 

@@ -15,7 +15,7 @@ use comity_core::{Principal, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 pub use admit::Admit;
 pub use create::CreateTeam;
 pub use delete::DeleteTeam;
@@ -24,12 +24,12 @@ pub use show::ShowTeam;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<CreateTeam>("team_create", "team create <name>",        POST,   "/api/teams")       .changes().for_agents().tool("TeamCreate"),
-    Entry::of::<Admit>(     "team_admit",  "team admit <agent> <team>", POST,   "/api/teams/admit") .changes(),
-    Entry::of::<DeleteTeam>("team_delete", "team delete <name>",        DELETE, "/api/teams/{name}").removes().for_agents().tool("TeamDelete"),
-    Entry::of::<ListTeams>( "teams",       "team list",                 GET,    "/api/teams"),
-    Entry::of::<ShowTeam>(  "team",        "team show <name>",          GET,    "/api/teams/{name}"),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<CreateTeam>("team_create", "team create <name>",        POST,   "/api/teams")       .changes().for_agents().tool("TeamCreate"),
+    CatalogEntry::of::<Admit>(     "team_admit",  "team admit <agent> <team>", POST,   "/api/teams/admit") .changes(),
+    CatalogEntry::of::<DeleteTeam>("team_delete", "team delete <name>",        DELETE, "/api/teams/{name}").removes().for_agents().tool("TeamDelete"),
+    CatalogEntry::of::<ListTeams>( "teams",       "team list",                 GET,    "/api/teams"),
+    CatalogEntry::of::<ShowTeam>(  "team",        "team show <name>",          GET,    "/api/teams/{name}"),
 ];
 
 /// One team, as it is shown.

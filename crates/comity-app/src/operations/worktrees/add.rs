@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use comity_core::worktrees::Tree;
+use comity_core::worktrees::{WorktreeAsk, WorktreeEvent, WorktreeInfo};
 use comity_core::{Ask, Event, Principal, Refusal, World};
 use comity_git::worktree::{
-    Branch, Driver, Failure as GitFailure, FailureKind, InnerPath, Made, NewWorktree, Reserved, Setup, Slug,
+    Branch, Driver, FailureKind, InnerPath, MadeWorktree, NewWorktree, Reserved, Setup, Slug, WorktreeError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::{ask, failure};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::guard::confiner;
-use crate::projects::Place;
+use crate::projects::PathBase;
 use crate::removal::settle;
 use crate::trees;
 
@@ -61,7 +61,7 @@ pub struct WorktreeMade {
 }
 
 impl WorktreeMade {
-    fn of(tree: &Tree) -> WorktreeMade {
+    fn of(tree: &WorktreeInfo) -> WorktreeMade {
         WorktreeMade {
             slug: tree.slug.to_string(),
             path: tree.path.to_string(),
@@ -104,7 +104,7 @@ impl Operation for WorktreeAdd {
             Err(failure) => return fall_back(caller, &place, &slug, failure),
         };
         let output = output(&made);
-        let tree = Box::new(Tree {
+        let tree = Box::new(WorktreeInfo {
             slug: output.slug.as_str().into(),
             path: output.path.as_str().into(),
             branch: output.branch.as_str().into(),
@@ -113,22 +113,22 @@ impl Operation for WorktreeAdd {
         if let Some(introduced) = { place.introduce(&app.engine().world()) } {
             ask(app, Principal::System, introduced)?;
         }
-        let asks = vec![Ask::AddWorktree { project: place.project(), tree }];
+        let asks = vec![Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree })];
         let (app, base) = (app.clone(), base.to_owned());
-        let finish = Box::new(move |_: &[Event], _: &World, _| {
+        let finish = move |_: &[Event], _: &World, _| {
             // Only now is it somebody's: after a crash before this, its name is free.
             drop(reserved);
             keep_ready(&app, driver, base);
             output
-        });
-        Ok(Plan::Change { asks, finish })
+        };
+        Ok(Plan::change(asks, finish))
     }
 }
 
 /// The worktree that the same call has made already; the server did not live to answer it.
-pub(super) fn made_before(app: &Application, caller: &Caller) -> Option<Tree> {
+pub(super) fn made_before(app: &Application, caller: &Caller) -> Option<WorktreeInfo> {
     app.answered(caller)?.into_iter().find_map(|event| match event {
-        Event::WorktreeAdded { tree, .. } => Some(tree),
+        Event::Worktree(WorktreeEvent::Added { tree, .. }) => Some(tree),
         _ => None,
     })
 }
@@ -137,11 +137,11 @@ pub(super) fn made_before(app: &Application, caller: &Caller) -> Option<Tree> {
 fn make(
     app: &Application,
     caller: &Caller,
-    place: &Place,
+    place: &PathBase,
     slug: &Slug,
     branch: Option<&Branch>,
     base: &str,
-) -> Result<(Arc<Driver>, Reserved, Made), NotMade> {
+) -> Result<(Arc<Driver>, Reserved, MadeWorktree), NotMade> {
     let driver = app.trees().driver(app.config(), place.repository().common_dir())?;
     let setup = setup(place)?;
     let reserved = driver.reserve(slug)?;
@@ -172,8 +172,8 @@ impl From<Failure> for NotMade {
     }
 }
 
-impl From<GitFailure> for NotMade {
-    fn from(no: GitFailure) -> NotMade {
+impl From<WorktreeError> for NotMade {
+    fn from(no: WorktreeError) -> NotMade {
         match no.kind() {
             FailureKind::BadName | FailureKind::Taken | FailureKind::NotFound | FailureKind::Conflicts => {
                 NotMade::Refused(failure(no))
@@ -191,7 +191,7 @@ impl From<GitFailure> for NotMade {
 /// An agent works on in the shared directory, and is told so; a person decides.
 fn fall_back(
     caller: &Caller,
-    place: &Place,
+    place: &PathBase,
     slug: &Slug,
     no: NotMade,
 ) -> Result<Plan<WorktreeMade>, Failure> {
@@ -218,12 +218,12 @@ fn fall_back(
 }
 
 /// Waits for one of the same name that was released, if it is still on its way. If it is kept, the name is taken.
-fn make_room(app: &Application, place: &Place, slug: &Slug) {
+fn make_room(app: &Application, place: &PathBase, slug: &Slug) {
     let before = app.engine().world().worktrees.get(place.project(), slug.as_str()).cloned();
     if let Some(worktree) = before
         && let Some(by) = worktree.released
     {
-        // If it is kept, the caretaker finds that, too, and tells who has released it.
+        // If it is kept, the reaper finds that, too, and tells who has released it.
         let _ = settle(app, by, &worktree, None);
     }
 }
@@ -243,7 +243,7 @@ fn keep_ready(app: &Application, driver: Arc<Driver>, base: String) {
     let _ = std::thread::Builder::new().name("worktree-pool".into()).spawn(filling);
 }
 
-fn setup(place: &Place) -> Result<Setup, Failure> {
+fn setup(place: &PathBase) -> Result<Setup, Failure> {
     let settings = &place.settings()?.worktree;
     let paths = |texts: &[String]| -> Result<Vec<InnerPath>, Failure> {
         texts.iter().map(|text| InnerPath::parse(text).map_err(failure)).collect()
@@ -251,7 +251,7 @@ fn setup(place: &Place) -> Result<Setup, Failure> {
     Ok(Setup { settings: paths(&settings.settings)?, links: paths(&settings.links)? })
 }
 
-fn output(made: &Made) -> WorktreeMade {
+fn output(made: &MadeWorktree) -> WorktreeMade {
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let mut notes = vec![ELSEWHERE.to_owned()];
     let unlinked = made.setup.linked.iter().filter(|linked| !linked.is_ignored);

@@ -11,18 +11,24 @@ use super::failure;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
-/// Lists the worktrees of this project, what is in the trash, and what crashes have left.
+/// Lists the worktrees of this project, and what crashes have left.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ListWorktrees {}
+pub struct ListWorktrees {
+    /// Also list those in the trash
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trash: bool,
+}
 
 /// What there is.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WorktreeList {
     /// Those that somebody works in.
     pub worktrees: Vec<WorktreeView>,
-    /// Those in the trash: comity worktree restore SLUG brings one back.
+    /// Those in the trash, if they are asked for: comity worktree restore SLUG brings one back.
     pub trash: Vec<TrashView>,
+    /// How many there are of them, listed or not.
+    pub trash_total: usize,
     /// What crashes have left, and what to do about it; nothing of it is deleted.
     pub leftovers: Vec<String>,
     /// How many are ready for the next who asks.
@@ -98,9 +104,11 @@ impl Operation for ListWorktrees {
             slug: trashed.slug.as_ref().map(|slug| slug.as_str().to_owned()),
             path: trashed.path.to_string_lossy().into_owned(),
         });
+        let trash: Vec<TrashView> = if self.trash { trash.collect() } else { Vec::new() };
         Ok(Plan::Answer(WorktreeList {
             worktrees: worktrees.collect(),
-            trash: trash.collect(),
+            trash,
+            trash_total: trashed.len(),
             leftovers: leftovers.iter().map(|left| format!("{left}\n  {}", left.next_step())).collect(),
             ready: driver.ready().map_err(failure)?,
         }))
@@ -123,6 +131,10 @@ impl fmt::Display for WorktreeList {
             lines.push(format!("{}  of {owner}{gone}  on {}\n  {}", tree.slug, tree.branch, tree.path));
             lines.extend(tree.released.then(|| "  released: it is looked at whether it can go".to_owned()));
             lines.extend(tree.kept.as_ref().map(|why| format!("  kept: {why}")));
+        }
+        if self.trash.is_empty() && self.trash_total > 0 {
+            let total = self.trash_total;
+            lines.push(format!("{total} in the trash; see them with: comity worktree list --trash"));
         }
         for trashed in &self.trash {
             let name = trashed.slug.as_deref().unwrap_or(&trashed.id);

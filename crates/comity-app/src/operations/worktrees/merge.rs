@@ -3,10 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use comity_core::moves::{Act, Move};
-use comity_core::worktrees::{Worktree, may_change};
+use comity_core::display::shell_word;
+use comity_core::moves::{Move, MoveCause};
+use comity_core::worktrees::{Worktree, WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Refusal};
-use comity_git::worktree::{Branch, CommitId, Conflict, Driver, FailureKind, Merged, Person};
+use comity_git::worktree::{Branch, CommitId, Driver, FailureKind, MergePlan, Merged, Person};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use crate::application::Application;
 use crate::moves::{self, Moving};
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::commits::files as count;
-use crate::projects::Place;
+use crate::projects::PathBase;
 
 /// How often a merge is planned if branches move in between, past Comity.
 const PLANS_MAX: usize = 5;
@@ -102,7 +103,7 @@ struct Merging<'a> {
     wish: &'a WorktreeMerge,
     app: &'a Application,
     caller: &'a Caller,
-    place: &'a Place,
+    place: &'a PathBase,
     driver: &'a Driver,
     worktree: Worktree,
     source: Branch,
@@ -132,8 +133,12 @@ impl Merging<'_> {
             let paths =
                 plan.conflicts.iter().map(|conflict| conflict.path.to_string_lossy().into()).collect();
             let (source, target) = (from, into);
-            ask(app, caller.who, Ask::RecordConflict { project, source, target, paths })?;
-            return Err(conflicted(app, worktree, &made, &plan.conflicts).into());
+            ask(
+                app,
+                caller.who,
+                Ask::Worktree(WorktreeAsk::RecordConflict { project, source, target, paths }),
+            )?;
+            return Err(conflicted(app, worktree, &made, &plan).into());
         }
         if !made.out_of_scope.is_empty() && !wish.out_of_scope && !wish.dry_run {
             return Err(beyond(&made).into());
@@ -151,7 +156,11 @@ impl Merging<'_> {
                 branch: Some(target.full().into()),
                 old: Some(plan.target_commit.as_str().into()),
                 new: commit.as_str().into(),
-                act: Act::Merge { source: from.clone(), target: into.clone(), files_total: paths.len() },
+                act: MoveCause::Merge {
+                    source: from.clone(),
+                    target: into.clone(),
+                    files_total: paths.len(),
+                },
                 key: caller.key.clone(),
             };
             refusal = moving.intend(None, intended).err();
@@ -194,8 +203,10 @@ impl MergeMade {
 /// The merge that the same call, by its key, has made already; the server did not live to answer it.
 fn made_before(app: &Application, caller: &Caller, driver: &Driver) -> Result<Option<MergeMade>, Failure> {
     let mut events = app.answered(caller).into_iter().flatten();
-    let event = events.find(|event| matches!(event, Event::BranchMerged { .. }));
-    let Some(Event::BranchMerged { source, target, commit, was, .. }) = event else { return Ok(None) };
+    let event = events.find(|event| matches!(event, Event::Worktree(WorktreeEvent::BranchMerged { .. })));
+    let Some(Event::Worktree(WorktreeEvent::BranchMerged { source, target, commit, was, .. })) = event else {
+        return Ok(None);
+    };
     let id = CommitId::parse(&commit).map_err(failure)?;
     let into = Branch::parse(&target).map_err(failure)?;
     let was = was.as_deref().and_then(|was| CommitId::parse(was).ok());
@@ -225,14 +236,14 @@ fn beyond(made: &MergeMade) -> Refusal {
     }
 }
 
-fn conflicted(app: &Application, worktree: &Worktree, made: &MergeMade, conflicts: &[Conflict]) -> Refusal {
-    let shown: Vec<String> = conflicts.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
+fn conflicted(app: &Application, worktree: &Worktree, made: &MergeMade, plan: &MergePlan) -> Refusal {
+    let shown: Vec<String> = plan.conflicts.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
     let owner = app.engine().world().name_of(worktree.owner);
     Refusal::NotAllowed {
         problem: format!("{} of {owner} conflicts with {}: {}", made.source, made.target, shown.join("; ")),
         hint: format!(
-            "nothing was merged; merge {} into the worktree, resolve it there, and try again",
-            made.target
+            "nothing was merged; in the worktree, run: git merge {}, resolve it there, and try again",
+            shell_word(&plan.onto())
         ),
     }
 }

@@ -9,14 +9,14 @@ mod scope;
 
 use comity_core::worktrees::Worktree;
 use comity_core::{Principal, Refusal};
-use comity_git::worktree::{Failure as GitFailure, FailureKind};
+use comity_git::worktree::{FailureKind, WorktreeError};
 
 use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
-use crate::projects::Place;
+use crate::projects::PathBase;
 
-use crate::catalog::{DELETE, Entry, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, POST};
 pub use add::WorktreeAdd;
 pub use list::ListWorktrees;
 pub use merge::WorktreeMerge;
@@ -25,16 +25,21 @@ pub use restore::WorktreeRestore;
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
-pub(crate) const OPERATIONS: &[Entry] = &[
-    Entry::of::<WorktreeAdd>(    "worktree_add",     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().for_agents().long().writes_files().unlisted(&["branch"]),
-    Entry::of::<ListWorktrees>(  "worktree_list",    "worktree list",           GET,    "/api/worktrees")        .long(),
-    Entry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files(),
-    Entry::of::<WorktreeRemove>( "worktree_remove",  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().for_agents().long().writes_files().unlisted(&["wait"]),
-    Entry::of::<WorktreeRestore>("worktree_restore", "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
+pub(crate) const OPERATIONS: &[CatalogEntry] = &[
+    CatalogEntry::of::<WorktreeAdd>(    "worktree_add",     "worktree add <slug>",     POST,   "/api/worktrees")        .changes().for_agents().long().writes_files().unlisted(&["branch"]),
+    CatalogEntry::of::<ListWorktrees>(  "worktree_list",    "worktree list",           GET,    "/api/worktrees")        .long(),
+    CatalogEntry::of::<WorktreeMerge>(  "worktree_merge",   "worktree merge <slug>",   POST,   "/api/worktrees/merge")  .changes().long().writes_files(),
+    CatalogEntry::of::<WorktreeRemove>( "worktree_remove",  "worktree remove <slug>",  DELETE, "/api/worktrees/{slug}") .removes().for_agents().long().writes_files().unlisted(&["wait"]),
+    CatalogEntry::of::<WorktreeRestore>("worktree_restore", "worktree restore <slug>", POST,   "/api/worktrees/restore").changes().long().writes_files(),
 ];
 
 /// The worktree that is meant: the named one, else the one that the caller is in, else the caller's only one.
-fn meant(app: &Application, caller: &Caller, place: &Place, slug: Option<&str>) -> Result<Worktree, Failure> {
+fn meant(
+    app: &Application,
+    caller: &Caller,
+    place: &PathBase,
+    slug: Option<&str>,
+) -> Result<Worktree, Failure> {
     let world = app.engine().world();
     let project = place.project();
     let found = match slug {
@@ -56,7 +61,7 @@ fn meant(app: &Application, caller: &Caller, place: &Place, slug: Option<&str>) 
     })
 }
 
-fn failure(no: GitFailure) -> Failure {
+fn failure(no: WorktreeError) -> Failure {
     match no.kind() {
         FailureKind::Git | FailureKind::Disk => Failure::Fault(no.to_string()),
         FailureKind::NotFound => {

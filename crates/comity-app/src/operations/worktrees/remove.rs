@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::worktrees::may_change;
+use comity_core::worktrees::{WorktreeAsk, WorktreeEvent, may_change};
 use comity_core::{Ask, Event, Principal, Refusal};
 use comity_git::worktree::TRASH_KEPT_FOR;
 use schemars::JsonSchema;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{failure, meant};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
-use crate::projects::Place;
-use crate::removal::{Verdict, in_words, purge, settle};
+use crate::projects::PathBase;
+use crate::removal::{RemovalOutcome, in_words, purge, settle};
 
 /// Releases a worktree: it goes into the trash once it is proven that no work is in it, else you are told why it stays.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -54,19 +54,19 @@ impl Operation for WorktreeRemove {
         }
         let (project, slug) = (worktree.project, worktree.tree.slug.to_string());
         if matches!(caller.who, Principal::Agent(_)) && !self.wait {
-            let asks = vec![Ask::ReleaseWorktree { project, slug: slug.as_str().into() }];
-            let finish = Box::new(move |_: &_, _: &_, _| WorktreeGoes::soon(slug));
-            return Ok(Plan::Change { asks, finish });
+            let asks = vec![Ask::Worktree(WorktreeAsk::Release { project, slug: slug.as_str().into() })];
+            let finish = move |_: &_, _: &_, _| WorktreeGoes::soon(slug);
+            return Ok(Plan::change(asks, finish));
         }
         match settle(app, caller.who, &worktree, caller.key.clone())? {
-            Verdict::Gone { id } => {
+            RemovalOutcome::Gone { id } => {
                 let app = app.clone();
                 // Without it the trash is emptied after the next removal.
                 let purging = move || purge(&app, &worktree);
                 let _ = std::thread::Builder::new().name("worktree-trash".into()).spawn(purging);
                 Ok(Plan::Answer(WorktreeGoes { gone: true, id, ..WorktreeGoes::soon(slug) }))
             }
-            Verdict::Kept(kept) => Err(Refusal::NotAllowed {
+            RemovalOutcome::Kept(kept) => Err(Refusal::NotAllowed {
                 problem: format!("the worktree {slug} is kept: {}", in_words(&kept)),
                 hint: "commit and merge what is in it, or leave it: it is in nobody's way".into(),
             }
@@ -76,12 +76,16 @@ impl Operation for WorktreeRemove {
 }
 
 /// What the same call, by its key, has done already; the server did not live to answer it.
-fn done_before(app: &Application, caller: &Caller, place: &Place) -> Result<Option<WorktreeGoes>, Failure> {
+fn done_before(
+    app: &Application,
+    caller: &Caller,
+    place: &PathBase,
+) -> Result<Option<WorktreeGoes>, Failure> {
     let goes = app.answered(caller).into_iter().flatten().find_map(|event| match event {
-        Event::WorktreeRemoved { slug, .. } => {
+        Event::Worktree(WorktreeEvent::Removed { slug, .. }) => {
             Some(WorktreeGoes { gone: true, ..WorktreeGoes::soon(slug.into()) })
         }
-        Event::WorktreeReleased { slug, .. } => Some(WorktreeGoes::soon(slug.into())),
+        Event::Worktree(WorktreeEvent::Released { slug, .. }) => Some(WorktreeGoes::soon(slug.into())),
         _ => None,
     });
     let Some(mut goes) = goes else { return Ok(None) };

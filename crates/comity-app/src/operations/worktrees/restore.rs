@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use comity_core::worktrees::Tree;
+use comity_core::worktrees::{WorktreeAsk, WorktreeInfo};
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Operation for WorktreeRestore {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeBack>, Failure> {
         let place = app.projects().place(caller)?;
-        if let Some(Tree { slug, path, branch, .. }) = made_before(app, caller) {
+        if let Some(WorktreeInfo { slug, path, branch, .. }) = made_before(app, caller) {
             let branch = (!branch.is_empty()).then(|| branch.into());
             return Ok(Plan::Answer(WorktreeBack { slug: slug.into(), path: path.into(), branch }));
         }
@@ -51,7 +51,7 @@ impl Operation for WorktreeRestore {
             trashed.iter().filter(|one| is_meant(one.slug.as_ref().map(|slug| slug.as_str()), &one.id));
         let newest = named.max_by_key(|one| one.removed_at).ok_or_else(|| Refusal::NotFound {
             problem: "there is no such worktree in the trash".into(),
-            hint: "see what is there with: comity worktree list".into(),
+            hint: "see what is there with: comity worktree list --trash".into(),
         })?;
         let restored = driver.restore(&newest.id).map_err(failure)?;
         let slug = newest.slug.as_ref().map_or(newest.id.as_str(), |slug| slug.as_str()).to_owned();
@@ -63,13 +63,13 @@ impl Operation for WorktreeRestore {
             .iter()
             .find(|listed| listed.path == restored.path)
             .map(|listed| listed.base.commit.as_str().to_owned());
-        let tree = Box::new(Tree {
+        let tree = Box::new(WorktreeInfo {
             slug: slug.as_str().into(),
             path: path.as_str().into(),
             branch: branch.clone().unwrap_or_default().into(),
             base: base.unwrap_or_default().into(),
         });
-        ask_with_key(app, caller, Ask::AddWorktree { project: place.project(), tree })?;
+        ask_with_key(app, caller, Ask::Worktree(WorktreeAsk::Add { project: place.project(), tree }))?;
         Ok(Plan::Answer(WorktreeBack { slug, path, branch }))
     }
 }

@@ -1,8 +1,9 @@
 //! What the owner of a worktree had locked while working in it.
 
+use comity_core::locks::LockEvent;
 use comity_core::worktrees::Worktree;
 use comity_core::{CaseRule, Event, PathPattern};
-use comity_git::commit::{Patterns, Scope};
+use comity_git::commit::{CommitScope, Patterns};
 
 use crate::application::Application;
 use crate::operation::Failure;
@@ -35,7 +36,7 @@ fn locked_since(app: &Application, worktree: &Worktree) -> Result<Vec<PathPatter
         let Some(last) = page.last() else { break };
         after = last.seq;
         let taken = page.iter().filter_map(|record| match &record.event {
-            Event::LockAcquired { holder, wanted, .. }
+            Event::Lock(LockEvent::Acquired { holder, wanted, .. })
                 if *holder == worktree.owner && wanted.project == worktree.project =>
             {
                 Some(wanted.pattern.clone())

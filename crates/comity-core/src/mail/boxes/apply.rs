@@ -2,15 +2,23 @@
 
 use std::sync::Arc;
 
-use super::{Held, Lease, Mailbox};
+use super::{Mail, Mailbox, OpenOffer, StoredLetter};
 use crate::deadlines::Due;
 use crate::event::Record;
 use crate::ids::{AgentId, Key, Principal};
-use crate::mail::{Letter, MailEvent, MessageId, Receipt};
-use crate::notices::Told;
+use crate::mail::{Letter, LetterId, MailEvent, Receipt};
+use crate::notices::NoticeKind;
 use crate::world::World;
 
-pub(crate) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
+/// Puts letters and control messages back, with the deadlines of offers.
+pub(crate) fn restore(world: &mut World, mail: Mail) {
+    for (receipt, at) in mail.lapses() {
+        world.deadlines.set(Due::Offer(receipt), Some(at));
+    }
+    world.mail = mail;
+}
+
+pub(in crate::mail) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
     match event {
         MailEvent::Sent { letter, client_id } => sent(world, record, letter, client_id.as_ref()),
         MailEvent::Offered { to, receipt, letters, controls, lease } => {
@@ -24,7 +32,7 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
                 mailbox.take_out(from, id);
                 *mailbox.offers.entry(id).or_insert(0) += 1;
             }
-            let lease = Lease { letters: letters.clone(), controls: controls.clone(), until };
+            let lease = OpenOffer { letters: letters.clone(), controls: controls.clone(), until };
             mailbox.leases.insert(*receipt, lease);
             world.deadlines.set(Due::Offer(*receipt), Some(until));
         }
@@ -56,7 +64,8 @@ pub(crate) fn apply(world: &mut World, record: &Record, event: &MailEvent) {
             for id in letters {
                 let Some(held) = world.mail.letters.get(id) else { continue };
                 let (from, subject) = (held.from, held.letter.subject.as_deref().map(str::to_owned));
-                let told = Told::MailUndelivered { to: world.name_of(*to), id: id.to_string(), subject };
+                let told =
+                    NoticeKind::MailUndelivered { to: world.name_of(*to), id: id.to_string(), subject };
                 world.tell(from, record.seq, told);
             }
             done_with(world, *to, letters);
@@ -78,15 +87,15 @@ fn sent(world: &mut World, record: &Record, letter: &Arc<Letter>, client_id: Opt
         mailbox.bytes += letter.text.len();
     }
     let (sent, wall_ms, boxes) = (world.now, record.wall_ms, letter.to.len());
-    mail.letters.insert(id, Held { letter: Arc::clone(letter), from, sent, wall_ms, boxes });
+    mail.letters.insert(id, StoredLetter { letter: Arc::clone(letter), from, sent, wall_ms, boxes });
 }
 
-fn close(world: &mut World, to: Principal, receipt: Receipt) -> Option<Lease> {
+fn close(world: &mut World, to: Principal, receipt: Receipt) -> Option<OpenOffer> {
     world.deadlines.set(Due::Offer(receipt), None);
     world.mail.boxes.get_mut(&to)?.leases.remove(&receipt)
 }
 
-fn done_with(world: &mut World, to: Principal, letters: &[MessageId]) {
+fn done_with(world: &mut World, to: Principal, letters: &[LetterId]) {
     for id in letters {
         let bytes = world.mail.let_go(*id);
         if let Some(mailbox) = world.mail.boxes.get_mut(&to) {

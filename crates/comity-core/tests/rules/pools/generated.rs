@@ -1,6 +1,6 @@
 //! Generated orders of acts: the rules agree with a naive pool, which knows lists and nothing else.
 
-use comity_core::agents::Ending;
+use comity_core::agents::{AgentAsk, Ending};
 use comity_core::limits::SLOT_RESERVATION_TTL;
 use comity_core::pools::{PlaceState, Pool, PoolAsk, PoolKind, SlotId, Take};
 use comity_core::{Ask, Millis, Principal, Timestamp, World, expire, invariants, run};
@@ -199,7 +199,7 @@ fn ask_of(world: &World, people: &[Principal], act: Act) -> Option<(Principal, A
         Act::Grant(who) => (who, PoolAsk::Grant { pool: pool() }),
         Act::End(who) => {
             let agent = people[who].agent()?;
-            let ask = Ask::End { agent, ending: Ending::Failed, cause: "it died".into() };
+            let ask = Ask::Agent(AgentAsk::End { agent, ending: Ending::Failed, cause: "it died".into() });
             return Some((Principal::System, ask));
         }
         Act::Pass => return None,

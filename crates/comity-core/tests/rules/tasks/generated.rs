@@ -1,6 +1,6 @@
 //! Generated graphs and acts: ready and blocked are what a naive walk over the graph says, after every change.
 
-use comity_core::tasks::{Act, Brief, Draft, Status, TaskAsk, TaskRef, graph};
+use comity_core::tasks::{Brief, TaskAct, TaskAsk, TaskDraft, TaskRef, TaskStatus, graph};
 use comity_core::{Ask, Millis, Principal, Timestamp, World, invariants, run};
 use proptest::prelude::*;
 
@@ -22,12 +22,12 @@ fn name(number: usize) -> Box<str> {
 }
 
 fn declare(edges: &[(usize, usize)], shuffle: usize) -> Ask {
-    let draft = |number: usize| Draft {
+    let draft = |number: usize| TaskDraft {
         id: Some(name(number)),
         brief: Brief { title: "it".into(), ..Brief::default() },
         depends_on: edges.iter().filter(|(from, _)| *from == number).map(|(_, to)| name(*to)).collect(),
     };
-    let mut tasks: Vec<Draft> = (0..TASKS).map(draft).collect();
+    let mut tasks: Vec<TaskDraft> = (0..TASKS).map(draft).collect();
     tasks.rotate_left(shuffle % TASKS);
     Ask::Task(TaskAsk::Declare { project: project(), tasks })
 }
@@ -46,15 +46,15 @@ fn has_cycle(edges: &[(usize, usize)]) -> bool {
     (0..TASKS).any(|at| reach[at][at])
 }
 
-fn act(choice: usize) -> Act {
+fn act(choice: usize) -> TaskAct {
     match choice {
-        0 | 1 => Act::Start { ttl: Millis::minutes(5) },
-        2 | 3 => Act::Done { evidence: "shown".into() },
-        4 => Act::Fail { reason: "no".into() },
-        5 => Act::Skip,
-        6 => Act::Cancel,
-        7 => Act::Reopen,
-        _ => Act::Pause,
+        0 | 1 => TaskAct::Start { ttl: Millis::minutes(5) },
+        2 | 3 => TaskAct::Done { evidence: "shown".into() },
+        4 => TaskAct::Fail { reason: "no".into() },
+        5 => TaskAct::Skip,
+        6 => TaskAct::Cancel,
+        7 => TaskAct::Reopen,
+        _ => TaskAct::Pause,
     }
 }
 
@@ -71,7 +71,7 @@ proptest! {
             let on = TaskRef { project: project(), task: name(number) };
             let before = world.tasks.find(&on).expect("a task").clone();
             let ask = Ask::Task(TaskAsk::Act { on: on.clone(), attempt: None, act: act(choice) });
-            let ended = matches!(before.status(), Status::Done | Status::Skipped | Status::Cancelled);
+            let ended = matches!(before.status(), TaskStatus::Done | TaskStatus::Skipped | TaskStatus::Cancelled);
             let agreed = run(&mut world, Principal::Human, &ask, None, Timestamp(0), 0).is_ok();
             prop_assert!(!(agreed && ended) || choice == 7, "only reopening changes what has ended");
             let after = world.tasks.find(&on).expect("a task");
@@ -79,7 +79,7 @@ proptest! {
             let tasks = world.tasks.iter().map(|task| (task.number, task.clone())).collect();
             for (number, standing) in graph::naive_standings(&tasks) {
                 let status = tasks[&number].status();
-                let is_open = matches!(status, Status::Pending | Status::Ready | Status::Blocked);
+                let is_open = matches!(status, TaskStatus::Pending | TaskStatus::Ready | TaskStatus::Blocked);
                 let word = format!("{standing:?}").to_lowercase();
                 prop_assert!(!is_open || status.word() == word);
             }

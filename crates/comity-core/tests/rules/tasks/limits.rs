@@ -1,11 +1,11 @@
 //! The bounds of tasks and the limit on agents: each is reached once, and says so.
 
-use comity_core::agents::Profile;
+use comity_core::agents::{AgentAsk, Profile};
 use comity_core::limits::{
     TASK_DEPENDENCIES_MAX, TASK_FILES_MAX, TASK_TEXT_BYTES_MAX, TASK_TITLE_BYTES_MAX, TASKS_ENDED_MAX,
     TASKS_OPEN_MAX, TASKS_PER_ASK_MAX,
 };
-use comity_core::tasks::{Act, Brief, Draft, TaskAsk, TaskRef};
+use comity_core::tasks::{Brief, TaskAct, TaskAsk, TaskDraft, TaskRef};
 use comity_core::{AgentId, Ask, CaseRule, PathPattern, Principal, Timestamp, World, run};
 use expect_test::{Expect, expect};
 
@@ -19,24 +19,24 @@ fn ask(world: &mut World, who: Principal, ask: &Ask) -> String {
     }
 }
 
-fn declare(tasks: Vec<Draft>) -> Ask {
+fn declare(tasks: Vec<TaskDraft>) -> Ask {
     Ask::Task(TaskAsk::Declare { project: project(), tasks })
 }
 
-fn draft(id: &str) -> Draft {
+fn draft(id: &str) -> TaskDraft {
     let brief = Brief { title: "it".into(), ..Brief::default() };
-    Draft { id: Some(id.into()), brief, depends_on: vec![] }
+    TaskDraft { id: Some(id.into()), brief, depends_on: vec![] }
 }
 
-fn drafts(from: usize, count: usize) -> Vec<Draft> {
+fn drafts(from: usize, count: usize) -> Vec<TaskDraft> {
     (from..from + count).map(|number| draft(&format!("n{number}"))).collect()
 }
 
-fn act(id: &str, act: Act) -> Ask {
+fn act(id: &str, act: TaskAct) -> Ask {
     Ask::Task(TaskAsk::Act { on: TaskRef { project: project(), task: id.into() }, attempt: None, act })
 }
 
-fn check(what: Draft, expect: Expect) {
+fn check(what: TaskDraft, expect: Expect) {
     let mut world = World::default();
     expect.assert_eq(&ask(&mut world, Principal::Human, &declare(vec![what])));
     assert_eq!(world.head, 0, "nothing was declared");
@@ -44,7 +44,7 @@ fn check(what: Draft, expect: Expect) {
 
 #[test]
 fn sizes_of_one_task() {
-    let with = |brief: Brief| Draft { brief, ..draft("a") };
+    let with = |brief: Brief| TaskDraft { brief, ..draft("a") };
     check(
         with(Brief { title: " ".into(), ..Brief::default() }),
         expect!["refused (bad_input): a task needs a title; say in a few words what is to be done"],
@@ -69,7 +69,7 @@ fn sizes_of_one_task() {
     );
     let depends_on = (0..=TASK_DEPENDENCIES_MAX).map(|number| format!("n{number}").into()).collect();
     check(
-        Draft { depends_on, ..draft("a") },
+        TaskDraft { depends_on, ..draft("a") },
         expect![
             "refused (limit_reached): a depends on 101 tasks, of 100 at most; put a task in between that stands for several"
         ],
@@ -87,7 +87,7 @@ fn tasks_of_one_ask_and_of_all() {
     }
     expect!["refused (limit_reached): 10000 tasks are open, of 10000 at most; finish, skip or cancel some"]
         .assert_eq(&human(declare(vec![draft("more")])));
-    assert_eq!(human(act("n0", Act::Skip)), "agreed");
+    assert_eq!(human(act("n0", TaskAct::Skip)), "agreed");
     assert_eq!(human(declare(vec![draft("more")])), "agreed");
 }
 
@@ -95,14 +95,14 @@ fn tasks_of_one_ask_and_of_all() {
 fn ended_tasks_are_forgotten_but_not_those_that_open_ones_need() {
     let mut world = World::default();
     let mut human = |what: Ask| assert_eq!(ask(&mut world, Principal::Human, &what), "agreed");
-    let open = Draft { depends_on: vec!["n0".into(), "n1".into()], ..draft("open") };
+    let open = TaskDraft { depends_on: vec!["n0".into(), "n1".into()], ..draft("open") };
     human(declare([drafts(0, TASKS_PER_ASK_MAX - 1), vec![open]].concat()));
     human(declare(drafts(TASKS_PER_ASK_MAX, 10)));
     for number in 1..TASKS_PER_ASK_MAX - 1 {
-        human(act(&format!("n{number}"), Act::Skip));
+        human(act(&format!("n{number}"), TaskAct::Skip));
     }
     for number in TASKS_PER_ASK_MAX..TASKS_PER_ASK_MAX + 10 {
-        human(act(&format!("n{number}"), Act::Skip));
+        human(act(&format!("n{number}"), TaskAct::Skip));
     }
     let is_there = |id: &str| world.tasks.get(project(), id).is_some();
     assert_eq!(world.tasks.iter().count(), TASKS_ENDED_MAX + 2, "and two that are open");
@@ -117,10 +117,12 @@ fn agents_beyond_the_limit_are_refused_unless_a_person_started_them() {
     world.agents_configured = Some(2);
     let profile = |name: &str| Box::new(Profile { name: name.into(), ..Profile::default() });
     let id = AgentId::from_bits;
-    let join =
-        |number, name: &str| Ask::Join { agent: id(number), token: token(number), profile: profile(name) };
-    let attach =
-        |number, name: &str| Ask::Attach { agent: id(number), token: token(number), profile: profile(name) };
+    let join = |number, name: &str| {
+        Ask::Agent(AgentAsk::Join { agent: id(number), token: token(number), profile: profile(name) })
+    };
+    let attach = |number, name: &str| {
+        Ask::Agent(AgentAsk::Attach { agent: id(number), token: token(number), profile: profile(name) })
+    };
     let (human, ann) = (Principal::Human, Principal::Agent(id(1)));
     assert_eq!(ask(&mut world, human, &join(1, "ann")), "agreed");
     assert_eq!(ask(&mut world, human, &join(2, "bob")), "agreed");
@@ -128,12 +130,12 @@ fn agents_beyond_the_limit_are_refused_unless_a_person_started_them() {
     expect!["refused (limit_reached): 2 agents are here, of 2 at most; end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit 3"].assert_eq(&ask(&mut world, ann, &join(3, "cat")));
     assert_eq!(ask(&mut world, human, &attach(3, "claude")), "agreed", "counted, not refused");
     assert_eq!(world.agents.live().count(), 3);
-    expect!["refused (not_allowed): the limit on agents is the human's to set; ask the human, or work with those that are here"].assert_eq(&ask(&mut world, ann, &Ask::LimitAgents { max: 9 }));
+    expect!["refused (not_allowed): the limit on agents is the human's to set; ask the human, or work with those that are here"].assert_eq(&ask(&mut world, ann, &Ask::Agent(AgentAsk::Limit { max: 9 })));
     expect!["refused (bad_input): a limit of 0 agents is not possible; give one from 1 to 20"]
-        .assert_eq(&ask(&mut world, human, &Ask::LimitAgents { max: 0 }));
+        .assert_eq(&ask(&mut world, human, &Ask::Agent(AgentAsk::Limit { max: 0 })));
     expect!["refused (bad_input): a limit of 21 agents is not possible; give one from 1 to 20"]
-        .assert_eq(&ask(&mut world, human, &Ask::LimitAgents { max: 21 }));
-    assert_eq!(ask(&mut world, human, &Ask::LimitAgents { max: 4 }), "agreed");
+        .assert_eq(&ask(&mut world, human, &Ask::Agent(AgentAsk::Limit { max: 21 })));
+    assert_eq!(ask(&mut world, human, &Ask::Agent(AgentAsk::Limit { max: 4 })), "agreed");
     assert_eq!(ask(&mut world, human, &join(4, "cat")), "agreed");
     expect!["refused (limit_reached): 4 agents are here, of 4 at most; end one with: comity agent bye NAME, or let the human raise the limit with: comity agent limit 5"].assert_eq(&ask(&mut world, human, &join(5, "dan")));
 }

@@ -10,7 +10,7 @@ pub(crate) mod words;
 
 use comity_core::invariants;
 use comity_core::snapshot::Snapshot;
-use comity_core::world::{Patience, World};
+use comity_core::world::{Timeouts, World};
 use expect_test::Expect;
 
 use crate::script::Stage;
@@ -22,7 +22,7 @@ fn check(script: &str, expect: Expect) {
         words::play(&mut stage, line);
         invariants::check(&stage.world).unwrap_or_else(|wrong| panic!("after `{line}`: {wrong}"));
     }
-    let mut again = World::new(Patience::default());
+    let mut again = World::new(Timeouts::default());
     stage.log.iter().for_each(|record| again.apply(record));
     assert_eq!(Snapshot::of(&again), Snapshot::of(&stage.world), "the log folds to the same world");
     expect.assert_eq(&stage.said.join("\n"));

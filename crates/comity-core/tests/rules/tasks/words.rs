@@ -1,7 +1,7 @@
 //! The language of the examples about tasks: `ann declares a; b after a on src/`, `bob finishes a because tests pass`.
 
 use comity_core::limits::LOCK_TTL;
-use comity_core::tasks::{Act, Brief, Draft, Priority, Task, TaskAsk, TaskEvent, TaskRef};
+use comity_core::tasks::{Brief, Priority, Task, TaskAct, TaskAsk, TaskDraft, TaskEvent, TaskRef};
 use comity_core::{Ask, CaseRule, Millis, PathPattern, Principal, World};
 
 use crate::script::{Stage, project};
@@ -44,28 +44,28 @@ fn ask(stage: &mut Stage, verb: &str, rest: &str) -> Option<TaskAsk> {
             return Some(TaskAsk::Seek { project: project(), wait });
         }
         "takes" => return Some(TaskAsk::Take),
-        "claims" => Act::Claim,
-        "starts" => Act::Start { ttl: LOCK_TTL },
-        "finishes" => Act::Done { evidence: because.into() },
-        "fails" => Act::Fail { reason: because.into() },
-        "gives-back" => Act::GiveBack,
-        "accepts" => Act::Accept,
-        "sends-back" => Act::SendBack { reason: because.into() },
-        "assigns" => Act::Assign { to: stage.who(to) },
-        "pauses" => Act::Pause,
-        "resumes" => Act::Resume,
-        "retries" => Act::Retry,
-        "reopens" => Act::Reopen,
-        "skips" => Act::Skip,
-        "cancels-task" => Act::Cancel,
+        "claims" => TaskAct::Claim,
+        "starts" => TaskAct::Start { ttl: LOCK_TTL },
+        "finishes" => TaskAct::Done { evidence: because.into() },
+        "fails" => TaskAct::Fail { reason: because.into() },
+        "gives-back" => TaskAct::GiveBack,
+        "accepts" => TaskAct::Accept,
+        "sends-back" => TaskAct::SendBack { reason: because.into() },
+        "assigns" => TaskAct::Assign { to: stage.who(to) },
+        "pauses" => TaskAct::Pause,
+        "resumes" => TaskAct::Resume,
+        "retries" => TaskAct::Retry,
+        "reopens" => TaskAct::Reopen,
+        "skips" => TaskAct::Skip,
+        "cancels-task" => TaskAct::Cancel,
         _ => return None,
     };
     Some(TaskAsk::Act { on: on(), attempt, act })
 }
 
 /// `id after a b on src/ as qa for red at high called Some title reviewed`; no id is `-`.
-fn draft(text: &str) -> Draft {
-    let mut draft = Draft::default();
+fn draft(text: &str) -> TaskDraft {
+    let mut draft = TaskDraft::default();
     let mut mark = "id";
     for word in text.split_whitespace() {
         if ["after", "on", "as", "for", "at", "called"].contains(&word) {

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::git::Git;
 use crate::marker::{found, pointer};
+use crate::unfinished::branch_files;
 use crate::worktree::Driver;
-use crate::worktree::failure::Failure;
+use crate::worktree::failure::WorktreeError;
 use crate::worktree::names::Branch;
-
-/// Files in which git remembers the branch that it will come back to.
-const COMING_BACK: &[&str] = &["rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"];
 
 impl Driver {
     /// The worktrees that have a branch checked out, or will when a rebase or bisection ends.
@@ -20,7 +18,7 @@ impl Driver {
         &self,
         git: &Git<'_>,
         branch: &Branch,
-    ) -> Result<Vec<PathBuf>, Failure> {
+    ) -> Result<Vec<PathBuf>, WorktreeError> {
         let said = git.tell(&["worktree", "list", "--porcelain", "-z"], b"")?;
         let full = branch.full();
         let (mut at, mut checkouts) = (None, Vec::new());
@@ -35,15 +33,16 @@ impl Driver {
         }
         let linked = self.common_dir.join("worktrees");
         let mut git_dirs = vec![self.common_dir.clone()];
-        for entry in found(fs::read_dir(&linked)).map_err(Failure::disk(&linked))?.into_iter().flatten() {
-            git_dirs.push(entry.map_err(Failure::disk(&linked))?.path());
+        for entry in found(fs::read_dir(&linked)).map_err(WorktreeError::disk(&linked))?.into_iter().flatten()
+        {
+            git_dirs.push(entry.map_err(WorktreeError::disk(&linked))?.path());
         }
         for git_dir in git_dirs {
-            let comes_back = |file: &&&str| {
+            let comes_back = |file: &str| {
                 let name = pointer(&git_dir.join(file)).ok().flatten();
                 name.is_some_and(|name| name == full.as_bytes() || name == branch.as_str().as_bytes())
             };
-            if COMING_BACK.iter().any(|file| comes_back(&file)) {
+            if branch_files().any(comes_back) {
                 checkouts.push(git_dir);
             }
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::git::Git;
 use crate::worktree::commit::CommitId;
-use crate::worktree::failure::Failure;
+use crate::worktree::failure::WorktreeError;
 
 /// Conflicts whose sides are named.
 const DESCRIBED_MAX: usize = 100;
@@ -15,6 +15,8 @@ const DESCRIBED_MAX: usize = 100;
 const COMMITS_MAX: &str = "--max-count=1000";
 /// Before each commit that git lists.
 const COMMIT: u8 = 0x01;
+/// The trailer that names the agent whose commit it is.
+const AGENT: &str = "Agent";
 /// Between the fields of a commit.
 const FIELD: char = '\u{1f}';
 
@@ -23,7 +25,6 @@ const FIELD: char = '\u{1f}';
 pub struct Conflict {
     /// The path, from the top of the worktree.
     pub path: PathBuf,
-    /// What git says.
     pub what: String,
     /// The last commit to it on the branch that is merged into.
     pub target: Option<Side>,
@@ -34,9 +35,8 @@ pub struct Conflict {
 /// A commit to one side of a conflict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// The commit.
     pub commit: CommitId,
-    /// Whose it is.
+    /// Whose it is: the agent's name where the commit tells, else git's author.
     pub author: String,
     /// The first line of its message.
     pub subject: String,
@@ -59,7 +59,7 @@ impl fmt::Display for Conflict {
 }
 
 /// Reads what `git merge-tree` said: the tree, and the paths in conflict with what it says about each.
-pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), Failure> {
+pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), WorktreeError> {
     let mut fields = said.split(|byte| *byte == 0);
     let tree = CommitId::said(fields.next().unwrap_or_default())?.to_string();
     let path = |field: &[u8]| PathBuf::from(OsString::from_vec(field.to_owned()));
@@ -71,7 +71,8 @@ pub(super) fn parse(said: &[u8]) -> Result<(String, Vec<(PathBuf, String)>), Fai
     // <number of paths> <path>... <kind> <message>, again and again
     while let Some(count) = fields.next().filter(|count| !count.is_empty()) {
         let count = str::from_utf8(count).ok().and_then(|count| count.parse::<usize>().ok());
-        let count = count.ok_or_else(|| Failure::git("git merge-tree said what means nothing to us"))?;
+        let count =
+            count.ok_or_else(|| WorktreeError::git("git merge-tree said what means nothing to us"))?;
         let paths: Vec<PathBuf> = fields.by_ref().take(count).map(path).collect();
         let (kind, message) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
         if !kind.starts_with(b"CONFLICT") {
@@ -95,7 +96,7 @@ pub(super) fn describe(
     found: Vec<(PathBuf, String)>,
     target: &CommitId,
     source: &CommitId,
-) -> Result<Vec<Conflict>, Failure> {
+) -> Result<Vec<Conflict>, WorktreeError> {
     let paths: Vec<&Path> = found.iter().take(DESCRIBED_MAX).map(|(path, _)| path.as_path()).collect();
     if paths.is_empty() {
         return Ok(Vec::new());
@@ -120,12 +121,13 @@ fn last_commits(
     paths: &[&Path],
     of: &CommitId,
     not_of: &CommitId,
-) -> Result<Vec<(PathBuf, Side)>, Failure> {
+) -> Result<Vec<(PathBuf, Side)>, WorktreeError> {
     let specs: Vec<OsString> = paths
         .iter()
         .map(|path| OsString::from_vec([b":(top,literal)", path.as_os_str().as_bytes()].concat()))
         .collect();
-    let format = format!("--format=tformat:%x01%H{FIELD}%an{FIELD}%s");
+    let agent = format!("%(trailers:key={AGENT},valueonly,separator=%x2C)");
+    let format = format!("--format=tformat:%x01%H{FIELD}%an{FIELD}{agent}{FIELD}%s");
     let (of, not_of) = (of.as_str(), format!("^{not_of}"));
     let options = [
         "--no-show-signature",
@@ -159,8 +161,9 @@ fn last_commits(
 }
 
 fn side(header: &str) -> Option<Side> {
-    let mut fields = header.splitn(3, FIELD);
-    let (commit, author, subject) = (fields.next()?, fields.next()?, fields.next()?);
+    let mut fields = header.splitn(4, FIELD);
+    let (commit, author, agent, subject) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let author = if agent.is_empty() { author } else { agent };
     Some(Side {
         commit: CommitId::parse(commit).ok()?,
         author: author.to_owned(),

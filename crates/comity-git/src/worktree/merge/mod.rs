@@ -3,7 +3,6 @@
 mod checkouts;
 mod conflicts;
 mod plan;
-mod queue;
 mod recover;
 
 use std::path::PathBuf;
@@ -11,16 +10,15 @@ use std::time::Instant;
 
 use super::Driver;
 use super::commit::CommitId;
-use super::failure::{Failure, FailureKind};
-use super::guard::Guard;
+use super::failure::{FailureKind, WorktreeError};
 use super::names::Branch;
 use crate::git::Git;
+use crate::turn::{NoTurn, Turn};
 use crate::umask::{as_user, share};
 
 pub use conflicts::{Conflict, Side};
-use plan::Outcome;
-pub use plan::{Change, MergePlan};
-pub(super) use queue::Queue;
+use plan::MergeOutcome;
+pub use plan::{MergeChange, MergePlan};
 
 /// Where merges wait for the user to take them, if the branch is checked out.
 const MERGED: &str = "refs/comity/merged";
@@ -30,9 +28,7 @@ const MESSAGE_BYTES_MAX: usize = 64 << 10;
 /// Who makes a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Person {
-    /// The name.
     pub name: String,
-    /// The address.
     pub email: String,
 }
 
@@ -54,24 +50,29 @@ pub enum Merged {
         name: String,
         /// Where the branch is checked out.
         checked_out: Vec<PathBuf>,
-        /// What to run there.
         command: String,
     },
 }
 
 /// The right to merge into a branch: nobody else does until it is dropped, neither here nor in another server.
 #[derive(Debug)]
-pub struct MergeTurn<'a> {
-    guard: Guard,
-    _turn: queue::Turn<'a>,
-}
+pub struct MergeTurn(Turn);
 
 impl Driver {
     /// Waits until all who asked before have merged into a branch. What is planned from then on holds.
-    pub fn turn_to_merge(&self, target: &Branch) -> Result<MergeTurn<'_>, Failure> {
-        let deadline = self.deadline();
-        let turn = self.merges.wait_for(target.as_str(), deadline)?;
-        Ok(MergeTurn { guard: self.merge_guard(target, deadline)?, _turn: turn })
+    pub fn turn_to_merge(&self, target: &Branch) -> Result<MergeTurn, WorktreeError> {
+        let dir = self.common_dir.join("comity");
+        as_user(|| std::fs::create_dir_all(&dir)).map_err(WorktreeError::disk(&dir))?;
+        share(&dir);
+        let hash = blake3::hash(target.as_str().as_bytes()).to_hex();
+        let path = dir.join(format!("merge-{}.lock", &hash[..16]));
+        Turn::wait(&path, self.deadline()).map(MergeTurn).map_err(|no_turn| match no_turn {
+            NoTurn::Busy => {
+                let message = format!("too many merges into {target} are waiting");
+                WorktreeError::new(FailureKind::Busy, message, "try again in a moment")
+            }
+            NoTurn::Disk(error) => WorktreeError::disk(&path)(error),
+        })
     }
 
     /// Merges as planned, in its turn. If a branch has moved since, the plan is void.
@@ -80,47 +81,38 @@ impl Driver {
     /// `before_move` gets the commit before anything moves to it, and says whether it may; if not, nothing has happened.
     pub fn merge(
         &self,
-        turn: MergeTurn<'_>,
+        turn: MergeTurn,
         plan: &MergePlan,
         by: &Person,
         message: &str,
         before_move: &mut dyn FnMut(&CommitId) -> bool,
-    ) -> Result<Merged, Failure> {
+    ) -> Result<Merged, WorktreeError> {
         let deadline = self.deadline();
         if let Some(conflict) = plan.conflicts.first() {
             let message = format!("{} cannot be merged into {}: {conflict}", plan.source, plan.target);
-            return Err(Failure::new(
+            return Err(WorktreeError::new(
                 FailureKind::Conflicts,
                 message,
                 "resolve the conflicts on the branch, and ask again",
             ));
         }
         if message.trim().is_empty() || message.len() > MESSAGE_BYTES_MAX || message.contains('\0') {
-            return Err(Failure::bad_name("the message", "it is empty or too long"));
+            return Err(WorktreeError::bad_name("the message", "it is empty or too long"));
         }
         self.check_plan(plan, deadline)?;
         let commit = match &plan.outcome {
-            Outcome::Nothing => return Ok(Merged::Already),
-            Outcome::FastForward => plan.source_commit.clone(),
-            Outcome::Merge { tree } => self.commit(plan, tree, by, message, deadline)?,
+            MergeOutcome::Nothing => return Ok(Merged::Already),
+            MergeOutcome::FastForward => plan.source_commit.clone(),
+            MergeOutcome::Merge { tree } => self.commit(plan, tree, by, message, deadline)?,
         };
         if !before_move(&commit) {
             let message = format!("{} must not be merged into {}", plan.source, plan.target);
-            return Err(Failure::new(FailureKind::Changed, message, "ask again"));
+            return Err(WorktreeError::new(FailureKind::Changed, message, "ask again"));
         }
-        self.publish(plan, commit, &turn.guard, deadline)
+        self.publish(plan, commit, &turn, deadline)
     }
 
-    /// A lock for each target, beside the one in this process.
-    pub(super) fn merge_guard(&self, target: &Branch, deadline: Instant) -> Result<Guard, Failure> {
-        let dir = self.common_dir.join("comity");
-        as_user(|| std::fs::create_dir_all(&dir)).map_err(Failure::disk(&dir))?;
-        share(&dir);
-        let hash = blake3::hash(target.as_str().as_bytes()).to_hex();
-        Guard::take(&dir.join(format!("merge-{}.lock", &hash[..16])), deadline)
-    }
-
-    fn check_plan(&self, plan: &MergePlan, deadline: Instant) -> Result<(), Failure> {
+    fn check_plan(&self, plan: &MergePlan, deadline: Instant) -> Result<(), WorktreeError> {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         let source = self.resolve(&git, &plan.source.full())?;
@@ -129,7 +121,7 @@ impl Driver {
             return Ok(());
         }
         let message = format!("{} or {} has moved since the merge was planned", plan.source, plan.target);
-        Err(Failure::new(FailureKind::Changed, message, "ask again"))
+        Err(WorktreeError::new(FailureKind::Changed, message, "ask again"))
     }
 
     fn commit(
@@ -139,7 +131,7 @@ impl Driver {
         by: &Person,
         message: &str,
         deadline: Instant,
-    ) -> Result<CommitId, Failure> {
+    ) -> Result<CommitId, WorktreeError> {
         let project = self.project();
         let mut git = Git::on_refs(&project, deadline);
         for (name, value) in [
@@ -158,24 +150,24 @@ impl Driver {
 
     /// Moves the branch if nobody has it checked out; else leaves the merge at a ref of its own.
     ///
-    /// Whatever moves something holds the guard, so that nobody takes it for undone while it outlives us.
+    /// Whatever moves something holds the turn, so that nobody takes it for undone while it outlives us.
     fn publish(
         &self,
         plan: &MergePlan,
         commit: CommitId,
-        guard: &Guard,
+        turn: &MergeTurn,
         deadline: Instant,
-    ) -> Result<Merged, Failure> {
+    ) -> Result<Merged, WorktreeError> {
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         let (branch, waiting) = (plan.target.full(), format!("{MERGED}/{}", plan.target));
         let has_waiting = plan.branch_commit != plan.target_commit;
         let reason = format!("merge {}", plan.source);
-        let holding = git.clone().holding(guard.file());
+        let holding = git.clone().holding(turn.0.file());
         let update = |name: &str, new: &str, old: &str| {
             holding.tell(&["update-ref", "-m", &reason, name, new, old], b"")
         };
-        let wait = || -> Result<(), Failure> {
+        let wait = || -> Result<(), WorktreeError> {
             let none = "0".repeat(commit.as_str().len());
             let old = self.waiting_at(&git, &plan.target)?;
             update(&waiting, commit.as_str(), old.as_ref().map_or(&none, |old| old.as_str()))?;

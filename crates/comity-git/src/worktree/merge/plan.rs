@@ -1,5 +1,6 @@
 //! What a merge would change, found out without making it.
 
+use comity_core::display::shell_word;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use super::conflicts::Conflict;
 use crate::git::{Git, is_there};
 use crate::worktree::Driver;
 use crate::worktree::commit::CommitId;
-use crate::worktree::failure::{Failure, FailureKind};
+use crate::worktree::failure::{FailureKind, WorktreeError};
 use crate::worktree::names::Branch;
 
 /// A merge that can be made.
@@ -20,42 +21,38 @@ pub struct MergePlan {
     pub source: Branch,
     /// The branch that it is merged into.
     pub target: Branch,
-    /// Where the source was.
     pub source_commit: CommitId,
     /// What it is merged into: where the target was, with the merges that wait to be taken there.
     pub target_commit: CommitId,
     /// Every path that the merge changes in the target, for a look whether all of them are meant.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MergeChange>,
     /// What cannot be merged. With conflicts, there is no merge.
     pub conflicts: Vec<Conflict>,
-    /// Where the target was.
     pub(super) branch_commit: CommitId,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: MergeOutcome,
 }
 
 /// A path that a merge changes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Change {
-    /// It is new.
+pub enum MergeChange {
     Added(PathBuf),
     /// Its contents, its mode or its kind are others.
     Modified(PathBuf),
-    /// It goes.
     Deleted(PathBuf),
 }
 
-impl Change {
+impl MergeChange {
     /// The path, from the top of the worktree.
     pub fn path(&self) -> &PathBuf {
         match self {
-            Change::Added(path) | Change::Modified(path) | Change::Deleted(path) => path,
+            MergeChange::Added(path) | MergeChange::Modified(path) | MergeChange::Deleted(path) => path,
         }
     }
 }
 
 /// What there is to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(super) enum MergeOutcome {
     /// The target has all of the source.
     Nothing,
     /// The source has all of the target.
@@ -64,9 +61,19 @@ pub(super) enum Outcome {
     Merge { tree: String },
 }
 
+impl MergePlan {
+    /// What has all that is merged into: the target, or the ref at which merges wait for it.
+    pub fn onto(&self) -> String {
+        match self.target_commit == self.branch_commit {
+            true => self.target.to_string(),
+            false => format!("{MERGED}/{}", self.target),
+        }
+    }
+}
+
 impl Driver {
     /// Finds out what merging a branch into another one would change, and what stands against it.
-    pub fn plan_merge(&self, source: &Branch, target: &Branch) -> Result<MergePlan, Failure> {
+    pub fn plan_merge(&self, source: &Branch, target: &Branch) -> Result<MergePlan, WorktreeError> {
         let deadline = self.deadline();
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
@@ -80,13 +87,13 @@ impl Driver {
             changes: Vec::new(),
             conflicts: Vec::new(),
             branch_commit,
-            outcome: Outcome::Nothing,
+            outcome: MergeOutcome::Nothing,
         };
         if is_before(&git, &plan.source_commit, &plan.target_commit)? {
             return Ok(plan);
         }
         let tree = if is_before(&git, &plan.target_commit, &plan.source_commit)? {
-            plan.outcome = Outcome::FastForward;
+            plan.outcome = MergeOutcome::FastForward;
             plan.source_commit.to_string()
         } else {
             self.try_out(&mut plan, deadline)?
@@ -96,7 +103,7 @@ impl Driver {
     }
 
     /// Lets git merge in memory; gives the tree.
-    fn try_out(&self, plan: &mut MergePlan, deadline: Instant) -> Result<String, Failure> {
+    fn try_out(&self, plan: &mut MergePlan, deadline: Instant) -> Result<String, WorktreeError> {
         let project = self.project();
         // Attributes are those of the target; the merge drivers that they name are switched off.
         let git = Git::on(&project, deadline)?.with_variable("GIT_ATTR_SOURCE", plan.target_commit.as_str());
@@ -105,19 +112,27 @@ impl Driver {
             git.run(&["merge-tree", "--write-tree", "-z", "--name-only", "--messages", target, source], b"")?;
         if !matches!(said.status.code(), Some(0 | 1)) {
             let complaint = String::from_utf8_lossy(&said.stderr);
-            return Err(Failure::git(format!("git merge-tree: {} ({})", complaint.trim(), said.status)));
+            return Err(WorktreeError::git(format!(
+                "git merge-tree: {} ({})",
+                complaint.trim(),
+                said.status
+            )));
         }
         let (tree, found) = super::conflicts::parse(&said.stdout)?;
         if (said.status.code() == Some(1)) == found.is_empty() {
-            return Err(Failure::git("git merge-tree did not say clearly whether there are conflicts"));
+            return Err(WorktreeError::git("git merge-tree did not say clearly whether there are conflicts"));
         }
         plan.conflicts = super::conflicts::describe(&git, found, &plan.target_commit, &plan.source_commit)?;
-        plan.outcome = Outcome::Merge { tree: tree.clone() };
+        plan.outcome = MergeOutcome::Merge { tree: tree.clone() };
         Ok(tree)
     }
 
     /// Where a branch is, and where it will be once the user has taken the merges that wait for it.
-    pub(super) fn tip_of(&self, git: &Git<'_>, target: &Branch) -> Result<(CommitId, CommitId), Failure> {
+    pub(super) fn tip_of(
+        &self,
+        git: &Git<'_>,
+        target: &Branch,
+    ) -> Result<(CommitId, CommitId), WorktreeError> {
         let branch = self.resolve(git, &target.full())?;
         let Some(waiting) = self.waiting_at(git, target)? else { return Ok((branch.clone(), branch)) };
         if is_before(git, &waiting, &branch)? {
@@ -128,30 +143,38 @@ impl Driver {
         }
         let waiting = format!("{MERGED}/{target}");
         let message = format!(
-            "{target} has moved on without the merges that wait at {waiting}; in its checkout, run: git merge {waiting}"
+            "{target} has moved on without the merges that wait at {waiting}; in its checkout, run: git merge {}",
+            shell_word(&waiting)
         );
-        Err(Failure::new(FailureKind::Changed, message, "then merge again"))
+        Err(WorktreeError::new(FailureKind::Changed, message, "then merge again"))
     }
 
     /// Where merges wait for a branch, if any do.
-    pub(super) fn waiting_at(&self, git: &Git<'_>, target: &Branch) -> Result<Option<CommitId>, Failure> {
+    pub(super) fn waiting_at(
+        &self,
+        git: &Git<'_>,
+        target: &Branch,
+    ) -> Result<Option<CommitId>, WorktreeError> {
         let name = format!("{MERGED}/{target}");
         if is_there(git, &name)? { self.resolve(git, &name).map(Some) } else { Ok(None) }
     }
 }
 
 /// Whether a commit is the same as another one or comes before it.
-pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, Failure> {
+pub(super) fn is_before(git: &Git<'_>, earlier: &CommitId, later: &CommitId) -> Result<bool, WorktreeError> {
     let said = git.run(&["merge-base", "--is-ancestor", earlier.as_str(), later.as_str()], b"")?;
     match said.status.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
-        _ => Err(Failure::git(format!("git merge-base: {}", String::from_utf8_lossy(&said.stderr).trim()))),
+        _ => Err(WorktreeError::git(format!(
+            "git merge-base: {}",
+            String::from_utf8_lossy(&said.stderr).trim()
+        ))),
     }
 }
 
 /// The paths in which two trees differ; a rename is one that goes and one that comes.
-pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Change>, Failure> {
+pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<MergeChange>, WorktreeError> {
     let options =
         ["diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", from.as_str(), to];
     let said = git.tell(&options, b"")?;
@@ -160,10 +183,10 @@ pub(super) fn changes(git: &Git<'_>, from: &CommitId, to: &str) -> Result<Vec<Ch
     while let Some(letter) = fields.next().filter(|letter| !letter.is_empty()) {
         let path = fields.next().map(|path| PathBuf::from(OsString::from_vec(path.to_owned())));
         changes.push(match (letter, path) {
-            (b"A", Some(path)) => Change::Added(path),
-            (b"M" | b"T", Some(path)) => Change::Modified(path),
-            (b"D", Some(path)) => Change::Deleted(path),
-            _ => return Err(Failure::git("git diff-tree said what means nothing to us")),
+            (b"A", Some(path)) => MergeChange::Added(path),
+            (b"M" | b"T", Some(path)) => MergeChange::Modified(path),
+            (b"D", Some(path)) => MergeChange::Deleted(path),
+            _ => return Err(WorktreeError::git("git diff-tree said what means nothing to us")),
         });
     }
     Ok(changes)

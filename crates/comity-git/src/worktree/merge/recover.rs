@@ -1,5 +1,6 @@
 //! Finds out, after the fact, what became of a merge.
 
+use comity_core::display::shell_word;
 use std::path::PathBuf;
 
 use super::plan::{changes, is_before};
@@ -7,17 +8,16 @@ use super::{MERGED, Merged};
 use crate::git::{Git, is_there};
 use crate::worktree::Driver;
 use crate::worktree::commit::CommitId;
-use crate::worktree::failure::Failure;
+use crate::worktree::failure::WorktreeError;
 use crate::worktree::names::Branch;
 
 impl Driver {
     /// Where a merge is, if it came about: in its branch, or waiting to be taken there.
     ///
     /// Waits until no merge into the branch is under way, nor a git that outlived its server.
-    pub fn merged(&self, target: &Branch, commit: &CommitId) -> Result<Option<Merged>, Failure> {
+    pub fn merged(&self, target: &Branch, commit: &CommitId) -> Result<Option<Merged>, WorktreeError> {
         let deadline = self.deadline();
-        let _turn = self.merges.wait_for(target.as_str(), deadline)?;
-        let _guard = self.merge_guard(target, deadline)?;
+        let _turn = self.turn_to_merge(target)?;
         let project = self.project();
         let git = Git::on_refs(&project, deadline);
         // A power cut may have taken the commit; somebody may have deleted the branch.
@@ -37,7 +37,7 @@ impl Driver {
     }
 
     /// The paths that a merge has changed in its target.
-    pub fn changed_between(&self, was: &CommitId, commit: &CommitId) -> Result<Vec<PathBuf>, Failure> {
+    pub fn changed_between(&self, was: &CommitId, commit: &CommitId) -> Result<Vec<PathBuf>, WorktreeError> {
         let project = self.project();
         let git = Git::on_refs(&project, self.deadline());
         let all = changes(&git, was, commit.as_str())?;
@@ -49,7 +49,7 @@ impl Merged {
     /// A merge that waits to be taken where its branch is checked out.
     pub(super) fn waiting(commit: CommitId, target: &Branch, checked_out: Vec<PathBuf>) -> Merged {
         let name = format!("{MERGED}/{target}");
-        let command = format!("git merge --ff-only {name}");
+        let command = format!("git merge --ff-only {}", shell_word(&name));
         Merged::Waiting { commit, name, checked_out, command }
     }
 }

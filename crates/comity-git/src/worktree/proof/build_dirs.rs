@@ -1,12 +1,12 @@
 //! Directories that a build makes again.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::OsString;
 
+use comity_core::CaseRule;
 use rustix::fs::FileType;
 
 use crate::git::{Git, UnknownState};
+use crate::parse::{parts, pathspec, to_path};
 use crate::worktree::disk::Root;
 use crate::worktree::names::InnerPath;
 
@@ -20,21 +20,10 @@ pub(super) fn ignored_dirs(git: &Git<'_>, dirs: &[InnerPath]) -> Result<Vec<Inne
     if there.is_empty() {
         return Ok(Vec::new());
     }
-    let input: Vec<String> = there.iter().map(|dir| format!("{dir}/")).collect();
-    let said = git.run(&["check-ignore", "-z", "--stdin"], input.join("\0").as_bytes())?;
-    // Ends with 1 if none is ignored.
-    if !matches!(said.status.code(), Some(0 | 1)) {
-        let complaint = String::from_utf8_lossy(&said.stderr);
-        return Err(UnknownState::new(format!("git check-ignore: {}", complaint.trim())));
-    }
-    let specs: Vec<OsString> = there.iter().map(|dir| format!(":(top,literal){dir}").into()).collect();
+    let ignored = git.ignored(&[], there.iter().map(|dir| format!("{dir}/")))?;
+    let specs: Vec<OsString> = there.iter().map(|dir| pathspec(dir.as_path(), CaseRule::Exact)).collect();
     let tracked = git.ask("ls-files", &["-z"], &specs)?;
-    let is_ignored = |dir: &InnerPath| {
-        said.stdout.split(|byte| *byte == 0).any(|path| path == format!("{dir}/").as_bytes())
-    };
-    let has_tracked = |dir: &InnerPath| {
-        let mut files = tracked.split(|byte| *byte == 0);
-        files.any(|file| Path::new(OsStr::from_bytes(file)).starts_with(dir.as_path()))
-    };
+    let is_ignored = |dir: &InnerPath| ignored.iter().any(|path| path == dir.as_path());
+    let has_tracked = |dir: &InnerPath| parts(&tracked).any(|file| to_path(file).starts_with(dir.as_path()));
     Ok(there.into_iter().filter(|dir| is_ignored(dir) && !has_tracked(dir)).cloned().collect())
 }

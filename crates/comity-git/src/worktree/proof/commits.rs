@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::kept::{Kept, Why};
+use super::kept::{KeepReason, Why};
 use crate::git::{Git, UnknownState};
 use crate::worktree::names::Branch;
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// Commits that are looked at; a worktree with more of them is kept.
 const TIPS_MAX: usize = 20_000;
@@ -18,7 +18,7 @@ const OWN_REFS: &[&str] = &["refs/worktree", "refs/bisect", "refs/rewritten"];
 const STASH: &str = "refs/stash";
 
 /// Where a worktree is and has been.
-pub(crate) struct History {
+pub(crate) struct BranchHistory {
     /// Every commit that it is or was at.
     pub(crate) tips: Vec<String>,
     /// The branch that is checked out, and the one that was made for it.
@@ -29,13 +29,13 @@ pub(crate) struct History {
     pub(super) has_stashes: bool,
 }
 
-impl History {
+impl BranchHistory {
     /// Reads it from the worktree's refs and their logs.
     pub(crate) fn of(
-        worktree: &Worktree,
+        worktree: &WorktreeDirs,
         own: Vec<Branch>,
         deadline: Instant,
-    ) -> Result<History, UnknownState> {
+    ) -> Result<BranchHistory, UnknownState> {
         let git = Git::on_refs(worktree, deadline);
         let branches: Vec<String> = own.iter().map(Branch::full).collect();
         let mut arguments = vec!["for-each-ref", "--format=%(objectname) %(refname)", STASH];
@@ -65,7 +65,7 @@ impl History {
             return Err(UnknownState::new(format!("it has been at more than {TIPS_MAX} commits")));
         }
         let has_stashes = refs.iter().any(|(_, name)| *name == STASH);
-        Ok(History { tips, own, has_stashes, own_refs: branches.clone() })
+        Ok(BranchHistory { tips, own, has_stashes, own_refs: branches.clone() })
     }
 }
 
@@ -74,17 +74,17 @@ impl History {
 /// Its own are the branch that is checked out, the one that was made for it, and those that only it can see. Was means
 /// the logs of its refs: an amended or rebased commit is work until somebody says that it is not.
 pub(super) fn work(
-    worktree: &Worktree,
-    history: &History,
+    worktree: &WorktreeDirs,
+    history: &BranchHistory,
     deadline: Instant,
-) -> Result<Option<Kept>, UnknownState> {
+) -> Result<Option<KeepReason>, UnknownState> {
     let lost = not_kept(worktree, &history.tips, &history.own_refs, deadline)?;
-    Ok(Kept::if_any(Why::Commits, lost))
+    Ok(KeepReason::if_any(Why::Commits, lost))
 }
 
 /// Of some commits and those before them, the latest ones that no ref holds but the given ones and those of worktrees.
 pub(crate) fn not_kept(
-    worktree: &Worktree,
+    worktree: &WorktreeDirs,
     tips: &[String],
     own: &[String],
     deadline: Instant,

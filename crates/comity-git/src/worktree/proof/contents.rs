@@ -1,68 +1,68 @@
 //! Files of a worktree that are in no commit, however git is told to hide them.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::kept::{Kept, Why};
-use super::status::{Entry, Status};
+use super::kept::{KeepReason, Why};
 use crate::git::{Git, UnknownState};
+use crate::parse::{behind_tab, parts, unreadable};
+use crate::status::{PathState, WorktreeStatus};
 use crate::worktree::disk::Root;
 use crate::worktree::names::InnerPath;
-use crate::worktree::record::{Link, Ready};
+use crate::worktree::record::{Ready, SharedLink};
 use crate::worktree::setup::hash_of;
 use crate::worktree::survey::Survey;
 
 /// What in a worktree is in no commit, apart from what we put there ourselves.
 pub(super) fn work(
     git: &Git<'_>,
-    status: &Status,
+    status: &WorktreeStatus,
     files: &Survey,
     ready: &Ready,
     build_dirs: &[InnerPath],
-) -> Vec<Kept> {
+) -> Vec<KeepReason> {
     let copied = ready.copied.iter().map(|copied| (copied.path.as_path(), copied.hash.as_str())).collect();
     let ours = Ours { root: &git.worktree().root, files, links: &ready.links, copied, build_dirs };
     let (mut changed, mut untracked, mut ignored, mut repositories) = (vec![], vec![], vec![], vec![]);
     for entry in &status.entries {
-        match entry {
-            Entry::Changed(path) => changed.push(shown(path)),
-            Entry::Submodule(path) => repositories.push(shown(path)),
-            Entry::Untracked(path) if ours.is_put_there(path) => {}
-            Entry::Untracked(path) => untracked.push(shown(path)),
-            Entry::Ignored(path) if ours.is_put_there(path) || ours.is_build_dir(path) => {}
-            Entry::Ignored(path) => ignored.push(shown(path)),
+        let path = &entry.to_path();
+        match entry.state {
+            PathState::Tracked { .. } | PathState::Unmerged if entry.is_submodule => {
+                repositories.push(shown(path));
+            }
+            PathState::Tracked { .. } | PathState::Unmerged => changed.push(shown(path)),
+            PathState::Untracked | PathState::Ignored if ours.is_put_there(path) => {}
+            PathState::Untracked => untracked.push(shown(path)),
+            PathState::Ignored if ours.is_build_dir(path) => {}
+            PathState::Ignored => ignored.push(shown(path)),
         }
     }
     let kept = [
-        Kept::if_any(Why::Modified, changed),
-        Kept::if_any(Why::Untracked, untracked),
-        Kept::if_any(Why::Ignored, ignored),
-        Kept::if_any(Why::Repository, repositories),
+        KeepReason::if_any(Why::Modified, changed),
+        KeepReason::if_any(Why::Untracked, untracked),
+        KeepReason::if_any(Why::Ignored, ignored),
+        KeepReason::if_any(Why::Repository, repositories),
     ];
     kept.into_iter().flatten().collect()
 }
 
 /// What git does not look at: other repositories, sockets and the like, other file systems.
-pub(super) fn odd_contents(files: &Survey) -> Vec<Kept> {
-    let nested = Kept::if_any(Why::Repository, files.nested.iter().map(|path| shown(path)));
-    let odd = Kept::if_any(Why::Untracked, files.odd.iter().map(|path| shown(path)));
+pub(super) fn odd_contents(files: &Survey) -> Vec<KeepReason> {
+    let nested = KeepReason::if_any(Why::Repository, files.nested.iter().map(|path| shown(path)));
+    let odd = KeepReason::if_any(Why::Untracked, files.odd.iter().map(|path| shown(path)));
     [nested, odd].into_iter().flatten().collect()
 }
 
 /// Files with a flag in the index by which git does not look at them; and submodules that have files.
-pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<Kept>, UnknownState> {
+pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<KeepReason>, UnknownState> {
     let said = git.ask("ls-files", &["-v", "-s", "-z"], &[])?;
     let (mut hidden, mut submodules) = (Vec::new(), Vec::new());
-    for line in said.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+    for line in parts(&said) {
         // <flag> SP <mode> SP <object> SP <stage> TAB <path>
-        let tab = line.iter().position(|byte| *byte == b'\t');
-        let (Some(tab), [flag, b' ', mode @ ..]) = (tab, line) else {
-            let line = String::from_utf8_lossy(line);
-            return Err(UnknownState::new(format!("git ls-files said {line:?}, which means nothing to us")));
+        let Some(([flag, b' ', mode @ ..], path)) = behind_tab(line) else {
+            return Err(unreadable("git ls-files", line));
         };
-        let path = Path::new(OsStr::from_bytes(&line[tab + 1..]));
         if mode.starts_with(b"160000 ") && files.has_below(path) {
             submodules.push(shown(path));
         }
@@ -72,7 +72,7 @@ pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<Kept>, Unknown
             hidden.push(shown(path));
         }
     }
-    let kept = [Kept::if_any(Why::Hidden, hidden), Kept::if_any(Why::Repository, submodules)];
+    let kept = [KeepReason::if_any(Why::Hidden, hidden), KeepReason::if_any(Why::Repository, submodules)];
     Ok(kept.into_iter().flatten().collect())
 }
 
@@ -80,7 +80,7 @@ pub(super) fn hidden(git: &Git<'_>, files: &Survey) -> Result<Vec<Kept>, Unknown
 struct Ours<'a> {
     root: &'a Path,
     files: &'a Survey,
-    links: &'a [Link],
+    links: &'a [SharedLink],
     /// The hash of each copy.
     copied: HashMap<&'a Path, &'a str>,
     build_dirs: &'a [InnerPath],

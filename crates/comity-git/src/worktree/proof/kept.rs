@@ -7,8 +7,7 @@ const SHOWN_MAX: usize = 5;
 
 /// One reason to keep a worktree.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kept {
-    /// What was found.
+pub struct KeepReason {
     pub why: Why,
     /// Where, or in which words; the first few.
     pub what: Vec<String>,
@@ -23,7 +22,6 @@ pub enum Why {
     NotOurs,
     /// Somebody says that it is in use.
     InUse,
-    /// Somebody has locked it.
     Locked,
     /// Files are changed, staged, deleted or in conflict.
     Modified,
@@ -37,7 +35,6 @@ pub enum Why {
     Unfinished,
     /// Commits are in no branch, tag or remote that stays.
     Commits,
-    /// Something was stashed there.
     Stash,
     /// There is another repository in it, or a submodule.
     Repository,
@@ -49,9 +46,9 @@ pub enum Why {
     Unknown,
 }
 
-impl Kept {
-    pub(crate) fn new(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> Kept {
-        let mut kept = Kept { why, what: Vec::new(), count: 0 };
+impl KeepReason {
+    pub(crate) fn new(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> KeepReason {
+        let mut kept = KeepReason { why, what: Vec::new(), count: 0 };
         for example in what {
             kept.count += 1;
             if kept.what.len() < SHOWN_MAX {
@@ -61,21 +58,21 @@ impl Kept {
         kept
     }
 
-    pub(crate) fn one(why: Why, what: impl Into<String>) -> Kept {
-        Kept::new(why, [what])
+    pub(crate) fn one(why: Why, what: impl Into<String>) -> KeepReason {
+        KeepReason::new(why, [what])
     }
 
-    pub(crate) fn unknown(problem: impl fmt::Display) -> Kept {
-        Kept::one(Why::Unknown, problem.to_string())
+    pub(crate) fn unknown(problem: impl fmt::Display) -> KeepReason {
+        KeepReason::one(Why::Unknown, problem.to_string())
     }
 
     /// The reason, if there is anything to name.
-    pub(crate) fn if_any(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> Option<Kept> {
-        Some(Kept::new(why, what)).filter(|kept| kept.count > 0)
+    pub(crate) fn if_any(why: Why, what: impl IntoIterator<Item = impl Into<String>>) -> Option<KeepReason> {
+        Some(KeepReason::new(why, what)).filter(|kept| kept.count > 0)
     }
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self.why {
             Why::NotOurs => "it is not a worktree that we have made",

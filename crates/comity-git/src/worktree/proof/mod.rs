@@ -9,7 +9,6 @@ mod kept;
 mod ownership;
 mod processes;
 mod stash;
-mod status;
 mod unfinished;
 
 use std::path::{Path, PathBuf};
@@ -17,18 +16,20 @@ use std::time::Instant;
 
 use super::commit::CommitId;
 use super::disk::Root;
-use super::failure::Failure;
+use super::failure::WorktreeError;
 use super::names::{Branch, InnerPath};
-use super::record::{Link, RECORD_FILE, Ready};
+use super::record::{RECORD_FILE, Ready, SharedLink};
 use super::survey::{Except, Seal, Survey};
-use super::trash::{FILES, GIT_ENTRY, Proven};
-use super::watch::Watch;
+use super::trash::{FILES, GIT_ENTRY, ProvenRemovable};
+use super::watch::ChangeWatch;
 use super::{Driver, mounts};
 use crate::git::{Git, UnknownState};
-use crate::worktrees::Worktree;
+use crate::parse::unreadable;
+use crate::status::{StatusQuery, WorktreeStatus};
+use crate::worktrees::WorktreeDirs;
 
-pub(crate) use commits::{History, not_kept};
-pub use kept::{Kept, Why};
+pub(crate) use commits::{BranchHistory, not_kept};
+pub use kept::{KeepReason, Why};
 pub(crate) use processes::processes_in;
 
 /// Settings under which git hides nothing that it could see.
@@ -43,7 +44,7 @@ const HIDE_NOTHING: &[(&str, &str)] = &[
 
 /// What the caller knows about worktrees.
 #[derive(Clone, Copy)]
-pub struct Rules<'a> {
+pub struct RemovalRules<'a> {
     /// Directories whose ignored contents are made again by a build.
     pub build_dirs: &'a [InnerPath],
     /// Whether somebody who is alive uses the worktree at a path, or will.
@@ -52,7 +53,7 @@ pub struct Rules<'a> {
 
 /// The proof that a worktree can go, for as long as nothing in it changes.
 pub struct Removable<'a> {
-    pub(super) worktree: Worktree,
+    pub(super) worktree: WorktreeDirs,
     pub(super) ready: Ready,
     pub(super) head: CommitId,
     pub(super) branch: Option<Branch>,
@@ -60,8 +61,8 @@ pub struct Removable<'a> {
     pub(super) build_dirs: Vec<InnerPath>,
     pub(super) files: Survey,
     pub(super) git: Seal,
-    pub(super) rules: Rules<'a>,
-    watch: Option<Watch>,
+    pub(super) rules: RemovalRules<'a>,
+    watch: Option<ChangeWatch>,
 }
 
 impl Removable<'_> {
@@ -79,10 +80,14 @@ impl std::fmt::Debug for Removable<'_> {
 
 impl Driver {
     /// Proves that a worktree of ours holds no work, or gives every reason to keep it.
-    pub fn prove_removable<'a>(&self, path: &Path, rules: Rules<'a>) -> Result<Removable<'a>, Vec<Kept>> {
+    pub fn prove_removable<'a>(
+        &self,
+        path: &Path,
+        rules: RemovalRules<'a>,
+    ) -> Result<Removable<'a>, Vec<KeepReason>> {
         let deadline = self.deadline();
         let (worktree, ready) = self.owned(path).map_err(|kept| vec![kept])?;
-        let doubt = |error: &dyn std::fmt::Display| vec![Kept::unknown(error)];
+        let doubt = |error: &dyn std::fmt::Display| vec![KeepReason::unknown(error)];
         let git = Git::on(&worktree, deadline).map_err(|error| doubt(&error))?.with_settings(HIDE_NOTHING);
         let build_dirs = build_dirs::ignored_dirs(&git, rules.build_dirs).map_err(|error| doubt(&error))?;
         let (files, git_files) =
@@ -92,45 +97,43 @@ impl Driver {
         let watch = files.watch(&worktree.root);
         let mut kept = Vec::new();
         if (rules.in_use)(path) {
-            kept.push(Kept::one(Why::InUse, path.display().to_string()));
+            kept.push(KeepReason::one(Why::InUse, path.display().to_string()));
         }
         match mounts::below(&worktree.root) {
             Ok(points) => {
-                kept.extend(
-                    points
-                        .iter()
-                        .map(|point| Kept::unknown(format!("something is mounted at {}", point.display()))),
-                );
+                kept.extend(points.iter().map(|point| {
+                    KeepReason::unknown(format!("something is mounted at {}", point.display()))
+                }));
             }
-            Err(error) => kept.push(Kept::unknown(error)),
+            Err(error) => kept.push(KeepReason::unknown(error)),
         }
         kept.extend(unfinished::unfinished(&worktree.git_dir));
         kept.extend(contents::odd_contents(&files));
-        let head = match status::status(&git) {
-            Ok(status) => {
+        let head = match full_status(&git) {
+            Ok((status, branch)) => {
                 kept.extend(contents::work(&git, &status, &files, &ready, &build_dirs));
-                Some((status.head, status.branch))
+                Some((status.head, branch))
             }
             Err(error) => {
-                kept.push(Kept::unknown(error));
+                kept.push(KeepReason::unknown(error));
                 None
             }
         };
-        kept.extend(contents::hidden(&git, &files).unwrap_or_else(|error| vec![Kept::unknown(error)]));
+        kept.extend(contents::hidden(&git, &files).unwrap_or_else(|error| vec![KeepReason::unknown(error)]));
         let own = [head.as_ref().and_then(|(_, branch)| branch.clone()), Some(ready.branch.clone())];
-        match History::of(&worktree, own.into_iter().flatten().collect(), deadline) {
+        match BranchHistory::of(&worktree, own.into_iter().flatten().collect(), deadline) {
             Ok(history) => {
-                let doubt = |unknown: UnknownState| Some(Kept::unknown(unknown));
+                let doubt = |unknown: UnknownState| Some(KeepReason::unknown(unknown));
                 kept.extend(commits::work(&worktree, &history, deadline).unwrap_or_else(doubt));
                 kept.extend(stash::work(&worktree, &history, deadline).unwrap_or_else(doubt));
             }
-            Err(unknown) => kept.push(Kept::unknown(unknown)),
+            Err(unknown) => kept.push(KeepReason::unknown(unknown)),
         }
         kept.extend(processes_in(&worktree.root, &files, ready.made_at));
         match look(&worktree, &ready.links, &build_dirs, deadline) {
             Ok((later, git_later)) if later.seal == files.seal && git_later.seal == git_files.seal => {}
-            Ok(_) => kept.push(Kept::one(Why::Changed, "somebody changed it meanwhile")),
-            Err(error) => kept.push(Kept::unknown(error)),
+            Ok(_) => kept.push(KeepReason::one(Why::Changed, "somebody changed it meanwhile")),
+            Err(error) => kept.push(KeepReason::unknown(error)),
         }
         match head {
             Some((Some(head), branch)) if kept.is_empty() => {
@@ -138,7 +141,7 @@ impl Driver {
                 Ok(Removable { worktree, ready, head, branch, build_dirs, files, git, rules, watch })
             }
             Some((None, _)) => {
-                kept.push(Kept::unknown("it has no commit"));
+                kept.push(KeepReason::unknown("it has no commit"));
                 Err(kept)
             }
             Some((Some(_), _)) | None => Err(kept),
@@ -146,14 +149,14 @@ impl Driver {
     }
 
     /// Whether a worktree is still as it was proven, at the place where it is now.
-    pub(super) fn is_still(&self, proof: &Removable<'_>, deadline: Instant) -> Vec<Kept> {
+    pub(super) fn is_still(&self, proof: &Removable<'_>, deadline: Instant) -> Vec<KeepReason> {
         let Removable { worktree, ready, rules, .. } = proof;
         let mut kept = Vec::new();
         if (rules.in_use)(&worktree.root) {
-            kept.push(Kept::one(Why::InUse, worktree.root.display().to_string()));
+            kept.push(KeepReason::one(Why::InUse, worktree.root.display().to_string()));
         }
         // Our links are left out of the seal only as long as they are ours.
-        let is_silent = proof.watch.as_ref().is_some_and(Watch::is_silent);
+        let is_silent = proof.watch.as_ref().is_some_and(ChangeWatch::is_silent);
         let is_same = || {
             is_silent
                 || look_at_files(worktree, &ready.links, &proof.build_dirs, deadline)
@@ -162,7 +165,7 @@ impl Driver {
         let is_git_same = || look_at_git(&worktree.git_dir, deadline).is_ok_and(|git| git.seal == proof.git);
         match is_git_same() && is_same() {
             true => kept.extend(processes_in(&worktree.root, &proof.files, ready.made_at)),
-            false => kept.push(Kept::one(Why::Changed, "it is not as it was when it was proven")),
+            false => kept.push(KeepReason::one(Why::Changed, "it is not as it was when it was proven")),
         }
         kept
     }
@@ -170,8 +173,8 @@ impl Driver {
 
 /// Looks at all files of a worktree and of its git directory.
 pub(super) fn look(
-    worktree: &Worktree,
-    links: &[Link],
+    worktree: &WorktreeDirs,
+    links: &[SharedLink],
     build_dirs: &[InnerPath],
     deadline: Instant,
 ) -> std::io::Result<(Survey, Survey)> {
@@ -180,8 +183,8 @@ pub(super) fn look(
 
 /// Left out are our links as far as they are as we made them, and build directories.
 fn look_at_files(
-    worktree: &Worktree,
-    links: &[Link],
+    worktree: &WorktreeDirs,
+    links: &[SharedLink],
     build_dirs: &[InnerPath],
     deadline: Instant,
 ) -> std::io::Result<Survey> {
@@ -200,23 +203,35 @@ pub(super) fn look_at_git(git_dir: &Path, deadline: Instant) -> std::io::Result<
 /// Looks at all files of a worktree that is in the trash, in the same way. Our links are gone from there, or should be.
 pub(super) fn look_in_trash(
     dir: &Root,
-    proven: &Proven,
+    proven: &ProvenRemovable,
     deadline: Instant,
 ) -> std::io::Result<(Survey, Survey)> {
     let (root, git_dir) = (dir.path().join(FILES), dir.path().join(GIT_ENTRY));
-    look(&Worktree { root, git_dir }, &proven.links, &proven.build_dirs, deadline)
+    look(&WorktreeDirs { root, git_dir }, &proven.links, &proven.build_dirs, deadline)
+}
+
+/// Everything that differs from the commit, ignored files included; and the branch that is checked out.
+fn full_status(git: &Git<'_>) -> Result<(WorktreeStatus, Option<Branch>), UnknownState> {
+    let query = StatusQuery { ignored: true, submodules: true, ..StatusQuery::default() };
+    let status = WorktreeStatus::ask(git, query)?.without_complaints(git)?;
+    let branch = |name: &Vec<u8>| {
+        let unknown = || unreadable("git status", name);
+        Branch::parse(str::from_utf8(name).map_err(|_| unknown())?).map_err(|_| unknown())
+    };
+    let branch = status.branch.as_ref().map(branch).transpose()?;
+    Ok((status, branch))
 }
 
 /// Sees to it that a worktree which nobody has had is exactly its commit.
 pub(super) fn check_pristine(
-    worktree: &Worktree,
+    worktree: &WorktreeDirs,
     commit: &CommitId,
     deadline: Instant,
-) -> Result<(), Failure> {
+) -> Result<(), WorktreeError> {
     let git = Git::on(worktree, deadline)?.with_settings(HIDE_NOTHING);
-    let status = status::status(&git)?;
+    let (status, _) = full_status(&git)?;
     match status.head.as_ref() == Some(commit) && status.entries.is_empty() {
         true => Ok(()),
-        false => Err(Failure::git(format!("{} is not as it was checked out", worktree.root.display()))),
+        false => Err(WorktreeError::git(format!("{} is not as it was checked out", worktree.root.display()))),
     }
 }

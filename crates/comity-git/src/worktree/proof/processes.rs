@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::kept::{Kept, Why};
+use super::kept::{KeepReason, Why};
 use crate::worktree::survey::Survey;
 
 /// Ticks of the clock in which the kernel tells when a process began; the same on all systems that matter.
@@ -24,7 +24,7 @@ const STARTING: Duration = Duration::from_millis(30);
 /// Those of others that we may not look at are none of ours to ask about. One of our own that does not let us look (an
 /// agent for keys, say) counts if it began between the making of the worktree and the last change in it, for then it
 /// may have made it; before and after it cannot have.
-pub(crate) fn processes_in(root: &Path, files: &Survey, made_at: u64) -> Option<Kept> {
+pub(crate) fn processes_in(root: &Path, files: &Survey, made_at: u64) -> Option<KeepReason> {
     let last_change = files.newest.0.max(0).cast_unsigned();
     let busy = made_at.saturating_sub(SLACK_SECONDS)..=last_change.saturating_add(SLACK_SECONDS);
     let look = || scan(root, files, &busy);
@@ -38,29 +38,33 @@ pub(crate) fn processes_in(root: &Path, files: &Survey, made_at: u64) -> Option<
     match look() {
         Ok(again) => {
             let is_still = |(pid, _): &&(String, String)| again.iter().any(|(other, _)| other == pid);
-            Kept::if_any(Why::Process, found.iter().filter(is_still).map(|(_, what)| what.as_str()))
+            KeepReason::if_any(Why::Process, found.iter().filter(is_still).map(|(_, what)| what.as_str()))
         }
         Err(kept) => Some(kept),
     }
 }
 
 /// The processes that are in it at this moment, each with what it does.
-fn scan(root: &Path, files: &Survey, busy: &RangeInclusive<u64>) -> Result<Vec<(String, String)>, Kept> {
+fn scan(
+    root: &Path,
+    files: &Survey,
+    busy: &RangeInclusive<u64>,
+) -> Result<Vec<(String, String)>, KeepReason> {
     let mut found = Vec::new();
-    let processes =
-        fs::read_dir("/proc").map_err(|error| Kept::unknown(format!("cannot look at processes: {error}")))?;
+    let processes = fs::read_dir("/proc")
+        .map_err(|error| KeepReason::unknown(format!("cannot look at processes: {error}")))?;
     for entry in processes.flatten() {
         let name = entry.file_name();
         let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else {
             continue;
         };
-        let process = Process { dir: entry.path() };
+        let process = ProcessDir { dir: entry.path() };
         let mut note = |how: &str| found.push((pid.to_owned(), format!("{} ({pid}) {how}", process.name())));
         match process.is_in(root, files) {
             Ok(None) => {}
             Ok(Some(how)) => note(how),
             Err(error) if error.kind() != ErrorKind::PermissionDenied => {
-                return Err(Kept::unknown(format!("cannot look at process {pid}: {error}")));
+                return Err(KeepReason::unknown(format!("cannot look at process {pid}: {error}")));
             }
             // What keeps the mounts of a confined command is in no worktree, and lets nobody look.
             Err(_) if process.name() == KEEPER => {}
@@ -74,11 +78,11 @@ fn scan(root: &Path, files: &Survey, busy: &RangeInclusive<u64>) -> Result<Vec<(
 }
 
 /// A process, by its directory of the kernel's.
-struct Process {
+struct ProcessDir {
     dir: PathBuf,
 }
 
-impl Process {
+impl ProcessDir {
     fn is_in(&self, root: &Path, files: &Survey) -> io::Result<Option<&'static str>> {
         let cwd = self.dir.join("cwd");
         if self.leads_into(&cwd, root)? || self.is_dir_of(&cwd, files) {

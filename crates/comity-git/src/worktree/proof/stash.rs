@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::commits::History;
-use super::kept::{Kept, Why};
+use super::commits::BranchHistory;
+use super::kept::{KeepReason, Why};
 use crate::git::{Git, UnknownState};
-use crate::worktrees::Worktree;
+use crate::worktrees::WorktreeDirs;
 
 /// Stashes that are looked at; with more of them a worktree is kept.
 const STASHES_MAX: usize = 10_000;
@@ -17,10 +17,10 @@ const FIELD: char = '\u{1f}';
 /// A stash says on which branch it was made. One that does not say so counts if it was made at a commit that this
 /// worktree has been at.
 pub(super) fn work(
-    worktree: &Worktree,
-    history: &History,
+    worktree: &WorktreeDirs,
+    history: &BranchHistory,
     deadline: Instant,
-) -> Result<Option<Kept>, UnknownState> {
+) -> Result<Option<KeepReason>, UnknownState> {
     if !history.has_stashes {
         return Ok(None);
     }
@@ -46,7 +46,7 @@ pub(super) fn work(
         }
     };
     let from_here = stashes.into_iter().filter(is_from_here);
-    Ok(Kept::if_any(Why::Stash, from_here.map(|line| line.split(FIELD).next().unwrap_or_default())))
+    Ok(KeepReason::if_any(Why::Stash, from_here.map(|line| line.split(FIELD).next().unwrap_or_default())))
 }
 
 /// The branch that a stash was made on, if it says so.

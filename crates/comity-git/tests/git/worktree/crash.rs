@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use comity_git::worktree::{Leftover, NewWorktree, Setup, Slug, Step};
+use comity_git::worktree::{Leftover, NewWorktree, Setup, Slug, WorktreeStep};
 
 use super::states::{commit, write};
 use super::yard::{Yard, inner};
@@ -10,7 +10,7 @@ use super::yard::{Yard, inner};
 const ANN: &str = "trees/worktrees/ann";
 
 /// Lets the driver die after a step.
-fn dying(yard: Yard, at: Step) -> Yard {
+fn dying(yard: Yard, at: WorktreeStep) -> Yard {
     yard.watched(move |step| assert_ne!(step, at, "the process has died"))
 }
 
@@ -32,7 +32,7 @@ fn dies(act: impl FnOnce()) {
 }
 
 /// What was left is found; once it is out of the way, everything works again.
-fn check_clears(yard: &Yard, step: Step) {
+fn check_clears(yard: &Yard, step: WorktreeStep) {
     let main = yard.sandbox.git("main", &["status", "--porcelain"]);
     let left = yard.driver.leftovers().expect("looked");
     assert!(!left.is_empty(), "{step:?}");
@@ -56,7 +56,7 @@ fn check_clears(yard: &Yard, step: Step) {
 
 #[test]
 fn while_a_worktree_is_made() {
-    use Step::{Added, BranchMade, CheckedOut, Made, Recorded, Reserved, SetUp};
+    use WorktreeStep::{Added, BranchMade, CheckedOut, Made, Recorded, Reserved, SetUp};
     for step in [Reserved, BranchMade, Added, Recorded, CheckedOut, SetUp, Made] {
         let yard = dying(project(), step);
         dies(|| drop(yard.make_with("ann", &setup())));
@@ -69,7 +69,7 @@ fn while_a_worktree_is_made() {
 
 #[test]
 fn a_name_whose_worktree_was_never_finished_can_be_used_at_once() {
-    use Step::{Added, BranchMade, CheckedOut, Made, Recorded, Reserved, SetUp};
+    use WorktreeStep::{Added, BranchMade, CheckedOut, Made, Recorded, Reserved, SetUp};
     for step in [Reserved, BranchMade, Added, Recorded, CheckedOut, SetUp, Made] {
         let yard = dying(project(), step);
         dies(|| drop(yard.make_with("ann", &setup())));
@@ -86,7 +86,7 @@ fn a_name_whose_worktree_was_never_finished_can_be_used_at_once() {
 
 #[test]
 fn while_a_worktree_is_claimed() {
-    for step in [Step::Claimed, Step::SetUp] {
+    for step in [WorktreeStep::Claimed, WorktreeStep::SetUp] {
         let yard = project();
         yard.driver.fill("trunk", 1).expect("filled");
         let yard = dying(yard, step);
@@ -116,7 +116,7 @@ fn while_one_is_made_ready() {
 }
 
 /// After a crash and a recovery git has what we have: the main checkout and so many that are ready.
-fn check_recovers(yard: Yard, step: Step) {
+fn check_recovers(yard: Yard, step: WorktreeStep) {
     let yard = yard.reopen();
     yard.driver.recover().expect("recovered");
     let ready = yard.driver.ready().expect("a number");
@@ -132,7 +132,7 @@ fn check_recovers(yard: Yard, step: Step) {
 
 #[test]
 fn what_was_left_of_one_in_the_pool_goes_with_the_next_start() {
-    use Step::{Added, CheckedOut, FilesMoved, Held, Recorded, RemovalRecorded};
+    use WorktreeStep::{Added, CheckedOut, FilesMoved, Held, Recorded, RemovalRecorded};
     // Made from nothing.
     for step in [Added, CheckedOut] {
         let yard = dying(project(), step);
@@ -165,7 +165,7 @@ fn what_was_left_of_one_in_the_pool_goes_with_the_next_start() {
 
 #[test]
 fn a_branch_without_a_worktree_goes_with_the_next_start() {
-    let yard = dying(project(), Step::BranchMade);
+    let yard = dying(project(), WorktreeStep::BranchMade);
     dies(|| drop(yard.make_with("ann", &setup())));
     let path = yard.path(ANN);
     let yard = yard.reopen();
@@ -178,7 +178,9 @@ fn a_branch_without_a_worktree_goes_with_the_next_start() {
 
 #[test]
 fn while_a_worktree_is_removed() {
-    use Step::{BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded};
+    use WorktreeStep::{
+        BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded,
+    };
     for step in [RemovalRecorded, CommitSaved, Locked, FilesMoved, EntryMoved, LinksRemoved, BranchRemoved] {
         let yard = project();
         yard.make_with("ann", &setup());
@@ -208,7 +210,9 @@ fn while_a_worktree_is_removed() {
 
 #[test]
 fn a_removal_that_was_interrupted_can_be_asked_for_again() {
-    use Step::{BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded};
+    use WorktreeStep::{
+        BranchRemoved, CommitSaved, EntryMoved, FilesMoved, LinksRemoved, Locked, RemovalRecorded,
+    };
     for step in [RemovalRecorded, CommitSaved, Locked, FilesMoved, EntryMoved, LinksRemoved, BranchRemoved] {
         let yard = project();
         yard.make_with("ann", &setup());
@@ -232,7 +236,7 @@ fn a_removal_that_was_interrupted_can_be_asked_for_again() {
 fn a_lock_that_a_crash_left_without_its_reason_is_taken_back() {
     let yard = project();
     yard.make_with("ann", &setup());
-    let yard = dying(yard, Step::CommitSaved);
+    let yard = dying(yard, WorktreeStep::CommitSaved);
     dies(|| drop(yard.driver.remove(yard.prove(ANN).expect("clean"))));
     let yard = yard.reopen();
     // Made, but not written yet.
@@ -245,7 +249,7 @@ fn a_lock_that_a_crash_left_without_its_reason_is_taken_back() {
 fn work_that_was_done_after_an_interrupted_removal_stays() {
     let yard = project();
     yard.make_with("ann", &setup());
-    let yard = dying(yard, Step::Locked);
+    let yard = dying(yard, WorktreeStep::Locked);
     dies(|| drop(yard.driver.remove(yard.prove(ANN).expect("clean"))));
     let yard = yard.reopen();
     commit(&yard, ANN, "later");

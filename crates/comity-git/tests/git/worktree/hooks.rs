@@ -4,22 +4,22 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use comity_git::worktree::{FailureKind, Hook, Made, NewWorktree, Setup, Slug, Why};
+use comity_git::worktree::{FailureKind, MadeWorktree, NewWorktree, Setup, Slug, Why, WorktreeHook};
 
 use super::states::write;
 use super::yard::Yard;
 
-fn program(yard: &Yard, name: &str, script: &str) -> Hook {
+fn program(yard: &Yard, name: &str, script: &str) -> WorktreeHook {
     yard.sandbox.write(name, &format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(yard.path(name), fs::Permissions::from_mode(0o755)).expect("executable");
-    Hook {
+    WorktreeHook {
         argv: vec![yard.path(name).into(), "$HOME; echo".into()],
         patience: Duration::from_secs(60),
         confiner: None,
     }
 }
 
-fn create(yard: &Yard, hook: &Hook) -> Result<Made, FailureKind> {
+fn create(yard: &Yard, hook: &WorktreeHook) -> Result<MadeWorktree, FailureKind> {
     let (slug, setup) = (Slug::parse("ann").expect("a slug"), Setup::default());
     let new = NewWorktree { slug: &slug, branch: None, base: "trunk", setup: &setup, reserved: None };
     yard.driver.create_by_hook(hook, &new).map_err(|failure| failure.kind())
@@ -61,12 +61,15 @@ fn what_it_says_is_not_believed_blindly() {
     check(&format!("echo '{}'", yard.path("main").display()));
     check(&format!("echo '{}'", yard.path("").display()));
     check("echo /etc/passwd");
-    let nothing = Hook { argv: vec![], patience: Duration::from_secs(60), confiner: None };
+    let nothing = WorktreeHook { argv: vec![], patience: Duration::from_secs(60), confiner: None };
     assert_eq!(create(&yard, &nothing), Err(FailureKind::Hook));
-    let missing =
-        Hook { argv: vec!["/no/such/program".into()], patience: Duration::from_secs(60), confiner: None };
+    let missing = WorktreeHook {
+        argv: vec!["/no/such/program".into()],
+        patience: Duration::from_secs(60),
+        confiner: None,
+    };
     assert_eq!(create(&yard, &missing), Err(FailureKind::Hook));
-    let slow = Hook { patience: Duration::from_millis(50), ..program(&yard, "create", "sleep 600") };
+    let slow = WorktreeHook { patience: Duration::from_millis(50), ..program(&yard, "create", "sleep 600") };
     assert_eq!(create(&yard, &slow), Err(FailureKind::Hook));
 }
 

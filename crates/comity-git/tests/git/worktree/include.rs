@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use comity_git::worktree::Made;
+use comity_git::worktree::MadeWorktree;
 
 use super::states::write;
 use super::yard::Yard;
@@ -25,7 +25,7 @@ const IGNORED: &[&str] = &[
     "src/conf/a.json",
 ];
 
-fn copied(made: &Made) -> BTreeSet<String> {
+fn copied(made: &MadeWorktree) -> BTreeSet<String> {
     made.setup.copied.iter().map(|copied| copied.path.to_str().expect("text").to_owned()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use comity_git::worktree::{Driver, Places, Rules, Setup, Why};
+use comity_git::worktree::{Driver, Places, RemovalRules, Setup, Why};
 
 use super::states::{STATES, try_git, write};
 use super::yard::{Idle, NOBODY, Yard, inner};
@@ -94,8 +94,10 @@ fn whoever_is_alive_keeps_the_worktree() {
     let ann = yard.ann();
     let path = yard.path(&ann);
     let in_use = |asked: &std::path::Path| asked == path;
-    let kept =
-        yard.driver.prove_removable(&path, Rules { build_dirs: &[], in_use: &in_use }).expect_err("in use");
+    let kept = yard
+        .driver
+        .prove_removable(&path, RemovalRules { build_dirs: &[], in_use: &in_use })
+        .expect_err("in use");
     assert_eq!(kept.iter().map(|kept| kept.why).collect::<Vec<_>>(), [Why::InUse]);
 }
 
@@ -156,7 +158,7 @@ fn builds_are_work_unless_declared_and_ignored() {
     write(&yard, &ann, "target/debug/app", "binary\n");
     write(&yard, &ann, "target/debug/deps/.git/HEAD", "a repository that a build fetched\n");
     let dirs = [inner("target"), inner("dist")];
-    let rules = Rules { build_dirs: &dirs, in_use: &|_| false };
+    let rules = RemovalRules { build_dirs: &dirs, in_use: &|_| false };
     let prove = || yard.driver.prove_removable(&yard.path(&ann), rules).map(drop);
     assert!(yard.whys(&ann).contains(&Why::Ignored), "not declared");
     assert!(prove().is_ok(), "declared");
@@ -172,7 +174,7 @@ fn tracked_files_in_a_directory_for_builds_are_work() {
     yard.sandbox.git("main", &["commit", "-q", "-m", "kept"]);
     let ann = yard.ann();
     let dirs = [inner("target")];
-    let rules = Rules { build_dirs: &dirs, in_use: &|_| false };
+    let rules = RemovalRules { build_dirs: &dirs, in_use: &|_| false };
     let prove = || yard.driver.prove_removable(&yard.path(&ann), rules);
     let proof = prove().expect("clean");
     write(&yard, &ann, "target/kept.txt", "changed after the proof\n");

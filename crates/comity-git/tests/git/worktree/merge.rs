@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use comity_git::worktree::{Change, FailureKind, MergePlan, Merged, Person, Why};
+use comity_git::worktree::{FailureKind, MergeChange, MergePlan, Merged, Person, Why};
 
 use super::states::{commit, write};
 use super::yard::{Yard, branch};
@@ -80,12 +80,12 @@ fn a_plan_names_every_path_that_changes() {
     commit_to(&yard, "release", "other.txt", "other\n", "Other work");
     let plan = plan(&yard, "comity/ann", "release");
     let expected = [
-        Change::Deleted("docs/c.md".into()),
-        Change::Modified("src/a.rs".into()),
-        Change::Added("src/new.rs".into()),
+        MergeChange::Deleted("docs/c.md".into()),
+        MergeChange::Modified("src/a.rs".into()),
+        MergeChange::Added("src/new.rs".into()),
     ];
     assert_eq!(plan.changes, expected);
-    assert_eq!(plan.changes.iter().map(Change::path).collect::<Vec<_>>()[0], Path::new("docs/c.md"));
+    assert_eq!(plan.changes.iter().map(MergeChange::path).collect::<Vec<_>>()[0], Path::new("docs/c.md"));
     assert_eq!(plan.conflicts, []);
     assert_eq!(plan.source_commit.as_str(), rev(&yard, "comity/ann"));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use comity_git::worktree::{Purged, Rules, TRASH_KEPT_FOR};
+use comity_git::worktree::{Purged, RemovalRules, TRASH_KEPT_FOR};
 
 use super::states::{commit, write};
 use super::yard::{Yard, inner};
@@ -65,7 +65,7 @@ fn a_worktree_with_a_mount_is_kept() {
     fs::create_dir_all(&inside).expect("made");
     bind(&precious, &inside);
     let build_dirs = [inner("target")];
-    let rules = Rules { build_dirs: &build_dirs, in_use: &|_| false };
+    let rules = RemovalRules { build_dirs: &build_dirs, in_use: &|_| false };
     let kept = yard.driver.prove_removable(&yard.path(&ann), rules).expect_err("kept");
     assert!(kept.iter().any(|kept| kept.to_string().contains("target/in it")), "{kept:?}");
     assert!(is_whole(&yard));
@@ -84,7 +84,7 @@ fn the_trash_is_not_emptied_through_a_mount() {
         yard.sandbox.git("main", &["merge", "-q", "comity/ann"]);
         fs::create_dir_all(yard.path(&ann).join("target/deep")).expect("made");
         let build_dirs = [inner("target")];
-        let rules = Rules { build_dirs: &build_dirs, in_use: &|_| false };
+        let rules = RemovalRules { build_dirs: &build_dirs, in_use: &|_| false };
         let proof = yard.driver.prove_removable(&yard.path(&ann), rules).expect("clean");
         let id = yard.driver.remove(proof).expect("removed").id;
         let mut dir = yard.path("trees/trash").join(&id);

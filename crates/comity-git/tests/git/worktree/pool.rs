@@ -2,16 +2,16 @@
 
 use std::fs;
 
-use comity_git::worktree::{Filled, Made, NewWorktree, Setup, Slug};
+use comity_git::worktree::{Filled, MadeWorktree, NewWorktree, Setup, Slug};
 
 use super::states::write;
 use super::yard::{Yard, inner};
 
-fn claim(yard: &Yard, slug: &str, base: &str) -> Option<Made> {
+fn claim(yard: &Yard, slug: &str, base: &str) -> Option<MadeWorktree> {
     claim_with(yard, slug, base, &Setup::default())
 }
 
-fn claim_with(yard: &Yard, slug: &str, base: &str, setup: &Setup) -> Option<Made> {
+fn claim_with(yard: &Yard, slug: &str, base: &str, setup: &Setup) -> Option<MadeWorktree> {
     let slug = Slug::parse(slug).expect("a slug");
     yard.driver
         .claim(&NewWorktree { slug: &slug, branch: None, base, setup, reserved: None })

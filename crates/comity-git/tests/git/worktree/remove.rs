@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use comity_git::worktree::{Rules, Setup, Why};
+use comity_git::worktree::{RemovalRules, Setup, Why};
 
 use super::states::{commit, write};
 use super::yard::{Idle, Yard, inner};
@@ -104,7 +104,7 @@ fn whoever_came_since_the_proof_keeps_it() {
     let ann = yard.ann();
     let is_in_use = std::sync::atomic::AtomicBool::new(false);
     let in_use = |_: &std::path::Path| is_in_use.load(std::sync::atomic::Ordering::Relaxed);
-    let rules = Rules { build_dirs: &[], in_use: &in_use };
+    let rules = RemovalRules { build_dirs: &[], in_use: &in_use };
     let prove = || yard.driver.prove_removable(&yard.path(&ann), rules).expect("clean");
     let proof = prove();
     let process = Idle::start(&yard.path(&ann), None);
@@ -145,7 +145,7 @@ fn builds_go_along() {
     let ann = yard.ann();
     write(&yard, &ann, "target/debug/app", "binary\n");
     let dirs = [inner("target")];
-    let rules = Rules { build_dirs: &dirs, in_use: &|_| false };
+    let rules = RemovalRules { build_dirs: &dirs, in_use: &|_| false };
     let proof = yard.driver.prove_removable(&yard.path(&ann), rules).expect("clean");
     // A build goes on; that is no work.
     write(&yard, &ann, "target/debug/other", "binary\n");

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use comity_git::worktree::{Made, Setup};
+use comity_git::worktree::{MadeWorktree, Setup};
 
 use super::states::write;
 use super::yard::{Yard, inner};
 
 const ANN: &str = "trees/worktrees/ann";
 
-fn skipped(made: &Made) -> Vec<(PathBuf, String)> {
+fn skipped(made: &MadeWorktree) -> Vec<(PathBuf, String)> {
     made.setup.skipped.iter().map(|skipped| (skipped.path.clone(), skipped.why.clone())).collect()
 }
 

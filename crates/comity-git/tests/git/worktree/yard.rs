@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use comity_git::worktree::{
-    Branch, Driver, InnerPath, Kept, Made, NewWorktree, Places, Removable, Rules, Setup, Slug, Why,
+    Branch, Driver, InnerPath, KeepReason, MadeWorktree, NewWorktree, Places, Removable, RemovalRules, Setup,
+    Slug, Why,
 };
 
 use crate::sandbox::Sandbox;
@@ -43,17 +44,20 @@ impl Yard {
     }
 
     /// The same project with a driver that tells of its steps.
-    pub(crate) fn watched(self, watch: impl Fn(comity_git::worktree::Step) + Send + Sync + 'static) -> Yard {
+    pub(crate) fn watched(
+        self,
+        watch: impl Fn(comity_git::worktree::WorktreeStep) + Send + Sync + 'static,
+    ) -> Yard {
         let driver = open(&self.sandbox).watched(watch);
         Yard { driver, ..self }
     }
 
     /// Makes a worktree at `trunk` without anything else.
-    pub(crate) fn make(&self, slug: &str) -> Made {
+    pub(crate) fn make(&self, slug: &str) -> MadeWorktree {
         self.make_with(slug, &Setup::default())
     }
 
-    pub(crate) fn make_with(&self, slug: &str, setup: &Setup) -> Made {
+    pub(crate) fn make_with(&self, slug: &str, setup: &Setup) -> MadeWorktree {
         let slug = Slug::parse(slug).expect("a slug");
         self.driver
             .create(&NewWorktree { slug: &slug, branch: None, base: "trunk", setup, reserved: None })
@@ -78,7 +82,7 @@ impl Yard {
         path.to_str().expect("text").to_owned()
     }
 
-    pub(crate) fn prove(&self, dir: &str) -> Result<Removable<'static>, Vec<Kept>> {
+    pub(crate) fn prove(&self, dir: &str) -> Result<Removable<'static>, Vec<KeepReason>> {
         self.driver.prove_removable(&self.path(dir), NOBODY)
     }
 
@@ -100,7 +104,7 @@ impl Yard {
 }
 
 /// Rules under which nobody uses anything and nothing is built.
-pub(crate) const NOBODY: Rules<'static> = Rules { build_dirs: &[], in_use: &|_| false };
+pub(crate) const NOBODY: RemovalRules<'static> = RemovalRules { build_dirs: &[], in_use: &|_| false };
 
 pub(crate) fn inner(path: &str) -> InnerPath {
     InnerPath::parse(path).expect("a path")

@@ -145,7 +145,7 @@ fn a_token_is_needed() {
 #[test]
 fn without_a_secret_nobody_is_the_person() {
     let server = Server::start();
-    let guard = super::super::guard::Guard::new(server.port);
+    let guard = super::super::guard::AllowedOrigins::new(server.port);
     let (parts, ()) = axum::http::Request::get("/")
         .header("host", format!("127.0.0.1:{}", server.port))
         .header("authorization", "Bearer  ")
@@ -192,7 +192,8 @@ fn callers_that_are_not_let_in_are_in_the_ledger_together() {
     let refused = |server: &Server, after: &str| -> Vec<String> {
         // Whoever is refused is not kept waiting for the log; whoever joins is, behind those.
         server.join(after);
-        let call = comity_app::Call { op: "log", input: "{}", ..comity_app::Call::default() };
+        let call =
+            comity_app::OperationCall { op: "log", input: "{}", ..comity_app::OperationCall::default() };
         let (output, _) = server.app.call_and_wait(&Caller::human(server.repo()), &call);
         let log: Value = serde_json::from_str(&output.expect("a log").json).expect("JSON");
         let entries = log["entries"].as_array().expect("entries").iter();

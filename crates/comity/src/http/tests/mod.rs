@@ -79,7 +79,7 @@ impl Server {
         dir: tempfile::TempDir,
         world: World,
         log: Box<dyn Log>,
-        reader: Option<Arc<comity_app::log::Reader>>,
+        reader: Option<Arc<comity_app::log::LogReader>>,
     ) -> Server {
         let made =
             std::process::Command::new("git").args(["init", "-q", "repo"]).current_dir(dir.path()).status();
@@ -107,10 +107,10 @@ impl Server {
 
     /// Registers an agent in the repository; gives its token.
     fn join(&self, name: &str) -> String {
-        let call = comity_app::Call {
+        let call = comity_app::OperationCall {
             op: "agent_join",
             input: &json!({ "name": name }).to_string(),
-            ..comity_app::Call::default()
+            ..comity_app::OperationCall::default()
         };
         let (output, _) = self.app.call_and_wait(&Caller::human(self.repo()), &call);
         let joined: Value = serde_json::from_str(&output.expect("joined").json).expect("JSON");

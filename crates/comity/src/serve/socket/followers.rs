@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use comity_app::Application;
 use comity_app::ledger::Entry;
-use comity_app::weight::Page;
+use comity_app::weight::PageSize;
 use comity_core::Record;
 
 use super::Socket;
@@ -12,7 +12,7 @@ use crate::serve::connection::{Connection, Follow};
 use crate::serve::outbox::{ConnectionId, event_line};
 
 /// What is sent to a follower before others get their turn.
-const PAGE: Page = Page { records: 500, bytes: 64 * 1024 };
+const PAGE: PageSize = PageSize { records: 500, bytes: 64 * 1024 };
 /// Bytes that may wait for a follower before the log is read on for it.
 const FOLLOW_BYTES: usize = 64 * 1024;
 

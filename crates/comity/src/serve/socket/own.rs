@@ -4,7 +4,7 @@ use comity_app::{Caller, Failure};
 use comity_core::{Principal, Refusal};
 use comity_wire::Request;
 
-use super::{Socket, Stop};
+use super::{Socket, StopReason};
 use crate::serve::connection::Follow;
 use crate::serve::outbox::ConnectionId;
 
@@ -35,17 +35,20 @@ impl Socket {
                 connection.follow = Some(Follow { request: request.id, cursor, who: caller.who });
             }
             ("stop", Principal::Human) => {
-                caller.check_presence("stop the server")?;
+                // Nobody loses anything by the end of a server that knows nobody.
+                if comity_app::log::knows_anybody(&self.app.engine().world()) {
+                    caller.check_presence("stop the server")?;
+                }
                 #[derive(serde::Deserialize, Default)]
-                struct How {
+                struct StopInput {
                     #[serde(default)]
                     unless_used: bool,
                 }
-                let how = request.input.and_then(|input| serde_json::from_str::<How>(input.get()).ok());
+                let how = request.input.and_then(|input| serde_json::from_str::<StopInput>(input.get()).ok());
                 if how.unwrap_or_default().unless_used {
                     self.check_unused()?;
                 }
-                self.stop = Some(Stop::Asked);
+                self.stop = Some(StopReason::Asked);
             }
             ("stop", Principal::Nobody) => return Err(caller.unproven().into()),
             ("stop", _) => {

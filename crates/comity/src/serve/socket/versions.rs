@@ -1,5 +1,7 @@
 //! Clients of another version than this server's are told so, with what to do.
 
+use comity_app::catalog::name_of;
+use comity_app::operations::server::Status;
 use comity_core::Refusal;
 use comity_core::version::is_newer;
 use comity_wire::{PROTOCOL, Request};
@@ -17,7 +19,7 @@ impl Socket {
         }
         connection.protocol = request.protocol.unwrap_or(connection.protocol);
         // Every program can ask how any server is, and end it.
-        if connection.protocol == PROTOCOL || matches!(&*request.op, "status" | "$stop") {
+        if connection.protocol == PROTOCOL || request.op == name_of::<Status>() || request.op == "$stop" {
             return Ok(());
         }
         let theirs = connection.other_version.as_deref().unwrap_or("another version");

@@ -55,6 +55,12 @@ impl Model {
 }
 
 impl Model {
+    /// Whether any result of a call, in any of a program's conversations, has this in it.
+    pub(crate) fn was_told(&self, text: &str) -> bool {
+        let asked = self.asked.lock().expect("questions");
+        asked.iter().flat_map(apis::results).any(|result| result.to_string().contains(text))
+    }
+
     /// All that it was asked last, its own calls included, as it came.
     pub(crate) fn history(&self) -> String {
         let asked = self.asked.lock().expect("questions");

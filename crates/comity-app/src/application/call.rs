@@ -1,0 +1,233 @@
+//! One call of an operation, from the door to the answer: may it be asked, plan it, ask the engine, make the output.
+
+use std::borrow::Cow;
+
+use comity_core::{Key, Principal, Refusal};
+
+use super::Application;
+use crate::call_input::CallInput;
+use crate::catalog::{self, CatalogEntry};
+use crate::dedupe::outcome_unknown;
+use crate::engine::{Job, JobAnswer, ReplyTo, WaitPlace};
+use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
+use crate::plan::{Change, Changed, Finish, Plan};
+use crate::planted::panic_at;
+use crate::worker_pool::Work;
+
+/// One call of an operation.
+#[derive(Clone, Copy, Default)]
+pub struct OperationCall<'a> {
+    pub op: &'a str,
+    /// Its input as JSON; empty is like `{}`.
+    pub input: &'a str,
+    pub key: Option<&'a str>,
+    /// Whether the output is wanted in words too.
+    pub text: bool,
+    /// Whether it was asked before, and the connection broke before the answer came.
+    pub again: bool,
+}
+
+/// Where the output of a call goes. It may be answered on another thread.
+pub trait Responder: Send {
+    /// The call waits; [`Engine::give_up`](crate::engine::Engine::give_up) takes it out.
+    fn parked(&mut self, _waiting: WaitPlace) {}
+
+    /// The output, and what the calling agent has to be told besides.
+    fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>);
+}
+
+/// A call that may be asked.
+type Admitted<'c> = (&'static CatalogEntry, Cow<'c, Caller>, CallInput<'c>);
+
+impl Application {
+    /// Takes one call. The responder gets the output, perhaps before this returns; otherwise once somebody lets the
+    /// engine run what is pending.
+    pub fn call(&self, caller: &Caller, call: &OperationCall<'_>, responder: Box<dyn Responder>) {
+        let (entry, caller, input) = match self.admit(caller, call) {
+            Ok(admitted) => admitted,
+            Err(refusal) => {
+                self.metrics().count_refusal();
+                return responder.respond(Err(refusal.into()), vec![]);
+            }
+        };
+        match entry.pace {
+            Pace::Quick => self.run(entry, &caller, input, call.text, responder),
+            Pace::Long => self.run_on_worker(entry, caller.into_owned(), input, call, responder),
+        }
+    }
+
+    /// Finds the operation, and refuses what may not be asked, whatever the operation is about. Gives the caller with
+    /// its key.
+    fn admit<'c>(&self, caller: &'c Caller, call: &OperationCall<'c>) -> Result<Admitted<'c>, Refusal> {
+        let Some(place) = catalog::place(call.op) else {
+            let problem = format!("there is no operation {:?}", call.op);
+            return Err(Refusal::NotFound { problem, hint: "see what there is with: comity help".into() });
+        };
+        let entry = &catalog::CATALOG[place];
+        self.metrics().count_call(place);
+        self.heartbeat(caller)?;
+        let (caller, input) = self.with_key(caller, call, entry)?;
+        let may_come_in = entry.lets_in.is_some() && caller.way_in() == entry.lets_in;
+        if caller.who == Principal::Nobody && entry.effect != Effect::Reads && !may_come_in {
+            return Err(caller.unproven());
+        }
+        if entry.writes_files && self.is_planning(caller.who) {
+            let problem = "you are in plan mode, and this changes files or branches".into();
+            let hint = "submit your plan first: comity plan submit FILE, or with --content TEXT".into();
+            return Err(Refusal::NotAllowed { problem, hint });
+        }
+        Ok((entry, caller, input))
+    }
+
+    /// Plans an operation and answers it, or hands it to the engine.
+    fn run(
+        &self,
+        entry: &CatalogEntry,
+        caller: &Caller,
+        input: CallInput<'_>,
+        text: bool,
+        responder: Box<dyn Responder>,
+    ) {
+        let change = match (entry.plan)(entry, self, caller, input, text) {
+            Ok(Plan::Change(change)) => change,
+            Ok(Plan::Answer(output)) => return self.respond(&caller.asker(), responder, Ok(output)),
+            Err(failure) => {
+                self.metrics().count_refusal();
+                return self.respond(&caller.asker(), responder, Err(failure));
+            }
+        };
+        let Change { asks, on_behalf_of, when, finish } = change;
+        let responder = match finish {
+            Finish::InBatch(_) => responder,
+            Finish::OnWorker(_) => self.keep_alive(caller, responder),
+        };
+        let key = caller.key.clone().filter(|_| on_behalf_of.is_none());
+        let who = on_behalf_of.map_or_else(|| caller.asker(), Into::into);
+        let reply_to = Box::new(PendingCall { app: self.clone(), who: who.clone(), finish, responder });
+        let job = Job { who, asks, key, reply_to };
+        match when {
+            None => self.engine().submit(job),
+            Some(when) => self.engine().submit_when(job, when),
+        }
+    }
+
+    /// Runs an operation that may take long on a thread of its own, unless it is being done or was answered already.
+    fn run_on_worker(
+        &self,
+        entry: &'static CatalogEntry,
+        caller: Caller,
+        input: CallInput<'_>,
+        call: &OperationCall<'_>,
+        responder: Box<dyn Responder>,
+    ) {
+        let is_act = entry.effect == Effect::Acts;
+        let kept = caller.key.clone().filter(|_| entry.is_kept());
+        let responder = match kept {
+            Some(key) => self.0.dedupe.first((caller.who, key), is_act, responder),
+            None => Some(responder),
+        };
+        let Some(responder) = responder else { return };
+        if call.again && is_act {
+            return responder.respond(Err(outcome_unknown().into()), vec![]);
+        }
+        let responder = self.keep_alive(&caller, responder);
+        let worker = match self.0.workers.reserve(Work::Operation) {
+            Ok(worker) => worker,
+            Err(no_worker) => return self.respond(&caller.asker(), responder, Err(no_worker.into())),
+        };
+        let (app, input, text) = (self.clone(), input.into_owned(), call.text);
+        worker.run(move || {
+            panic_at("long");
+            app.run(entry, &caller, input, text, responder);
+            app.engine().run_pending();
+        });
+    }
+
+    /// Takes a call and waits for its output, for doors that have a thread to spend.
+    pub fn call_and_wait(
+        &self,
+        caller: &Caller,
+        call: &OperationCall<'_>,
+    ) -> (Result<Rendered, Failure>, Vec<String>) {
+        type Output = (Result<Rendered, Failure>, Vec<String>);
+        struct SendOutput(std::sync::mpsc::SyncSender<Output>);
+        impl Responder for SendOutput {
+            fn respond(self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+                let _ = self.0.send((output, notices));
+            }
+        }
+        let (sender, output) = std::sync::mpsc::sync_channel(1);
+        self.call(caller, call, Box::new(SendOutput(sender)));
+        self.engine().run_pending();
+        output.recv().unwrap_or_else(|_| (Err(Failure::fault("the server stopped")), vec![]))
+    }
+
+    /// The caller with the key of the call, as it is stored.
+    fn with_key<'c>(
+        &self,
+        caller: &'c Caller,
+        call: &OperationCall<'c>,
+        entry: &CatalogEntry,
+    ) -> Result<(Cow<'c, Caller>, CallInput<'c>), Refusal> {
+        let Some(given) = call.key else {
+            return Ok((Cow::Borrowed(caller), CallInput::Text(call.input.into())));
+        };
+        if Key::new(given).is_none() {
+            let problem = format!("a key has 1 to {} bytes", Key::BYTES_MAX);
+            return Err(Refusal::bad_input(problem, "shorten it"));
+        }
+        let input = CallInput::parse(call.input);
+        let key = super::keys::stored(given, caller, call.op, &input, entry.effect);
+        if let Some(key) = key.as_ref().filter(|_| entry.effect != Effect::Reads) {
+            self.refuse_reused_key(caller, entry, key)?;
+        }
+        Ok((Cow::Owned(Caller { key, given_key: Some(given.into()), ..caller.clone() }), input))
+    }
+}
+
+/// A call that the engine has; it is answered when the engine has answered.
+struct PendingCall {
+    app: Application,
+    who: comity_core::Asker,
+    finish: Finish<Rendered>,
+    responder: Box<dyn Responder>,
+}
+
+impl ReplyTo for PendingCall {
+    fn parked(&mut self, waiting: WaitPlace) {
+        self.responder.parked(waiting);
+    }
+
+    fn answer(self: Box<Self>, answer: JobAnswer<'_>) {
+        let PendingCall { app, who, finish, responder } = *self;
+        let said = match answer {
+            JobAnswer::Done { events, world, now } => {
+                panic_at("answer");
+                Ok(Changed { events, world, now })
+            }
+            JobAnswer::Refused(refusal) => {
+                app.metrics().count_refusal();
+                Err(refusal)
+            }
+            JobAnswer::Fault(problem) => {
+                app.metrics().count_fault();
+                return app.respond(&who, responder, Err(Failure::Fault(problem)));
+            }
+        };
+        match (finish, said) {
+            (Finish::InBatch(finish), said) => app.respond(&who, responder, finish(said)),
+            (Finish::OnWorker(_), Err(refusal)) => app.respond(&who, responder, Err(refusal.into())),
+            (Finish::OnWorker(go_on), Ok(Changed { events, .. })) => {
+                let worker = match app.0.workers.reserve(Work::Rest) {
+                    Ok(worker) => worker,
+                    Err(no_worker) => return app.respond(&who, responder, Err(no_worker.into())),
+                };
+                let events = events.to_vec();
+                worker.run(move || {
+                    let output = go_on(&app, &events);
+                    app.respond(&who, responder, output);
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Acts that are asked for again with the same key: they are answered again, and done once.
+//!
+//! What changes the world is remembered with it; a click or a typed text is not, so this server remembers it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use comity_core::{Key, Principal, Refusal, answers};
+
+use crate::application::Responder;
+use crate::operation::{Failure, Rendered};
+
+/// Answers that are remembered; the oldest go first.
+const ANSWERS_MAX: usize = 256;
+
+/// Who asked, under which key; that is for one call.
+type Act = (Principal, Key);
+type Output = (Result<Rendered, Failure>, Vec<String>);
+
+/// The acts that run, and the answers of those that are done.
+#[derive(Clone, Default)]
+pub(crate) struct Dedupe(Arc<Mutex<Acts>>);
+
+#[derive(Default)]
+struct Acts {
+    by_key: BTreeMap<Act, CallState>,
+    done: VecDeque<Act>,
+}
+
+enum CallState {
+    /// It runs; these want to know, too.
+    Running(Vec<Box<dyn Responder>>),
+    Done(Output),
+}
+
+/// Answers whoever asked first, and all who asked again meanwhile.
+struct First {
+    dedupe: Dedupe,
+    /// Whether it may have been done by halves, and nobody would know.
+    is_act: bool,
+    act: Option<Act>,
+    responder: Option<Box<dyn Responder>>,
+}
+
+impl Dedupe {
+    /// Gives the responder for an act that is to be done; nothing if it runs, or was answered just now.
+    pub(crate) fn first(
+        &self,
+        act: Act,
+        is_act: bool,
+        responder: Box<dyn Responder>,
+    ) -> Option<Box<dyn Responder>> {
+        let mut acts = self.locked();
+        match acts.by_key.get_mut(&act) {
+            None => {
+                acts.by_key.insert(act.clone(), CallState::Running(Vec::new()));
+                let (dedupe, act) = (self.clone(), Some(act));
+                Some(Box::new(First { dedupe, is_act, act, responder: Some(responder) }))
+            }
+            Some(CallState::Running(waiting)) => {
+                waiting.push(responder);
+                None
+            }
+            Some(CallState::Done((output, notices))) => {
+                let (output, notices) = (output.clone(), notices.clone());
+                drop(acts);
+                responder.respond(output, notices);
+                None
+            }
+        }
+    }
+
+    /// Whether the caller has used this key for another call.
+    pub(crate) fn is_taken(&self, who: Principal, key: &Key) -> bool {
+        answers::is_taken(&self.locked().by_key, who, key)
+    }
+
+    /// Remembers an answer; gives those who wait for it.
+    fn done(&self, act: Act, output: Output) -> Vec<Box<dyn Responder>> {
+        let mut acts = self.locked();
+        acts.done.push_back(act.clone());
+        if acts.done.len() > ANSWERS_MAX
+            && let Some(oldest) = acts.done.pop_front()
+        {
+            acts.by_key.remove(&oldest);
+        }
+        match acts.by_key.insert(act, CallState::Done(output)) {
+            Some(CallState::Running(waiting)) => waiting,
+            Some(CallState::Done(_)) | None => Vec::new(),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Acts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl First {
+    fn answer(&mut self, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        let waiting = match self.act.take() {
+            Some(act) => self.dedupe.done(act, (output.clone(), notices.clone())),
+            None => Vec::new(),
+        };
+        for responder in self.responder.take().into_iter().chain(waiting) {
+            responder.respond(output.clone(), notices.clone());
+        }
+    }
+}
+
+impl Responder for First {
+    fn respond(mut self: Box<Self>, output: Result<Rendered, Failure>, notices: Vec<String>) {
+        self.answer(output, notices);
+    }
+}
+
+impl Drop for First {
+    fn drop(&mut self) {
+        match &self.act {
+            None => {}
+            // Whoever did it panicked, perhaps after it was done.
+            Some(_) if self.is_act => self.answer(Err(outcome_unknown().into()), vec![]),
+            Some(act) => {
+                // It was never answered, and the next one does it.
+                let forgotten = self.dedupe.locked().by_key.remove(act);
+                drop(forgotten);
+            }
+        }
+    }
+}
+
+/// Whoever was asked for an act is gone.
+pub(crate) fn outcome_unknown() -> Refusal {
+    Refusal::Browser {
+        code: "outcome_unknown",
+        problem: "the server ended before it answered; perhaps this was done, and perhaps not".into(),
+        hint: "look at the page before you do it again: comity tab state TAB".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    struct Heard(mpsc::Sender<String>);
+
+    impl Responder for Heard {
+        fn respond(self: Box<Self>, output: Result<Rendered, Failure>, _: Vec<String>) {
+            let said = output.map_or_else(|failure| failure.to_text(), |rendered| rendered.json);
+            self.0.send(said).expect("somebody listens");
+        }
+    }
+
+    fn act(number: usize) -> Act {
+        (Principal::Human, Key::new(&format!("key {number}")).expect("a key"))
+    }
+
+    fn said(json: &str) -> Result<Rendered, Failure> {
+        Ok(Rendered { json: json.into(), text: None, receipt: None })
+    }
+
+    #[test]
+    fn an_act_is_done_once_and_everybody_is_answered() {
+        let (dedupe, (sender, heard)) = (Dedupe::default(), mpsc::channel());
+        let ask = |number| dedupe.first(act(number), number == 4, Box::new(Heard(sender.clone())));
+        let first = ask(1).expect("it is to be done");
+        assert!(ask(1).is_none(), "it runs");
+        assert!(heard.try_recv().is_err(), "nobody is answered before it is done");
+        first.respond(said("1"), vec![]);
+        assert!(ask(1).is_none(), "it is done");
+        assert_eq!(heard.try_iter().collect::<Vec<_>>(), ["1", "1", "1"]);
+        // A refusal is an answer, too.
+        let refusal = Refusal::bad_input("no such page", "look");
+        ask(2).expect("another one").respond(Err(refusal.into()), vec![]);
+        assert!(ask(2).is_none());
+        assert_eq!(heard.try_iter().count(), 2);
+        // One that ended without an answer can be asked for again.
+        drop(ask(3).expect("it is to be done"));
+        assert!(ask(3).is_some());
+        // But not if it may have been done.
+        drop(ask(4).expect("it is to be done"));
+        assert!(ask(4).is_none());
+        assert_eq!(heard.try_iter().filter(|said| said.contains("perhaps not")).count(), 2);
+    }
+
+    #[test]
+    fn the_oldest_answers_go() {
+        let (dedupe, (sender, heard)) = (Dedupe::default(), mpsc::channel());
+        let ask = |number| dedupe.first(act(number), false, Box::new(Heard(sender.clone())));
+        for number in 0..=ANSWERS_MAX {
+            ask(number).expect("it is to be done").respond(said("1"), vec![]);
+        }
+        assert_eq!(dedupe.locked().by_key.len(), ANSWERS_MAX);
+        assert!(ask(0).is_some() && ask(1).is_none());
+        assert_eq!(heard.try_iter().count(), ANSWERS_MAX + 2);
+    }
+}

@@ -1,0 +1,157 @@
+//! Looks at the files of lapsed locks: with uncommitted work a lock is kept, else it is free. What is kept is looked at
+//! again, less and less often: once its files are clean, it is free by itself.
+//!
+//! All locks of a project are looked at together, each project on a thread of its own, so that one that hangs delays no
+//! other; and nobody's first look waits for the second look at something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use comity_core::limits::FILES_LEFT_MAX;
+use comity_core::locks::{Hold, Lock, LockAsk};
+use comity_core::{Ask, Fence, Principal, ProjectId, World};
+
+use crate::engine::Engine;
+use crate::reconciler::{self, Bell, NextLook};
+use crate::whereabouts::may_be_in;
+
+/// How long git may take; the rules wait a little longer.
+const LOOK_MAX: Duration = Duration::from_secs(8);
+/// How soon orphaned work is looked at again, and at most how late, as long as there is some.
+const AGAIN: Duration = Duration::from_secs(5);
+const AGAIN_MAX: Duration = Duration::from_secs(60);
+/// Projects that are looked at at a time; the others wait.
+const LOOKS_MAX: usize = 16;
+
+/// Looks at every lock that has lapsed until the engine stops.
+pub fn run(engine: &Engine) -> std::io::Result<std::thread::JoinHandle<()>> {
+    let (bell, heard) = Bell::new();
+    let mut locks = LapsedLocks {
+        engine: engine.clone(),
+        bell: bell.clone(),
+        looks: Looks::default(),
+        again: BTreeMap::new(),
+        soon: Duration::ZERO,
+    };
+    let lapsed = |world: &World| {
+        let fences = world.locks.lapsed().map(|lock| lock.fence.0);
+        fences.fold(0, |all: u64, fence| all.wrapping_mul(31).wrapping_add(fence))
+    };
+    reconciler::run(engine, "lapsed locks", (bell, heard), lapsed, move || locks.look_at_all())
+}
+
+struct LapsedLocks {
+    engine: Engine,
+    bell: Bell,
+    looks: Looks,
+    again: BTreeMap<ProjectId, Again>,
+    /// How soon orphaned work is looked at that was not known before: what earlier servers left, at once.
+    soon: Duration,
+}
+
+/// When the orphaned work of a project is looked at again.
+struct Again {
+    at: Instant,
+    pause: Duration,
+    known: BTreeSet<Fence>,
+}
+
+/// What is looked at just now: the lapsed or the orphaned locks of a project.
+#[derive(Clone, Default)]
+struct Looks(Arc<Mutex<BTreeSet<(ProjectId, bool)>>>);
+
+impl LapsedLocks {
+    fn look_at_all(&mut self) -> NextLook {
+        let locks = |hold| by_project(&self.engine.world(), hold);
+        let (lapsed, orphaned) = (locks(Hold::Lapsed), locks(Hold::Orphaned));
+        for (project, locks) in lapsed {
+            self.look(project, locks, Hold::Lapsed);
+        }
+        self.look_again(orphaned);
+        self.soon = AGAIN;
+        self.again.values().map(|again| again.at).min().into()
+    }
+
+    /// Looks at orphaned work whose time has come.
+    fn look_again(&mut self, orphaned: BTreeMap<ProjectId, Vec<Lock>>) {
+        let (now, soon) = (Instant::now(), self.soon);
+        self.again.retain(|project, _| orphaned.contains_key(project));
+        for (project, locks) in orphaned {
+            let known: BTreeSet<Fence> = locks.iter().map(|lock| lock.fence).collect();
+            let new = Again { at: now + soon, pause: AGAIN, known: BTreeSet::new() };
+            let again = self.again.entry(project).or_insert(new);
+            if !known.is_subset(&again.known) {
+                (again.pause, again.at) = (AGAIN, again.at.min(now + soon));
+            }
+            again.known = known;
+            if again.at <= now {
+                again.at = now + again.pause;
+                again.pause = (again.pause * 2).min(AGAIN_MAX);
+                self.look(project, locks, Hold::Orphaned);
+            }
+        }
+    }
+
+    /// Looks at locks of one project on another thread, unless that is being done.
+    fn look(&self, project: ProjectId, locks: Vec<Lock>, hold: Hold) {
+        let what = (project, hold == Hold::Lapsed);
+        {
+            let mut looks = self.looks.all();
+            if looks.len() >= LOOKS_MAX || !looks.insert(what) {
+                return;
+            }
+        }
+        let (engine, looks, bell) = (self.engine.clone(), self.looks.clone(), self.bell.clone());
+        let work = move || {
+            look(&engine, project, &locks);
+            looks.all().remove(&what);
+            // More may have lapsed meanwhile.
+            bell.ring();
+        };
+        if std::thread::Builder::new().name("look".into()).spawn(work).is_err() {
+            // The rules take what nobody looked at in time for work, and it is looked at again.
+            self.looks.all().remove(&what);
+        }
+    }
+}
+
+impl Looks {
+    fn all(&self) -> MutexGuard<'_, BTreeSet<(ProjectId, bool)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn by_project(world: &World, hold: Hold) -> BTreeMap<ProjectId, Vec<Lock>> {
+    let mut all: BTreeMap<ProjectId, Vec<Lock>> = BTreeMap::new();
+    let mut add = |lock: &Lock| all.entry(lock.wanted.project).or_default().push(lock.clone());
+    match hold {
+        Hold::Lapsed => world.locks.lapsed().for_each(&mut add),
+        Hold::Orphaned => world.locks.orphaned().for_each(&mut add),
+        Hold::Held => {}
+    }
+    all
+}
+
+/// Looks for uncommitted work under locks of one project, and tells the engine. What nobody can tell counts as work.
+fn look(engine: &Engine, project: ProjectId, locks: &[Lock]) {
+    let (project, among) = {
+        let world = engine.world();
+        let among: Vec<_> = locks.iter().map(|lock| may_be_in(&world, lock)).collect();
+        (world.projects.get(&project).cloned(), among)
+    };
+    let found = project.map(|project| {
+        let meant: Vec<_> = locks.iter().map(|lock| &lock.wanted.pattern).zip(&among).collect();
+        let (at, case) = (Path::new(&*project.common_dir), project.case);
+        comity_git::uncommitted_works(at, &meant, case, LOOK_MAX, FILES_LEFT_MAX)
+    });
+    let mut found = found.into_iter().flatten();
+    for lock in locks {
+        let files = found.next().and_then(Result::ok).unwrap_or_else(|| Some(vec![]));
+        let left = files.map(|files| files.into_iter().map(Into::into).collect());
+        let asks = vec![Ask::Lock(LockAsk::Inspected { fence: lock.fence, left })];
+        engine.tell(Principal::System, asks);
+    }
+    engine.run_pending();
+}

@@ -1,0 +1,69 @@
+//! What the application remembers of mail besides the world: what was mentioned, and what hooks have offered.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use comity_core::mail::{Newest, Receipt};
+use comity_core::{Principal, World};
+
+use crate::search::MailIndex;
+use crate::tokens::Token;
+
+/// Agents that are remembered before those without mail are forgotten.
+const REMEMBERED_MAX: usize = 1_000;
+
+/// All of it. A restart forgets it, and nothing is lost by that.
+pub(crate) struct MailMemory {
+    /// The index of all mail.
+    pub(crate) index: MailIndex,
+    offers: Mutex<BTreeMap<Principal, (Token, Receipt)>>,
+    mentioned: Mutex<BTreeMap<Principal, Newest>>,
+}
+
+impl MailMemory {
+    pub(crate) fn below(home: &Path) -> MailMemory {
+        MailMemory { index: MailIndex::below(home), offers: Mutex::default(), mentioned: Mutex::default() }
+    }
+
+    /// Remembers what a hook has offered to an agent; gives what only that hook can prove its delivery with.
+    pub(crate) fn put_hook_offer(&self, who: Principal, receipt: Receipt) -> Option<String> {
+        let proof = Token::random().ok()?;
+        let text = proof.reveal().to_owned();
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        if offers.len() >= REMEMBERED_MAX {
+            // What nobody has proven by now is offered again.
+            offers.clear();
+        }
+        offers.insert(who, (proof, receipt));
+        Some(text)
+    }
+
+    /// The offer that this proves, once.
+    pub(crate) fn take_hook_offer(&self, proof: &str) -> Option<(Principal, Receipt)> {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let who = *offers.iter().find(|(_, (known, _))| known.reveal() == proof)?.0;
+        offers.remove(&who).map(|(_, receipt)| (who, receipt))
+    }
+
+    /// Says once that something new waits for an agent.
+    pub(crate) fn mention(&self, world: &World, who: Principal) -> Option<String> {
+        let mailbox = world.mail.of(who)?;
+        let newest = mailbox.newest();
+        let mut mentioned = self.mentioned.lock().unwrap_or_else(PoisonError::into_inner);
+        if mentioned.len() >= REMEMBERED_MAX {
+            mentioned.retain(|who, _| world.mail.of(*who).is_some());
+        }
+        let last = mentioned.entry(who).or_default();
+        if !newest.is_news_after(*last) {
+            return None;
+        }
+        *last = newest.or(*last);
+        let letters: usize = mailbox.senders().map(|(_, letters)| letters).sum();
+        Some(match letters {
+            0 => "a control message waits for you: see it with next".into(),
+            1 => "a letter waits for you: read it with next".into(),
+            letters => format!("{letters} letters wait for you: read them with next"),
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! How an operation goes on after its first look at the world.
+
+use comity_core::{Ask, Event, Principal, Refusal, Timestamp, World};
+
+use crate::application::Application;
+use crate::engine::When;
+use crate::operation::Failure;
+
+/// How an operation goes on.
+pub enum Plan<Output> {
+    Answer(Output),
+    /// The engine is asked, and what it says makes the answer.
+    Change(Change<Output>),
+}
+
+/// Asks for the engine.
+pub struct Change<Output> {
+    /// In order; a refusal ends them, and the events of the last one make the answer.
+    pub(crate) asks: Vec<Ask>,
+    /// Whose they are, if not the caller's.
+    pub(crate) on_behalf_of: Option<Principal>,
+    pub(crate) when: Option<When>,
+    pub(crate) finish: Finish<Output>,
+}
+
+/// Makes the answer.
+pub(crate) enum Finish<Output> {
+    /// Within the batch, so that the world is as the events left it.
+    InBatch(FromAnswer<Output>),
+    /// On a worker's thread, for it may take long.
+    OnWorker(FromEvents<Output>),
+}
+
+type FromAnswer<Output> = Box<dyn FnOnce(Result<Changed<'_>, Refusal>) -> Result<Output, Failure> + Send>;
+type FromEvents<Output> = Box<dyn FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send>;
+
+/// What the asks led to.
+pub(crate) struct Changed<'a> {
+    pub(crate) events: &'a [Event],
+    pub(crate) world: &'a World,
+    pub(crate) now: Timestamp,
+}
+
+impl<Output: 'static> Plan<Output> {
+    /// Asks, and makes the answer from the events.
+    pub fn change(
+        asks: Vec<Ask>,
+        finish: impl FnOnce(&[Event], &World, Timestamp) -> Output + Send + 'static,
+    ) -> Plan<Output> {
+        Plan::grant(asks, |events, world, now| Ok(finish(events, world, now)))
+    }
+
+    /// The same, but a repeat may come when what was given is gone: that is refused.
+    pub fn grant(
+        asks: Vec<Ask>,
+        finish: impl FnOnce(&[Event], &World, Timestamp) -> Result<Output, Refusal> + Send + 'static,
+    ) -> Plan<Output> {
+        Plan::asking(
+            asks,
+            None,
+            Finish::InBatch(Box::new(|said| {
+                let Changed { events, world, now } = said?;
+                Ok(finish(events, world, now)?)
+            })),
+        )
+    }
+
+    /// The same, but making the answer may take long.
+    pub fn change_then(
+        asks: Vec<Ask>,
+        go_on: impl FnOnce(&Application, &[Event]) -> Result<Output, Failure> + Send + 'static,
+    ) -> Plan<Output> {
+        Plan::asking(asks, None, Finish::OnWorker(Box::new(go_on)))
+    }
+
+    /// Asks for somebody whom the door does not know; a refusal is an answer, too.
+    pub fn judge(
+        who: Principal,
+        asks: Vec<Ask>,
+        finish: impl FnOnce(Result<(), Refusal>) -> Output + Send + 'static,
+    ) -> Plan<Output> {
+        let finish = Finish::InBatch(Box::new(|said| Ok(finish(said.map(drop)))));
+        Plan::asking(asks, Some(who), finish)
+    }
+
+    /// The asks wait until there is something to change, or the time is up.
+    #[must_use]
+    pub fn when(self, when: impl Into<Option<When>>) -> Plan<Output> {
+        match self {
+            Plan::Answer(_) => self,
+            Plan::Change(change) => Plan::Change(Change { when: when.into(), ..change }),
+        }
+    }
+
+    /// Turns the output into something else once it is there.
+    pub(crate) fn map<To: 'static>(
+        self,
+        turn: impl FnOnce(Output) -> Result<To, Failure> + Send + 'static,
+    ) -> Result<Plan<To>, Failure> {
+        Ok(match self {
+            Plan::Answer(output) => Plan::Answer(turn(output)?),
+            Plan::Change(Change { asks, on_behalf_of, when, finish }) => {
+                let finish = match finish {
+                    Finish::InBatch(finish) => Finish::InBatch(Box::new(|said| turn(finish(said)?))),
+                    Finish::OnWorker(go_on) => {
+                        Finish::OnWorker(Box::new(|app, events| turn(go_on(app, events)?)))
+                    }
+                };
+                Plan::Change(Change { asks, on_behalf_of, when, finish })
+            }
+        })
+    }
+
+    fn asking(asks: Vec<Ask>, on_behalf_of: Option<Principal>, finish: Finish<Output>) -> Plan<Output> {
+        Plan::Change(Change { asks, on_behalf_of, when: None, finish })
+    }
+}

@@ -1,0 +1,117 @@
+//! What records do to agents: signs of life, and the moments at which silence counts.
+
+use super::{Agent, AgentEvent, Life};
+use crate::deadlines::Due;
+use crate::features;
+use crate::ids::{AgentId, Principal};
+use crate::locks;
+use crate::time::Millis;
+use crate::world::World;
+
+/// A sign of life within this span of the last one changes nothing.
+pub(crate) const SEEN_GRAIN: Millis = Millis::seconds(1);
+
+pub(super) fn apply(world: &mut World, event: &AgentEvent) {
+    let now = world.now;
+    match event {
+        AgentEvent::Joined { agent, profile, token } => {
+            world.people.agent_came(profile.since.as_ref());
+            world.agents.insert(Agent {
+                id: *agent,
+                profile: (**profile).clone(),
+                tokens: vec![*token],
+                joined: now,
+                seen: now,
+                disconnected: None,
+                silent_since_uptime: None,
+                life: Life::Starting,
+                notices: Vec::new(),
+            });
+            world.watch_agent(*agent);
+        }
+        AgentEvent::Named { agent, name } => world.agents.rename(*agent, name),
+        AgentEvent::Limited { max } => world.agents_limit = Some(*max),
+        AgentEvent::TokenAdded { agent, token } => world.agents.add_token(*agent, *token),
+        AgentEvent::ProcessKnown { agent, process } => {
+            world.agents.know_process(*agent, *process);
+            world.watch_agent(*agent);
+            locks::watch_held_by(world, Principal::Agent(*agent));
+        }
+        AgentEvent::Seen { agent } => world.saw(*agent, Millis(0)),
+        AgentEvent::Idled { agent, idle } => {
+            world.change_agent(*agent, |agent| agent.life = if *idle { Life::Idle } else { Life::Running });
+        }
+        AgentEvent::Disconnected { agent } => {
+            world.change_agent(*agent, |agent| agent.disconnected = Some(now));
+        }
+        AgentEvent::Ended { agent, ending, cause } => {
+            world.agents.end(*agent, *ending, cause, now);
+            features::forget_agent(world, *agent);
+            world.deadlines.set(Due::Agent(*agent), None);
+        }
+    }
+}
+
+/// Puts agents back, with the moments at which silence counts.
+pub(crate) fn restore(world: &mut World, agents: Vec<Agent>) {
+    for agent in agents {
+        let id = agent.id;
+        world.agents.insert(agent);
+        world.watch_agent(id);
+    }
+}
+
+/// After a restart nobody's time was cut short: all that was known is counted from now.
+pub(crate) fn server_started(world: &mut World, uptime: Option<Millis>, is_same_boot: bool) {
+    let live: Vec<AgentId> = world.agents.live().map(|agent| agent.id).collect();
+    for agent in live {
+        let silent_since = world.agents.get(agent).and_then(|agent| agent.silent_since_uptime);
+        world.saw(agent, Millis(0));
+        world.change_agent(agent, |agent| {
+            agent.disconnected = None;
+            agent.silent_since_uptime = silent_since.filter(|_| is_same_boot).or(uptime);
+        });
+    }
+}
+
+impl World {
+    /// A sign of life renews all that the agent holds.
+    pub(crate) fn saw(&mut self, id: AgentId, grain: Millis) {
+        let now = self.now;
+        let Some(agent) = self.agents.by_id.get_mut(&id).filter(|agent| agent.is_live()) else { return };
+        agent.silent_since_uptime = None;
+        if agent.disconnected.is_none()
+            && grain.0 > 0
+            && now.since(agent.seen) < grain
+            && agent.life != Life::Starting
+        {
+            return;
+        }
+        agent.seen = now;
+        agent.disconnected = None;
+        if agent.life == Life::Starting {
+            agent.life = Life::Running;
+        }
+        self.watch_agent(id);
+        locks::watch_held_by(self, Principal::Agent(id));
+    }
+
+    pub(crate) fn change_agent(&mut self, id: AgentId, change: impl FnOnce(&mut Agent)) {
+        if let Some(agent) = self.agents.by_id.get_mut(&id).filter(|agent| agent.is_live()) {
+            change(agent);
+            self.watch_agent(id);
+        }
+    }
+
+    /// Sets the moment at which silence makes the agent dead. A process that is watched needs none.
+    pub(crate) fn watch_agent(&mut self, id: AgentId) {
+        let Some(agent) = self.agents.get(id) else { return };
+        let deadline = match (agent.disconnected, agent.profile.process) {
+            _ if !agent.is_live() => None,
+            (_, Some(_)) => None,
+            (Some(at), None) => Some(at.plus(self.patience.disconnect_grace)),
+            (None, None) => Some(agent.seen.plus(self.patience.agent_timeout)),
+        };
+        self.deadlines.set(Due::Agent(id), deadline);
+    }
+}

@@ -1,0 +1,236 @@
+//! What can be asked about agents, and what can happen to them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ending, Life, Process, Profile};
+use crate::decide::AskResult;
+use crate::event::{Event, EventType, Record, durable, live};
+use crate::features::{FeatureAsk, FeatureEvent};
+use crate::ids::{AgentId, TokenHash};
+use crate::people::Asker;
+use crate::refusal::Refusal;
+use crate::sentence::Telling;
+use crate::world::World;
+
+/// What can be asked about agents.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AgentAsk {
+    /// Registers an agent; the caller becomes its parent if the caller is an agent.
+    Join {
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+        /// What it says of itself; `parent` is ignored and set from the caller.
+        profile: Box<Profile>,
+    },
+    /// Registers an agent that a person started by itself: it counts, but the limit on agents does not keep it out, and if
+    /// somebody has its name, it gets a number.
+    Attach {
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+        /// What it says of itself.
+        profile: Box<Profile>,
+    },
+    /// Registers another agent of the program that the calling agent belongs to.
+    AttachBeside {
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+        /// What is known of it.
+        profile: Box<Profile>,
+    },
+    /// Gives an agent the name that its program was asked to have.
+    Name {
+        agent: AgentId,
+        name: Box<str>,
+    },
+    /// Sets how many agents may be here.
+    Limit {
+        max: usize,
+    },
+    /// Gives a further process of a live agent a token of its own.
+    AddToken {
+        /// Whose, proven by the kernel.
+        agent: AgentId,
+        /// The hash of the new token.
+        token: TokenHash,
+    },
+    /// Tells which process the agent is.
+    KnowProcess {
+        agent: AgentId,
+        process: Process,
+    },
+    Seen {
+        agent: AgentId,
+    },
+    Idle {
+        agent: AgentId,
+        /// Whether it is idle now.
+        idle: bool,
+    },
+    /// The agent's own connection closed.
+    Disconnect {
+        agent: AgentId,
+    },
+    /// Ends an agent and all its children.
+    End {
+        agent: AgentId,
+        ending: Ending,
+        cause: Box<str>,
+    },
+}
+
+/// What happened to agents.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum AgentEvent {
+    #[serde(rename = "agent_joined")]
+    Joined {
+        agent: AgentId,
+        /// What is known of it.
+        profile: Box<Profile>,
+        /// The hash of its first token.
+        token: TokenHash,
+    },
+    /// An agent got the name that its program was asked to have.
+    #[serde(rename = "agent_named")]
+    Named { agent: AgentId, name: Box<str> },
+    /// A person set how many agents may be here.
+    #[serde(rename = "agents_limited")]
+    Limited { max: usize },
+    /// A further process of the agent got a token.
+    #[serde(rename = "agent_token_added")]
+    TokenAdded { agent: AgentId, token: TokenHash },
+    /// The process of an agent became known.
+    #[serde(rename = "agent_process_known")]
+    ProcessKnown { agent: AgentId, process: Process },
+    /// An agent gave a sign of life.
+    #[serde(rename = "agent_seen")]
+    Seen { agent: AgentId },
+    /// An agent's work began or paused.
+    #[serde(rename = "agent_idled")]
+    Idled {
+        agent: AgentId,
+        /// Whether it is idle now.
+        idle: bool,
+    },
+    /// An agent's own connection closed.
+    #[serde(rename = "agent_disconnected")]
+    Disconnected { agent: AgentId },
+    /// An agent ended; nothing follows.
+    #[serde(rename = "agent_ended")]
+    Ended { agent: AgentId, ending: Ending, cause: Box<str> },
+}
+
+impl FeatureAsk for AgentAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let who = asker.who;
+        let living = |agent: &AgentId, event| world.agents.living(*agent).map(|_| vec![Event::Agent(event)]);
+        let events = match self {
+            AgentAsk::Join { agent, token, profile } => {
+                super::check_limit(world)?;
+                super::join(world, asker, *agent, *token, profile)?
+            }
+            AgentAsk::Attach { agent, token, profile } => {
+                super::attach(world, asker, *agent, *token, profile)?
+            }
+            AgentAsk::AttachBeside { agent, token, profile } => {
+                super::join_beside(world, asker, *agent, *token, profile)?
+            }
+            AgentAsk::Name { agent, name } => super::rename(world, who, *agent, name)?,
+            AgentAsk::Limit { max } => super::limit(world, who, *max)?,
+            AgentAsk::AddToken { agent, token } => super::add_token(world, *agent, *token)?,
+            AgentAsk::KnowProcess { agent, process } => {
+                living(agent, AgentEvent::ProcessKnown { agent: *agent, process: *process })?
+            }
+            AgentAsk::Seen { agent } => living(agent, AgentEvent::Seen { agent: *agent })?,
+            AgentAsk::Idle { agent, idle } => match (&world.agents.living(*agent)?.life, idle) {
+                (Life::Idle, true) | (Life::Running, false) => vec![],
+                _ => living(agent, AgentEvent::Idled { agent: *agent, idle: *idle })?,
+            },
+            AgentAsk::Disconnect { agent } => living(agent, AgentEvent::Disconnected { agent: *agent })?,
+            AgentAsk::End { agent, ending, cause } => super::end(world, who, *agent, *ending, cause)?,
+        };
+        Ok(events.into())
+    }
+
+    fn takes_presence(&self, _: &World) -> Option<&'static str> {
+        match self {
+            AgentAsk::Limit { .. } => Some("change the limit on agents"),
+            AgentAsk::End { .. } => Some("end an agent"),
+            AgentAsk::Join { .. }
+            | AgentAsk::Attach { .. }
+            | AgentAsk::AttachBeside { .. }
+            | AgentAsk::Name { .. }
+            | AgentAsk::AddToken { .. }
+            | AgentAsk::KnowProcess { .. }
+            | AgentAsk::Seen { .. }
+            | AgentAsk::Idle { .. }
+            | AgentAsk::Disconnect { .. } => None,
+        }
+    }
+}
+
+impl FeatureEvent for AgentEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            AgentEvent::Joined { .. } => durable("agent_joined", "agent:joined"),
+            AgentEvent::Named { .. } => durable("agent_named", "agent:named"),
+            AgentEvent::Limited { .. } => durable("agents_limited", "agent:limit"),
+            AgentEvent::TokenAdded { .. } => durable("agent_token_added", "agent:token_added"),
+            AgentEvent::ProcessKnown { .. } => live("agent_process_known", "agent:process_known"),
+            AgentEvent::Seen { .. } => live("agent_seen", "agent:seen"),
+            AgentEvent::Idled { idle: true, .. } => live("agent_idle", "agent:idle"),
+            AgentEvent::Idled { idle: false, .. } => live("agent_running", "agent:running"),
+            AgentEvent::Disconnected { .. } => live("agent_disconnected", "agent:disconnected"),
+            AgentEvent::Ended { ending: Ending::Failed, .. } => durable("agent_terminated", "agent:crashed"),
+            AgentEvent::Ended { .. } => durable("agent_terminated", "agent:ended"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, _: &Record) {
+        super::apply::apply(world, self);
+    }
+
+    fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
+        let with =
+            |agent: &AgentId, parent: Option<AgentId>| [Some(*agent), parent].into_iter().flatten().collect();
+        match self {
+            AgentEvent::Limited { .. } => vec![],
+            AgentEvent::Joined { agent, profile, .. } => with(agent, profile.parent),
+            AgentEvent::Named { agent, .. }
+            | AgentEvent::TokenAdded { agent, .. }
+            | AgentEvent::ProcessKnown { agent, .. }
+            | AgentEvent::Seen { agent }
+            | AgentEvent::Idled { agent, .. }
+            | AgentEvent::Disconnected { agent } => vec![*agent],
+            AgentEvent::Ended { agent, .. } => {
+                with(agent, before.and_then(|world| world.agents.get(*agent)?.profile.parent))
+            }
+        }
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let name = |agent: &AgentId| telling.agent(*agent);
+        match self {
+            AgentEvent::Joined { profile, .. } => match &profile.role {
+                Some(role) => format!("{} joined as {role}", profile.name),
+                None => format!("{} joined", profile.name),
+            },
+            AgentEvent::Named { agent, name } => format!("{agent} is called {name}"),
+            AgentEvent::Limited { max } => format!("{} let {max} agents be here at most", telling.by()),
+            AgentEvent::TokenAdded { agent, .. } => format!("{} connected another process", name(agent)),
+            AgentEvent::ProcessKnown { agent, process } => {
+                format!("{} is process {}", name(agent), process.pid)
+            }
+            AgentEvent::Seen { agent } => format!("{} is alive", name(agent)),
+            AgentEvent::Idled { agent, idle: true } => format!("{} is idle", name(agent)),
+            AgentEvent::Idled { agent, idle: false } => format!("{} works", name(agent)),
+            AgentEvent::Disconnected { agent } => format!("{} lost its connection", name(agent)),
+            AgentEvent::Ended { agent, ending, cause } => {
+                format!("{} {}: {cause}", name(agent), ending.word())
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What several features check alike.
+
+use crate::ids::Principal;
+use crate::limits::REASON_BYTES_MAX;
+use crate::refusal::Refusal;
+
+/// A reason has a bound.
+pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
+    if reason.is_none_or(|reason| reason.len() <= REASON_BYTES_MAX) {
+        return Ok(());
+    }
+    Err(Refusal::bad_input(
+        format!("the reason is longer than {REASON_BYTES_MAX} bytes"),
+        "say it in a sentence",
+    ))
+}
+
+/// What nobody but the server can know.
+pub(crate) fn only_comity(who: Principal) -> Result<(), Refusal> {
+    match who {
+        Principal::System => Ok(()),
+        Principal::Human | Principal::Agent(_) | Principal::Nobody => Err(Refusal::NotAllowed {
+            problem: "only comity itself can tell that".into(),
+            hint: "free the slot instead".into(),
+        }),
+    }
+}

@@ -1,0 +1,212 @@
+//! The features: what each of them brings, and the one list of them.
+//!
+//! A feature is a module with what can be asked of it, what can happen to it, and its part of the [`World`]. Nothing else
+//! in here knows what it does.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{AgentAsk, AgentEvent};
+use crate::commits::{CommitAsk, CommitEvent};
+use crate::control::{self, ControlAsk, ControlEvent};
+use crate::decide::AskResult;
+use crate::decisions::{DecisionAsk, DecisionEvent};
+use crate::event::{EventType, Record};
+use crate::ids::AgentId;
+use crate::locks::{self, LockAsk, LockEvent};
+use crate::mail::{self, MailAsk, MailEvent};
+use crate::moves::{MoveAsk, MoveEvent};
+use crate::notices::{NoticeAsk, NoticeEvent};
+use crate::people::{Asker, PersonAsk, PersonEvent};
+use crate::permissions::{self, PermissionAsk, PermissionEvent};
+use crate::pools::{self, PoolAsk, PoolEvent};
+use crate::projects::{ProjectAsk, ProjectEvent};
+use crate::queues::QueueAsk;
+use crate::reads::{ReadAsk, ReadEvent};
+use crate::refusal::Refusal;
+use crate::sentence::Telling;
+use crate::server::{ServerAsk, ServerEvent};
+use crate::tasks::{self, TaskAsk, TaskEvent};
+use crate::teams::{TeamAsk, TeamEvent};
+use crate::worktrees::{WorktreeAsk, WorktreeEvent};
+use crate::world::World;
+use crate::writes::{WriteAsk, WriteEvent};
+
+/// What can be asked of a feature.
+pub(crate) trait FeatureAsk {
+    /// Decides it as of `world.now`.
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal>;
+
+    /// What the human decides by it about others, if it does: that takes a person who is present.
+    fn takes_presence(&self, _world: &World) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether an agent that said that it was idle is at work again when it asks this.
+    fn is_work(&self) -> bool {
+        false
+    }
+}
+
+/// What can happen to a feature.
+pub(crate) trait FeatureEvent {
+    /// Its names and its durability.
+    fn kind(&self) -> EventType;
+
+    /// Folds it into the world. It cannot fail: it did happen.
+    fn apply(&self, world: &mut World, record: &Record);
+
+    /// The agents that it concerns, besides who acted; without the world before it, those that it names.
+    fn concerns(&self, before: Option<&World>) -> Vec<AgentId>;
+
+    /// What happened, as people read it.
+    fn sentence(&self, telling: &Telling<'_>) -> String;
+}
+
+/// One ask. Whatever is random or comes from outside was added before.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "each feature says what can be asked of it")]
+pub enum Ask {
+    Server(ServerAsk),
+    Project(ProjectAsk),
+    Agent(AgentAsk),
+    Lock(LockAsk),
+    Queue(QueueAsk),
+    Read(ReadAsk),
+    Write(WriteAsk),
+    Commit(CommitAsk),
+    Move(MoveAsk),
+    Worktree(WorktreeAsk),
+    Mail(MailAsk),
+    Control(ControlAsk),
+    Decision(DecisionAsk),
+    Team(TeamAsk),
+    Permission(PermissionAsk),
+    Task(TaskAsk),
+    Pool(PoolAsk),
+    Person(PersonAsk),
+    Notice(NoticeAsk),
+}
+
+/// One change of the world. Those that serde skips are stored without the name of their feature: see `event/stored.rs`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each feature says what can happen to it")]
+pub enum Event {
+    #[serde(skip)]
+    Server(ServerEvent),
+    #[serde(skip)]
+    Project(ProjectEvent),
+    #[serde(skip)]
+    Agent(AgentEvent),
+    #[serde(skip)]
+    Lock(LockEvent),
+    #[serde(skip)]
+    Read(ReadEvent),
+    #[serde(skip)]
+    Write(WriteEvent),
+    #[serde(skip)]
+    Commit(CommitEvent),
+    #[serde(skip)]
+    Move(MoveEvent),
+    #[serde(skip)]
+    Worktree(WorktreeEvent),
+    #[serde(skip)]
+    Notice(NoticeEvent),
+    Mail(MailEvent),
+    Control(ControlEvent),
+    Decision(DecisionEvent),
+    Team(TeamEvent),
+    Permission(PermissionEvent),
+    Task(TaskEvent),
+    Pool(PoolEvent),
+    Person(PersonEvent),
+}
+
+impl Ask {
+    pub(crate) fn feature(&self) -> &dyn FeatureAsk {
+        match self {
+            Ask::Server(ask) => ask,
+            Ask::Project(ask) => ask,
+            Ask::Agent(ask) => ask,
+            Ask::Lock(ask) => ask,
+            Ask::Queue(ask) => ask,
+            Ask::Read(ask) => ask,
+            Ask::Write(ask) => ask,
+            Ask::Commit(ask) => ask,
+            Ask::Move(ask) => ask,
+            Ask::Worktree(ask) => ask,
+            Ask::Mail(ask) => ask,
+            Ask::Control(ask) => ask,
+            Ask::Decision(ask) => ask,
+            Ask::Team(ask) => ask,
+            Ask::Permission(ask) => ask,
+            Ask::Task(ask) => ask,
+            Ask::Pool(ask) => ask,
+            Ask::Person(ask) => ask,
+            Ask::Notice(ask) => ask,
+        }
+    }
+}
+
+impl Event {
+    pub(crate) fn feature(&self) -> &dyn FeatureEvent {
+        match self {
+            Event::Server(event) => event,
+            Event::Project(event) => event,
+            Event::Agent(event) => event,
+            Event::Lock(event) => event,
+            Event::Read(event) => event,
+            Event::Write(event) => event,
+            Event::Commit(event) => event,
+            Event::Move(event) => event,
+            Event::Worktree(event) => event,
+            Event::Notice(event) => event,
+            Event::Mail(event) => event,
+            Event::Control(event) => event,
+            Event::Decision(event) => event,
+            Event::Team(event) => event,
+            Event::Permission(event) => event,
+            Event::Task(event) => event,
+            Event::Pool(event) => event,
+            Event::Person(event) => event,
+        }
+    }
+
+    /// The names and the durability of this kind of event.
+    pub fn kind(&self) -> EventType {
+        self.feature().kind()
+    }
+}
+
+/// Events that make further ones possible: whoever waits is served as soon as it can be.
+pub(crate) struct FollowUp {
+    pub follows: fn(&Event) -> bool,
+    /// The first that can happen now.
+    pub next: fn(&World) -> Option<Vec<Event>>,
+}
+
+/// In this order, again and again, until nothing follows.
+pub(crate) const FOLLOW_UPS: [FollowUp; 5] =
+    [locks::FOLLOW_UP, pools::FOLLOW_UP, permissions::FOLLOW_UP, tasks::ASSIGNMENT, tasks::STUCK];
+
+/// What an agent that ends gives up, with all that end with it.
+pub(crate) fn given_up(world: &World, agent: AgentId, family: &[AgentId]) -> Vec<Event> {
+    let mut events = locks::waits_ended(world, agent);
+    events.extend(mail::undelivered(world, agent));
+    events.extend(locks::left_behind(world, agent));
+    events.extend(permissions::with_agent(world, agent, family));
+    events.extend(tasks::ended_events(world, agent));
+    events.extend(pools::ended_events(world, agent));
+    events
+}
+
+/// What nobody needs to know of an agent that has ended.
+pub(crate) fn forget_agent(world: &mut World, agent: AgentId) {
+    world.reads.forget(agent);
+    world.moves.forget(agent);
+    control::agent_ended(world, agent);
+    permissions::forget_agents(world);
+    world.tasks.forget_agent(agent);
+    world.pools.forget_agent(agent);
+    mail::agent_ended(world, agent);
+}

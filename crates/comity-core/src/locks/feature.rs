@@ -1,0 +1,359 @@
+//! What can be asked about locks, and what can happen to them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{LockMode, ReleaseCause, WaitEnding, Wanted};
+use crate::concerns::agents;
+use crate::decide::AskResult;
+use crate::event::{Event, EventType, Record, durable, live};
+use crate::features::{FeatureAsk, FeatureEvent, FollowUp};
+use crate::ids::{AgentId, Fence, Principal, ProjectId, Ticket};
+use crate::paths::PathPattern;
+use crate::people::Asker;
+use crate::refusal::Refusal;
+use crate::sentence::{Telling, because};
+use crate::time::Millis;
+use crate::world::World;
+
+/// What can be asked about locks.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LockAsk {
+    /// Takes locks, all or none.
+    Lock {
+        wants: Vec<Wanted>,
+        /// How long to wait in the queue; `None` is refused at once.
+        wait: Option<Millis>,
+    },
+    /// Gives back one's own locks.
+    Unlock { project: ProjectId, patterns: Vec<PathPattern> },
+    /// Gives back everything that one holds.
+    UnlockAll,
+    /// Takes others' locks away, as the human or a leader.
+    Release {
+        project: ProjectId,
+        /// Every lock that overlaps one of these.
+        patterns: Vec<PathPattern>,
+        reason: Option<Box<str>>,
+    },
+    Extend {
+        project: ProjectId,
+        /// Every lock that overlaps one of these.
+        patterns: Vec<PathPattern>,
+        /// The TTL from now on.
+        ttl: Millis,
+        reason: Option<Box<str>>,
+    },
+    /// Hands locks over to somebody else.
+    HandOver {
+        project: ProjectId,
+        /// Every lock that overlaps one of these.
+        patterns: Vec<PathPattern>,
+        to: Principal,
+        reason: Option<Box<str>>,
+    },
+    /// Takes orphaned locks over, with the work that was left.
+    Adopt {
+        project: ProjectId,
+        /// Every lock that overlaps one of these; all must be orphaned.
+        patterns: Vec<PathPattern>,
+        reason: Option<Box<str>>,
+        /// The ref that each is to be put aside into, if that is why.
+        into: Vec<(Fence, Box<str>)>,
+    },
+    /// Tells that work was put aside which was taken over for that; its locks are free.
+    PutAside {
+        /// Each lock, and the refs that keep its work.
+        aside: Vec<(Fence, Vec<Box<str>>)>,
+    },
+    /// Tells what was found when the files of a lapsed or orphaned lock were looked at.
+    Inspected {
+        fence: Fence,
+        /// The files with uncommitted work, if there is any; none of them are named if nobody could tell.
+        left: Option<Vec<Box<str>>>,
+    },
+    /// Proves that locks are still held with these fences, before a guarded act.
+    CheckFences {
+        project: ProjectId,
+        /// Each path and the fence it was given with.
+        held: Vec<(PathPattern, Fence)>,
+        /// Held at least like this.
+        mode: LockMode,
+    },
+}
+
+/// What happened to locks and those who wait for them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum LockEvent {
+    #[serde(rename = "lock_acquired")]
+    Acquired {
+        fence: Fence,
+        holder: Principal,
+        /// On what, for how long, and why.
+        wanted: Wanted,
+        /// The ticket, if the holder had waited.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        ticket: Option<Ticket>,
+    },
+    /// A holder asked again for what it holds.
+    #[serde(rename = "lock_renewed")]
+    Renewed {
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+        /// Its TTL from now on.
+        ttl: Millis,
+        /// Its reason from now on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+    },
+    /// A lock was given up or taken away.
+    #[serde(rename = "lock_released")]
+    Released {
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+        cause: ReleaseCause,
+    },
+    /// A lock's time ran out, or its holder ended; its files are being looked at before anybody else gets it.
+    #[serde(rename = "lock_lapsed")]
+    Lapsed {
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+    },
+    /// A lapsed lock had no uncommitted work and is free.
+    #[serde(rename = "lock_expired")]
+    Expired {
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+    },
+    /// A lapsed lock has uncommitted work: it is kept for the human or the leader.
+    #[serde(rename = "lock_orphaned")]
+    Orphaned {
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+        /// Some of the files with work in them; none if that could not be told.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        files: Vec<Box<str>>,
+    },
+    /// A person or leader gave a lock more time.
+    #[serde(rename = "lock_extended")]
+    Extended {
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+        /// Its TTL from now on.
+        ttl: Millis,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+    },
+    /// A lock went from one holder to another.
+    #[serde(rename = "lock_handed_over")]
+    HandedOver {
+        /// The lock as it was.
+        fence: Fence,
+        /// On what, as people read it.
+        path: Box<str>,
+        /// The lock as it is.
+        new_fence: Fence,
+        to: Principal,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Box<str>>,
+        /// The ref that its work is about to be put aside into, if that is why.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        into: Option<Box<str>>,
+    },
+    /// An ask joined the queue.
+    WaitStarted { ticket: Ticket, who: Principal, wants: Vec<Wanted>, wait: Millis },
+    /// An ask left the queue.
+    WaitEnded { ticket: Ticket, ending: WaitEnding },
+}
+
+/// Whoever is in the queue goes on as soon as it can.
+pub(crate) const FOLLOW_UP: FollowUp =
+    FollowUp { follows: may_serve_queue, next: super::waiting::next_grant };
+
+fn may_serve_queue(event: &Event) -> bool {
+    match event {
+        Event::Lock(event) => match event {
+            LockEvent::Released { .. }
+            | LockEvent::Expired { .. }
+            | LockEvent::HandedOver { .. }
+            // Whoever the new waiter waits for may go before those that wait for it, whatever it waits for.
+            | LockEvent::WaitStarted { .. }
+            | LockEvent::WaitEnded { .. } => true,
+            LockEvent::Acquired { .. }
+            | LockEvent::Renewed { .. }
+            | LockEvent::Lapsed { .. }
+            | LockEvent::Orphaned { .. }
+            | LockEvent::Extended { .. } => false,
+        },
+        Event::Pool(_) | Event::Permission(_) => true,
+        _ => false,
+    }
+}
+
+impl FeatureAsk for LockAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let who = asker.who;
+        let events = match self {
+            LockAsk::Lock { wants, wait } => return super::lock(world, who, wants, *wait),
+            LockAsk::Unlock { project, patterns } => super::unlock(world, who, *project, patterns)?,
+            LockAsk::UnlockAll => super::unlock_all(world, who),
+            LockAsk::Release { project, patterns, reason } => {
+                super::release(world, who, *project, patterns, reason.clone())?
+            }
+            LockAsk::Extend { project, patterns, ttl, reason } => {
+                super::extend(world, who, *project, patterns, *ttl, reason.clone())?
+            }
+            LockAsk::HandOver { project, patterns, to, reason } => {
+                super::hand_over(world, who, *project, patterns, *to, reason.clone())?
+            }
+            LockAsk::Adopt { project, patterns, reason, into } => {
+                super::adopt(world, who, *project, patterns, reason.clone(), into)?
+            }
+            LockAsk::PutAside { aside } => super::put_aside(world, who, aside)?,
+            LockAsk::Inspected { fence, left } => super::inspected(world, *fence, left.as_deref()),
+            LockAsk::CheckFences { project, held, mode } => {
+                super::check_fences(world, who, *project, held, *mode)?;
+                vec![]
+            }
+        };
+        Ok(events.into())
+    }
+
+    fn takes_presence(&self, world: &World) -> Option<&'static str> {
+        let (project, patterns, act) = match self {
+            LockAsk::Release { project, patterns, .. } => (project, patterns, "release another's lock"),
+            LockAsk::Extend { project, patterns, .. } => (project, patterns, "extend another's lock"),
+            LockAsk::HandOver { project, patterns, .. } => (project, patterns, "hand over another's lock"),
+            LockAsk::Adopt { project, patterns, .. } => (project, patterns, "take over another's work"),
+            LockAsk::Lock { .. }
+            | LockAsk::Unlock { .. }
+            | LockAsk::UnlockAll
+            | LockAsk::PutAside { .. }
+            | LockAsk::Inspected { .. }
+            | LockAsk::CheckFences { .. } => return None,
+        };
+        let locks = patterns.iter().flat_map(|pattern| world.locks.overlapping(*project, pattern));
+        locks.into_iter().any(|lock| lock.holder != Principal::Human).then_some(act)
+    }
+
+    fn is_work(&self) -> bool {
+        match self {
+            LockAsk::Lock { .. }
+            | LockAsk::Unlock { .. }
+            | LockAsk::UnlockAll
+            | LockAsk::HandOver { .. }
+            | LockAsk::Adopt { .. } => true,
+            LockAsk::Release { .. }
+            | LockAsk::Extend { .. }
+            | LockAsk::PutAside { .. }
+            | LockAsk::Inspected { .. }
+            | LockAsk::CheckFences { .. } => false,
+        }
+    }
+}
+
+impl FeatureEvent for LockEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            LockEvent::Acquired { .. } => live("lock_acquired", "lock:acquired"),
+            LockEvent::Renewed { .. } => live("lock_renewed", "lock:renewed"),
+            LockEvent::Released { .. } => live("lock_released", "lock:released"),
+            LockEvent::Lapsed { .. } => live("lock_lapsed", "lock:lapsed"),
+            LockEvent::Expired { .. } => live("lock_expired", "lock:expired"),
+            LockEvent::Orphaned { .. } => live("lock_orphaned", "lock:orphaned"),
+            LockEvent::Extended { .. } => live("lock_extended", "lock:extended"),
+            // On the disk before the files change: else a power cut could leave work that nobody finds.
+            LockEvent::HandedOver { into: Some(_), .. } => durable("lock_handed_over", "lock:handed_over"),
+            LockEvent::HandedOver { .. } => live("lock_handed_over", "lock:handed_over"),
+            LockEvent::WaitStarted { .. } => live("wait_started", "wait:started"),
+            LockEvent::WaitEnded { .. } => live("wait_ended", "wait:ended"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        super::table::apply(world, record, self);
+    }
+
+    fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
+        let holder = |fence: &Fence| before.and_then(|world| world.locks.get(*fence)).map(|lock| lock.holder);
+        match self {
+            LockEvent::Acquired { holder, .. } => agents([*holder]),
+            // Whose work it was learns where it is.
+            LockEvent::Released { fence, cause: ReleaseCause::PutAside { of, .. }, .. } => {
+                agents(holder(fence).into_iter().chain([*of]))
+            }
+            LockEvent::Renewed { fence, .. }
+            | LockEvent::Released { fence, .. }
+            | LockEvent::Lapsed { fence, .. }
+            | LockEvent::Expired { fence, .. }
+            | LockEvent::Orphaned { fence, .. }
+            | LockEvent::Extended { fence, .. } => agents(holder(fence)),
+            LockEvent::HandedOver { fence, to, .. } => agents(holder(fence).into_iter().chain([*to])),
+            LockEvent::WaitStarted { who, .. } => agents([*who]),
+            LockEvent::WaitEnded { ticket, .. } => {
+                agents(before.and_then(|world| world.locks.wait(*ticket)).map(|wait| wait.who))
+            }
+        }
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let (by, name) = (telling.by(), |who: &Principal| telling.name(*who));
+        let because = |reason: &Option<Box<str>>| because(reason.as_deref());
+        match self {
+            LockEvent::Acquired { holder, wanted, .. } => {
+                let shared = if wanted.mode == LockMode::Shared { " shared" } else { "" };
+                format!("{} locked {}{shared}{}", name(holder), wanted.pattern, because(&wanted.reason))
+            }
+            LockEvent::Renewed { path, reason, .. } => format!("{by} renewed {path}{}", because(reason)),
+            LockEvent::Released { path, cause, .. } => match cause {
+                ReleaseCause::GivenBack => format!("{by} unlocked {path}"),
+                ReleaseCause::HolderEnded => format!("{path} was released: its holder ended"),
+                ReleaseCause::TakenAway { reason } => format!("{by} released {path}{}", because(reason)),
+                ReleaseCause::PutAside { of, into } => match &into[..] {
+                    [] => format!("{by} freed {path}: there was no work of {} in it any more", name(of)),
+                    into => {
+                        format!("{by} put the work of {} on {path} aside into {}", name(of), into.join(", "))
+                    }
+                },
+                ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {path}"),
+            },
+            LockEvent::Lapsed { path, .. } => {
+                format!("{path} was given up; its files are being looked at")
+            }
+            LockEvent::Expired { path, .. } => format!("{path} expired"),
+            LockEvent::Orphaned { path, files, .. } => match &files[..] {
+                [] => format!("{path} is orphaned: uncommitted work was left"),
+                [only] if only == path => format!("{path} is orphaned: uncommitted work was left"),
+                files => format!("{path} is orphaned: uncommitted work was left in {}", files.join(", ")),
+            },
+            LockEvent::Extended { path, ttl, reason, .. } => {
+                format!("{by} extended {path} to {ttl}{}", because(reason))
+            }
+            LockEvent::HandedOver { path, into: Some(into), .. } => {
+                format!("{by} took {path} over, to put its work aside into {into}")
+            }
+            LockEvent::HandedOver { path, to, reason, .. } => {
+                format!("{by} handed {path} over to {}{}", name(to), because(reason))
+            }
+            LockEvent::WaitStarted { who, wants, wait, .. } => {
+                let paths: Vec<String> = wants.iter().map(|wanted| wanted.pattern.readable()).collect();
+                format!("{} waits for {}, {wait} at most", name(who), paths.join(", "))
+            }
+            LockEvent::WaitEnded { ticket, ending } => match ending {
+                WaitEnding::Granted { .. } => format!("wait {ticket} was served"),
+                WaitEnding::TimedOut => format!("wait {ticket} timed out"),
+                WaitEnding::Cancelled => format!("wait {ticket} was given up"),
+                WaitEnding::Orphaned => {
+                    format!("wait {ticket} ended: its lock was left with uncommitted work")
+                }
+                WaitEnding::AskerEnded => format!("wait {ticket} ended with its agent"),
+            },
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Places that the human acts from, and which of them are asked about ("was it you?").
+
+use serde::{Deserialize, Serialize};
+
+use super::{Asker, Origin, People, PersonEvent, Unseen};
+use crate::agents::Process;
+use crate::event::Event;
+use crate::ids::Principal;
+use crate::limits::{LINEAGES_MAX, SHOWN_PLACES_MAX, UNSEEN_ACTS_MAX};
+use crate::world::World;
+
+/// Where somebody acts from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The programs from the outermost one down.
+    pub lineage: Box<str>,
+    /// What leads the terminal, if somebody else may have opened that: each such terminal is a place of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub window: Option<Process>,
+}
+
+/// A place that the human has acted from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KnownPlace {
+    lineage: Box<str>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    window: Option<Process>,
+    /// The record since which it is known.
+    since: u64,
+}
+
+impl KnownPlace {
+    fn is(&self, place: &Place) -> bool {
+        self.lineage == place.lineage && self.window == place.window
+    }
+}
+
+impl Origin {
+    /// The place that it names.
+    pub fn place(&self) -> Place {
+        Place { lineage: self.lineage.clone(), window: self.window }
+    }
+}
+
+impl People {
+    fn known(&self, place: &Place) -> Option<&KnownPlace> {
+        self.places.iter().find(|known| known.is(place))
+    }
+
+    pub(super) fn know(&mut self, Place { lineage, window }: Place, since: u64) {
+        self.places.push_back(KnownPlace { lineage, window, since });
+        if self.places.len() > LINEAGES_MAX {
+            // Windows come and go: many of them do not make the human's own places strange.
+            let first = self.places.iter().position(|known| known.window.is_some()).unwrap_or(0);
+            self.places.remove(first);
+        }
+    }
+
+    /// The machine was started again, and all windows are gone.
+    pub(super) fn forget_windows(&mut self) {
+        self.places.retain(|known| known.window.is_none());
+    }
+
+    /// What was done from new places and is not settled, unless it was done from this one or was shown here.
+    pub fn unseen<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Unseen> {
+        self.unseen.iter().filter(move |act| act.origin.place() != *place && !act.shown.contains(place))
+    }
+
+    /// Keeps an act to ask about. Of too many the newest are kept, and how many were before them.
+    pub(super) fn ask_about(&mut self, act: Unseen) {
+        self.unseen.push_back(act);
+        if self.unseen.len() > UNSEEN_ACTS_MAX {
+            let gone = self.unseen.pop_front().map_or(0, |act| act.left_out.saturating_add(1));
+            if let Some(first) = self.unseen.front_mut() {
+                first.left_out = first.left_out.saturating_add(gone);
+            }
+        }
+    }
+
+    /// Notes that all acts up to a record were shown at a place.
+    pub(super) fn show(&mut self, up_to: u64, place: &Place) {
+        let mut unseen = std::mem::take(&mut self.unseen);
+        unseen.retain(|act| !self.is_settled_by(act, up_to, place));
+        for act in unseen.iter_mut().filter(|act| act.is_news_at(up_to, place)) {
+            if act.shown.len() >= SHOWN_PLACES_MAX {
+                act.shown.remove(0);
+            }
+            act.shown.push(place.clone());
+        }
+        self.unseen = unseen;
+    }
+
+    /// Whether somebody is told something by what is shown at a place.
+    pub(super) fn has_news(&self, up_to: u64, place: &Place) -> bool {
+        self.unseen.iter().any(|act| act.is_news_at(up_to, place))
+    }
+
+    /// Whether showing an act there settles it: only a place that was known before the act proves that the human saw it.
+    fn is_settled_by(&self, act: &Unseen, up_to: u64, place: &Place) -> bool {
+        act.is_news_at(up_to, place) && self.known(place).is_some_and(|known| known.since < act.seq)
+    }
+}
+
+impl Unseen {
+    fn is_news_at(&self, up_to: u64, place: &Place) -> bool {
+        self.seq <= up_to && self.origin.place() != *place && !self.shown.contains(place)
+    }
+}
+
+/// That the human acts from a place that is not known, if that is so.
+///
+/// `decided` is what only a present human may do, if it was that. A person opens many windows. So another window of programs
+/// that are known is asked about only when something is decided there that takes a present human: what an agent would open
+/// one for.
+pub(crate) fn new_place(
+    world: &World,
+    asker: &Asker,
+    decided: Option<&str>,
+    answer: &[Event],
+) -> Option<Event> {
+    let origin = asker.origin.as_ref().filter(|_| asker.who == Principal::Human)?;
+    let act = answer.first()?.kind().action.into();
+    let place = origin.place();
+    let people = &world.people;
+    // To be shown something decides nothing.
+    let decides = decided.is_some() && !matches!(answer, [Event::Person(PersonEvent::Recognised { .. }), ..]);
+    let is_usual = place.window.is_some()
+        && people.places.iter().any(|known| known.lineage == place.lineage)
+        && !decides;
+    if is_usual || people.known(&place).is_some() {
+        return None;
+    }
+    let Place { lineage, window } = place;
+    Some(Event::Person(PersonEvent::ActedFromNewPlace { lineage, window, act }))
+}

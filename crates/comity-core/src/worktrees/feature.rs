@@ -1,0 +1,206 @@
+//! What can be asked about worktrees, and what can happen to them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Worktree, WorktreeInfo};
+use crate::commits::{found_later, short};
+use crate::concerns::agents;
+use crate::decide::AskResult;
+use crate::display::counted;
+use crate::event::{Event, EventType, Record, durable, live};
+use crate::features::{FeatureAsk, FeatureEvent};
+use crate::ids::{AgentId, Principal, ProjectId};
+use crate::notices::NoticeKind;
+use crate::people::Asker;
+use crate::refusal::Refusal;
+use crate::sentence::Telling;
+use crate::world::World;
+
+/// What can be asked about worktrees.
+#[derive(Clone, PartialEq, Debug)]
+pub enum WorktreeAsk {
+    /// Records a worktree that was made, or brought back.
+    Add { project: ProjectId, tree: Box<WorktreeInfo> },
+    /// Lets a worktree go as soon as it is proven that no work is in it.
+    Release { project: ProjectId, slug: Box<str> },
+    /// Records that a worktree which was released stays.
+    Keep { project: ProjectId, slug: Box<str>, why: Box<str> },
+    /// Records that a worktree went into the trash.
+    Remove {
+        project: ProjectId,
+        slug: Box<str>,
+        /// The reference that keeps its commits.
+        rescue: Box<str>,
+    },
+    /// Records that a merge was not made: both sides changed the same.
+    RecordConflict {
+        project: ProjectId,
+        /// The branch with the work.
+        source: Box<str>,
+        /// The branch that it was for.
+        target: Box<str>,
+        paths: Vec<Box<str>>,
+    },
+}
+
+/// What happened to worktrees and their branches.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorktreeEvent {
+    /// A worktree was made, or brought back.
+    #[serde(rename = "worktree_added")]
+    Added { project: ProjectId, tree: WorktreeInfo },
+    /// A worktree may go as soon as it is proven that no work is in it.
+    #[serde(rename = "worktree_released")]
+    Released { project: ProjectId, slug: Box<str> },
+    /// A worktree that was released stays: there may be work in it.
+    #[serde(rename = "worktree_kept")]
+    Kept { project: ProjectId, slug: Box<str>, why: Box<str> },
+    /// A worktree was put into the trash; nothing of it is lost.
+    #[serde(rename = "worktree_removed")]
+    Removed {
+        project: ProjectId,
+        slug: Box<str>,
+        /// The reference that keeps its commits.
+        rescue: Box<str>,
+    },
+    /// The branch of a worktree was merged.
+    BranchMerged {
+        project: ProjectId,
+        /// The branch with the work.
+        source: Box<str>,
+        /// The branch that has it now.
+        target: Box<str>,
+        /// The commit that the target is at now.
+        commit: Box<str>,
+        /// How many files the work changed.
+        files_total: usize,
+        /// The commit that the target was at before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        was: Option<Box<str>>,
+        /// Whether it was found in its target later: who made it did not live to record it, or could not.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        recovered: bool,
+    },
+    /// A merge was not made: both sides changed the same.
+    MergeConflicted {
+        project: ProjectId,
+        /// The branch with the work.
+        source: Box<str>,
+        /// The branch that it was for.
+        target: Box<str>,
+        paths: Vec<Box<str>>,
+    },
+}
+
+impl FeatureAsk for WorktreeAsk {
+    fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
+        let events = match self {
+            WorktreeAsk::Add { project, tree } => super::add(world, *project, tree)?,
+            WorktreeAsk::Release { project, slug } => super::release(world, asker.who, *project, slug)?,
+            WorktreeAsk::Keep { project, slug, why } => super::keep(world, *project, slug, why),
+            WorktreeAsk::Remove { project, slug, rescue } => {
+                let (project, slug, rescue) = (*project, slug.clone(), rescue.clone());
+                vec![Event::Worktree(WorktreeEvent::Removed { project, slug, rescue })]
+            }
+            WorktreeAsk::RecordConflict { project, source, target, paths } => {
+                let (source, target, paths) = (source.clone(), target.clone(), paths.clone());
+                let project = *project;
+                vec![Event::Worktree(WorktreeEvent::MergeConflicted { project, source, target, paths })]
+            }
+        };
+        Ok(events.into())
+    }
+
+    fn takes_presence(&self, world: &World) -> Option<&'static str> {
+        let WorktreeAsk::Release { project, slug } = self else { return None };
+        let owner = world.worktrees.get(*project, slug).map(|tree| tree.owner);
+        owner.is_some_and(|owner| owner != Principal::Human).then_some("remove another's worktree")
+    }
+
+    fn is_work(&self) -> bool {
+        match self {
+            WorktreeAsk::Add { .. } | WorktreeAsk::Release { .. } | WorktreeAsk::RecordConflict { .. } => {
+                true
+            }
+            WorktreeAsk::Keep { .. } | WorktreeAsk::Remove { .. } => false,
+        }
+    }
+}
+
+impl FeatureEvent for WorktreeEvent {
+    fn kind(&self) -> EventType {
+        match self {
+            WorktreeEvent::Added { .. } => durable("worktree_added", "worktree:added"),
+            // Lost in a power cut, it is as if it had never been released: it stays.
+            WorktreeEvent::Released { .. } => live("worktree_released", "worktree:released"),
+            WorktreeEvent::Kept { .. } => live("worktree_kept", "worktree:kept"),
+            WorktreeEvent::Removed { .. } => durable("worktree_removed", "worktree:removed"),
+            WorktreeEvent::BranchMerged { .. } => durable("branch_merged", "worktree:merged"),
+            WorktreeEvent::MergeConflicted { .. } => durable("merge_conflicted", "worktree:conflict"),
+        }
+    }
+
+    fn apply(&self, world: &mut World, record: &Record) {
+        match self {
+            WorktreeEvent::Added { project, tree } => {
+                let (project, owner, since) = (*project, record.by, world.now);
+                let (tree, added) = (tree.clone(), record.seq);
+                let (released, kept) = (None, None);
+                world.worktrees.insert(Worktree { project, tree, owner, since, added, released, kept });
+            }
+            WorktreeEvent::Released { project, slug } => world.worktrees.release(*project, slug, record.by),
+            WorktreeEvent::Kept { project, slug, why } => {
+                if let Some(by) = world.worktrees.keep(*project, slug, why) {
+                    let (slug, why) = (slug.to_string(), why.to_string());
+                    world.tell(by, record.seq, NoticeKind::WorktreeKept { slug, why });
+                }
+            }
+            WorktreeEvent::Removed { project, slug, .. } => world.worktrees.remove(*project, slug),
+            WorktreeEvent::BranchMerged { project, target, commit, .. } => {
+                world.moves.merged(record.by, *project, target, commit);
+            }
+            WorktreeEvent::MergeConflicted { .. } => {}
+        }
+    }
+
+    fn concerns(&self, before: Option<&World>) -> Vec<AgentId> {
+        match self {
+            // Who acted is who it is about.
+            WorktreeEvent::Added { .. } => vec![],
+            WorktreeEvent::Released { project, slug }
+            | WorktreeEvent::Kept { project, slug, .. }
+            | WorktreeEvent::Removed { project, slug, .. } => {
+                let tree = before.and_then(|world| world.worktrees.get(*project, slug));
+                agents(tree.into_iter().flat_map(|tree| [Some(tree.owner), tree.released]).flatten())
+            }
+            WorktreeEvent::BranchMerged { project, source, .. }
+            | WorktreeEvent::MergeConflicted { project, source, .. } => {
+                let trees = before.into_iter().flat_map(|world| world.worktrees.of(*project));
+                agents(trees.filter(|tree| tree.tree.branch == *source).map(|tree| tree.owner))
+            }
+        }
+    }
+
+    fn sentence(&self, telling: &Telling<'_>) -> String {
+        let by = telling.by();
+        match self {
+            WorktreeEvent::Added { tree, .. } => {
+                format!("{by} works in the worktree {} on {}", tree.slug, tree.branch)
+            }
+            WorktreeEvent::Released { slug, .. } => format!("{by} released the worktree {slug}"),
+            WorktreeEvent::Kept { slug, why, .. } => format!("the worktree {slug} is kept: {why}"),
+            WorktreeEvent::Removed { slug, rescue, .. } => {
+                format!("{by} put the worktree {slug} into the trash; {rescue} keeps its commits")
+            }
+            WorktreeEvent::BranchMerged { source, target, commit, files_total, recovered, .. } => {
+                let (id, later) = (short(commit), found_later(*recovered));
+                let files = counted(*files_total, "file");
+                format!("{by} merged {source} into {target} as {id}: {files}{later}")
+            }
+            WorktreeEvent::MergeConflicted { source, target, paths, .. } => {
+                format!("{source} and {target} both changed {}", paths.join(", "))
+            }
+        }
+    }
+}

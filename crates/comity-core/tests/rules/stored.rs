@@ -1,0 +1,63 @@
+//! The stored form of events: logs are read for ever, so none of it changes by a byte.
+
+use std::collections::BTreeSet;
+
+use comity_core::Event;
+use serde_json::{Value, json};
+
+/// Events of every kind, one a line, as earlier versions wrote them.
+const EVENTS: &str = include_str!("stored_events.jsonl");
+
+#[test]
+fn events_are_written_as_they_were() {
+    for line in EVENTS.lines() {
+        let event: Event = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(serde_json::to_string(&event).expect("JSON"), line);
+        let value: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(serde_json::from_value::<Event>(value).expect("an event"), event, "{line}");
+    }
+}
+
+#[test]
+fn no_kind_of_event_is_left_out() {
+    let stored: BTreeSet<String> = EVENTS.lines().filter_map(kind).collect();
+    let missing: Vec<String> = kinds().difference(&stored).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new(), "add one of each to stored_events.jsonl");
+}
+
+#[test]
+fn what_is_no_event_is_refused() {
+    let refused = |text: &str| serde_json::from_str::<Event>(text).expect_err(text).to_string();
+    assert!(refused(r#"{"lock_eaten":{}}"#).starts_with("unknown variant `lock_eaten`, expected one of `"));
+    assert!(
+        refused(r#"{"agent_seen":{"agent":"agent_8df991976918","x":1}}"#).starts_with("unknown field `x`")
+    );
+    assert!(refused(r#"{"lock":{"expired":{"fence":1,"path":"a"}}}"#).starts_with("unknown variant `lock`"));
+    assert!(refused(r#"{"agent_seen":{}}"#).starts_with("missing field `agent`"));
+}
+
+/// The name of an event; of one that has a name inside, with that.
+fn kind(line: &str) -> Option<String> {
+    let event: Value = serde_json::from_str(line).ok()?;
+    let (name, inside) = event.as_object()?.iter().next()?;
+    match variants(&json!({ name: { "?": 0 } })).is_empty() {
+        true => Some(name.clone()),
+        false => Some(format!("{name}/{}", inside.as_object()?.keys().next()?)),
+    }
+}
+
+fn kinds() -> BTreeSet<String> {
+    let inside = |name: String| match variants(&json!({ &name: { "?": 0 } })) {
+        all if all.is_empty() => vec![name],
+        all => all.into_iter().map(|one| format!("{name}/{one}")).collect(),
+    };
+    variants(&json!({ "?": 0 })).into_iter().flat_map(inside).collect()
+}
+
+/// What could stand where this event has a question mark, as serde tells.
+fn variants(event: &Value) -> Vec<String> {
+    let Err(error) = serde_json::from_value::<Event>(event.clone()) else { return vec![] };
+    let told = error.to_string();
+    let Some((_, expected)) = told.split_once("unknown variant `?`, expected ") else { return vec![] };
+    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}

@@ -1,0 +1,40 @@
+//! What git's answers are made of.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use comity_core::CaseRule;
+
+use crate::git::UnknownState;
+
+/// The parts of an answer, each ended by NUL.
+pub(crate) fn parts(said: &[u8]) -> impl Iterator<Item = &[u8]> {
+    said.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+}
+
+/// A path as git gives it.
+pub(crate) fn to_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+/// What makes git look at one path from the top, or below it, and take nothing in it for a glob.
+pub(crate) fn pathspec(path: &Path, case: CaseRule) -> OsString {
+    let magic = match case {
+        CaseRule::Exact => ":(top,literal)",
+        CaseRule::Folded => ":(top,literal,icase)",
+    };
+    [OsStr::new(magic), path.as_os_str()].into_iter().collect()
+}
+
+/// Says that an answer of git's could not be read.
+pub(crate) fn unreadable(command: &str, said: &[u8]) -> UnknownState {
+    let said = String::from_utf8_lossy(said);
+    UnknownState::new(format!("{command} said {said:?}, which means nothing to us"))
+}
+
+/// Where the path in an entry like `<fields> TAB <path>` is.
+pub(crate) fn behind_tab(entry: &[u8]) -> Option<(&[u8], &Path)> {
+    let tab = entry.iter().position(|byte| *byte == b'\t')?;
+    Some((&entry[..tab], Path::new(OsStr::from_bytes(&entry[tab + 1..]))))
+}

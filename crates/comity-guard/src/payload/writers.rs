@@ -1,0 +1,108 @@
+//! What only a tool that writes is given, whatever it is called: an output, something to write, a mode, an option.
+
+use serde_json::{Map, Value};
+
+use super::options::words_of_line;
+use super::verbs::{Verb, is_act};
+use super::words::{ArgumentRole, is_one_of, role, words};
+
+/// Where something goes.
+const OUTPUTS: &str = "out output outputs outfile outpath outdir destination dest dst sink";
+/// What a path in an argument of this name alone is: the end of a way.
+const ENDS: &str = "to into";
+/// They say something about an output or a content, and are none.
+const ABOUT: &str = "format mode type types limit max min encoding length size style schema level tokens chars lines count filter";
+/// What is written. A flag of this name asks to be shown it.
+const CONTENTS: &str =
+    "content contents replacement patch diff edits changes new insertion payload bytes base64 blob cells";
+/// What is written, unless it is what is looked for.
+const TEXTS: &str = "text texts data body value values string str code";
+/// What is to be done.
+const FLAGS: &str = "overwrite append write save fix autofix apply inplace replace insert truncate";
+/// Arguments that say what is to be done, or how a file is opened.
+const WAYS: &str = "mode modes flag flags access action operation op method verb do";
+
+/// Whether anything that a tool is given, however deep, is for one that writes.
+pub(super) fn is_for_writers(input: &Map<String, Value>, verb: Verb) -> bool {
+    input.iter().any(|(name, value)| says(name, value, verb) || is_inside(role(name), value, verb))
+}
+
+fn is_inside(role: ArgumentRole, value: &Value, verb: Verb) -> bool {
+    match value {
+        Value::Object(fields) => is_for_writers(fields, verb),
+        Value::Array(values) => {
+            let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+            names_output(role, &texts) || values.iter().any(|value| is_inside(role, value, verb))
+        }
+        Value::String(text) => {
+            let words = words_of_line(text);
+            names_output(role, &words.iter().map(|word| &**word).collect::<Vec<_>>())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether an argument says by its own name that something is written.
+fn says(name: &str, value: &Value, verb: Verb) -> bool {
+    let words = words(name);
+    let has = |list: &str| words.iter().any(|word| is_one_of(word, list));
+    let is_given = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    };
+    if has(WAYS) && texts(value).any(|text| is_mode(text) || is_act(text)) {
+        return true;
+    }
+    let is_about = has(ABOUT);
+    let is_flag = has(FLAGS) || (has("in") && has("place"));
+    let is_on = !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("");
+    let is_text = has(TEXTS) && verb != Verb::Searches;
+    let is_way = matches!(&words[..], [word] if is_one_of(word, ENDS))
+        && texts(value).any(|text| text.contains(['/', '.']));
+    (is_flag && is_on && !is_about)
+        || (is_given && !is_about && (has(OUTPUTS) || has(CONTENTS) || is_text))
+        || is_way
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    let one = value.as_str();
+    let several = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    one.into_iter().chain(several)
+}
+
+/// Whether a file is opened so for writing: `w`, `rb+`, `O_RDWR`.
+fn is_mode(text: &str) -> bool {
+    let text = text.trim().to_ascii_lowercase();
+    let is_short = text.len() <= 4 && text.chars().all(|c| "rwaxbtu+".contains(c));
+    let flags = "o_wronly o_rdwr o_creat o_append o_trunc wronly rdwr rw readwrite writable writeonly";
+    (is_short && text.contains(['w', 'a', 'x', '+']))
+        || text.split(['|', ',', ' ', '-']).any(|word| is_one_of(word.trim(), flags))
+        || words(&text).iter().any(|word| is_one_of(word, "write append overwrite create"))
+}
+
+/// Whether a list of arguments has an option that names an output, or one that says to write.
+fn names_output(argument: ArgumentRole, line: &[&str]) -> bool {
+    // What is looked for may have the form of an option.
+    if matches!(argument, ArgumentRole::Text | ArgumentRole::Pattern) {
+        return false;
+    }
+    line.iter().any(|word| {
+        let redirects = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&');
+        if redirects.starts_with('>') {
+            return true;
+        }
+        let Some(option) = word.strip_prefix('-') else { return word.starts_with("of=") };
+        match option.strip_prefix('-') {
+            Some(long) => {
+                let words = words(long.split(['=', ':']).next().unwrap_or_default());
+                let has = |list: &str| words.iter().any(|word| is_one_of(word, list));
+                !has(ABOUT) && (has(OUTPUTS) || has(FLAGS) || (has("in") && has("place")))
+            }
+            None => {
+                option.starts_with(['o', 'O'])
+                    || is_one_of(option.split('=').next().unwrap_or_default(), OUTPUTS)
+            }
+        }
+    })
+}
