@@ -1,23 +1,23 @@
 //! The server side of MCP (Model Context Protocol), without IO: messages in, steps out.
 //!
-//! A [`Server`] is what is offered: a name and a list of tools. It is immutable, so one can be shared by
+//! A [`McpServer`] is what is offered: a name and a list of tools. It is immutable, so one can be shared by
 //! every door. Two doors feed it:
 //!
-//! - [`Connection`], one per stdio connection, takes one line at a time;
+//! - [`McpConnection`], one per stdio connection, takes one line at a time;
 //! - [`http`] takes one POST of the streamable HTTP transport at a time and keeps nothing between them.
 //!
-//! Both answer at once, or hand out a [`Call`] for the caller to run and then [`Server::finish`].
+//! Both answer at once, or hand out a [`Call`] for the caller to run and then [`McpServer::finish`].
 //! Two eras of the protocol are spoken side by side, chosen per request: the versions with an `initialize`
 //! handshake (up to 2025-11-25) and the stateless one (2026-07-28), see [`Version`].
 //!
 //! ```
 //! use std::sync::Arc;
-//! use comity_mcp::{Connection, Server, ServerInfo, Step, Tool, ToolOutcome};
+//! use comity_mcp::{McpConnection, McpServer, ServerInfo, Step, Tool, ToolOutcome};
 //!
 //! let info = ServerInfo { name: "demo".into(), title: None, version: "1.0".into(), instructions: None };
 //! let tool = Tool::reading("hello", "Says hello.", serde_json::json!({"type": "object"}));
-//! let server = Arc::new(Server::new(info, vec![tool]));
-//! let mut connection = Connection::new(Arc::clone(&server));
+//! let server = Arc::new(McpServer::new(info, vec![tool]));
+//! let mut connection = McpConnection::new(Arc::clone(&server));
 //!
 //! let line = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}"#;
 //! let Step::Call(call) = connection.receive(line) else { panic!("a call") };
