@@ -9,12 +9,13 @@ mod earlier;
 mod marks;
 mod memory;
 mod terminal;
+mod within;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use comity_core::agents::Process;
 use comity_core::people::{Origin, PASSPHRASE_MISSING, Proof};
-use comity_core::{AgentId, Principal, Refusal, World};
+use comity_core::{AgentId, Principal, Refusal};
 
 use crate::application::Application;
 use crate::lineage::{DEPTH_MAX, Lineage, LineageEnd, LineageProcess};
@@ -51,7 +52,8 @@ pub enum WayIn {
 }
 
 impl Identity {
-    fn agent(agent: AgentId) -> Identity {
+    /// An agent.
+    pub fn agent(agent: AgentId) -> Identity {
         Identity { who: Principal::Agent(agent), origin: None, doubt: None }
     }
 
@@ -103,7 +105,7 @@ impl Application {
         let world = self.engine().world();
         if let Some(name) = world.people.token(&hash) {
             // Whoever exported it before starting an agent did not mean to make that agent the human.
-            if let Some(agent) = registered(&world, lineage) {
+            if let Some(agent) = self.registered(lineage) {
                 return Ok(Identity::agent(agent));
             }
             // A script that works with several agents may have shown their tokens, too.
@@ -117,10 +119,14 @@ impl Application {
         let agent = world.agents.by_token(&hash)?;
         let id = agent.id;
         // A token that another agent has found makes nobody somebody else; whoever leads an agent may have given it one.
-        if let Some(own) = registered(&world, lineage)
+        if let Some(own) = self.registered(lineage)
             && own != id
             && !world.agents.is_ancestor(own, id)
         {
+            // What an agent starts has its variables, too.
+            if world.agents.is_ancestor(id, own) {
+                return Ok(Identity::agent(own));
+            }
             let (own, other) = (world.name_of(Principal::Agent(own)), world.name_of(Principal::Agent(id)));
             return Err(Refusal::NotAllowed {
                 problem: format!("this is {other}'s token, and you are {own}"),
@@ -149,7 +155,7 @@ impl Application {
     /// Whether a caller that was a person became an agent's after it had connected; `is_looked_at` if nothing was marked
     /// since.
     pub fn has_become_an_agents(&self, lineage: &Lineage, is_looked_at: bool) -> bool {
-        registered(&self.engine().world(), lineage).is_some()
+        self.registered(lineage).is_some()
             || (!is_looked_at && lineage.links.iter().any(|link| processes::is_marked(link.process.pid)))
     }
 
@@ -185,7 +191,7 @@ impl Application {
         if !lineage.links.first().is_some_and(|link| processes::is_alive(link.process)) {
             return Some(Identity::nobody("the process that connected has ended"));
         }
-        if let Some(agent) = registered(&self.engine().world(), lineage) {
+        if let Some(agent) = self.registered(lineage) {
             return Some(Identity::agent(agent));
         }
         match lineage.end {
@@ -247,7 +253,7 @@ impl Application {
             if processes::is_marked(link.process.pid) {
                 let whose = format!("{} (process {})", link.name, link.process.pid);
                 // It may have joined a moment ago.
-                if let Some(agent) = registered(&self.engine().world(), lineage) {
+                if let Some(agent) = self.registered(lineage) {
                     return Some(Identity::agent(agent));
                 }
                 let top = lineage.links.iter().rfind(|link| processes::is_marked(link.process.pid));
@@ -361,11 +367,6 @@ fn mark_users(lineage: &Lineage, token: &str) {
         }
         processes::mark(link.process, ProcessMark::TokenUser);
     }
-}
-
-/// The live agent whose process is nearest in the lineage.
-fn registered(world: &World, lineage: &Lineage) -> Option<AgentId> {
-    lineage.links.iter().find_map(|link| world.agents.by_process(link.process))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -52,6 +52,9 @@ pub struct Profile {
     /// The session id that its program gave itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<Box<str>>,
+    /// The id that its program gave it, if it is one of several agents that run in one program; `parent` is the program's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<str>>,
     /// Since when, and where, processes may be its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
@@ -252,6 +255,21 @@ impl Agents {
             next += 1;
         }
         family
+    }
+
+    /// The live agent with this id within the program of another.
+    pub fn within(&self, program: AgentId, id: &str) -> Option<&Agent> {
+        self.sub_agents(program).find(|agent| agent.profile.within.as_deref() == Some(id))
+    }
+
+    /// Whether other agents live in the program of this one.
+    pub fn has_sub_agents(&self, program: AgentId) -> bool {
+        self.sub_agents(program).next().is_some()
+    }
+
+    fn sub_agents(&self, program: AgentId) -> impl Iterator<Item = &Agent> {
+        let children = self.children.get(&program).into_iter().flatten().filter_map(|id| self.by_id.get(id));
+        children.filter(|agent| agent.is_live() && agent.profile.within.is_some())
     }
 
     /// Whether `above` is the parent of `below`, or a parent's parent.

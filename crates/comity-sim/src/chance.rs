@@ -190,7 +190,10 @@ impl Scene<'_> {
             1 => LockMode::Exclusive,
             _ => mode,
         };
-        Wanted { project: spot.project, pattern: spot.pattern, mode, ttl: self.ttl(), reason: None }
+        let ttl = self.ttl();
+        // Not drawn: seeds that once failed keep meaning the same.
+        let with_children = ttl.0 % 7 == 0;
+        Wanted { project: spot.project, pattern: spot.pattern, mode, ttl, reason: None, with_children }
     }
 
     /// Spots come in pairs, one for each project; the second is used less, and the whole repository rarely.

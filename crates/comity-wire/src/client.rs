@@ -219,6 +219,7 @@ impl Request<'_> {
             text: false,
             protocol: None,
             version: None,
+            call: None,
             again: false,
         }
     }

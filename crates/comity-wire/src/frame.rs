@@ -39,6 +39,9 @@ pub struct Request<'a> {
     /// Which Comity the client is; once for a connection is enough.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Cow<'a, str>>,
+    /// The agent program's own name for the call that this comes from: its hook has told which of its agents makes it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Cow<'a, str>>,
     /// Whether it was sent before with the same key, and not answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,

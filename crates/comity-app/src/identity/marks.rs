@@ -61,6 +61,17 @@ pub(super) fn of(link: &LineageProcess) -> Marks {
     marks
 }
 
+/// The variables that agent programs have set for a process, with their values.
+pub(super) fn variables(link: &LineageProcess) -> Vec<(&'static str, Vec<u8>)> {
+    let environment = environment(link.process.pid).unwrap_or_default();
+    let known = |variable: &[u8]| {
+        let at = variable.iter().position(|byte| *byte == b'=')?;
+        let (name, _) = VARIABLES.iter().find(|(name, _)| name.as_bytes() == &variable[..at])?;
+        Some((*name, variable[at + 1..].to_vec()))
+    };
+    environment.split(|byte| *byte == 0).filter_map(known).filter(|(_, value)| !value.is_empty()).collect()
+}
+
 /// The agent program of this name.
 pub(super) fn client(name: &str) -> Option<&'static str> {
     PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, client)| *client)

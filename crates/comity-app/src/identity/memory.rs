@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use comity_core::agents::Process;
 use comity_core::{AgentId, TokenHash};
 
+use super::within::SubAgents;
 use super::{lock, terminal};
 use crate::lineage::Lineage;
 use crate::tokens::Token;
@@ -29,6 +30,8 @@ pub struct Identities {
     pub(super) logins: Mutex<HashMap<TokenHash, Instant>>,
     /// Agents that a process of theirs has attached to.
     pub(super) attached: Mutex<HashSet<AgentId>>,
+    /// What sub-agents are doing.
+    pub(super) sub_agents: Mutex<SubAgents>,
     /// The leaders of terminals in which a passphrase was given, and what is stored of that.
     pub(super) unlocked: Mutex<HashMap<Process, Box<str>>>,
 }

@@ -60,7 +60,7 @@ impl Application {
 
     /// Whether a process descends from a person, as far as its lineage and its marks tell.
     fn recognise_holder(&self, lineage: &Lineage) -> bool {
-        if super::registered(&self.engine().world(), lineage).is_some() || lineage.end != LineageEnd::Top {
+        if self.registered(lineage).is_some() || lineage.end != LineageEnd::Top {
             return false;
         }
         self.marked(lineage).is_none()

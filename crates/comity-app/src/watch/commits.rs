@@ -63,7 +63,7 @@ impl Commits {
             let now = app.engine().now();
             let world = app.engine().world();
             let locks = world.locks.iter().filter(|lock| lock.wanted.project == project);
-            let locks = locks.filter(|lock| keeps_out(lock, &world, now));
+            let locks = locks.filter(|lock| keeps_out(lock, Principal::Nobody, &world, now));
             known.locks = locks.map(|lock| (lock.holder, lock.wanted.pattern.clone())).collect();
         }
     }

@@ -120,6 +120,7 @@ impl LogBuilder {
                 mode: LockMode::Exclusive,
                 ttl: HOUR,
                 reason: Some("fixing the login".into()),
+                with_children: false,
             };
             self.ask(who, Ask::Lock(LockAsk::Lock { wants: vec![wanted], wait: None }))?;
         }

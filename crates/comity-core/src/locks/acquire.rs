@@ -81,7 +81,9 @@ pub(super) fn grant_events(
         }
         let wanted = &strongest(wanted, &wants[at + 1..]);
         let own = world.locks.own(who, wanted.project, &wanted.pattern);
-        if let Some(own) = own.filter(|own| own.wanted.mode >= wanted.mode) {
+        if let Some(own) = own.filter(|own| {
+            own.wanted.mode >= wanted.mode && own.wanted.with_children >= wanted.with_children
+        }) {
             let (fence, path, ttl, reason) = (own.fence, own.path(), wanted.ttl, wanted.reason.clone());
             events.push(Event::Lock(LockEvent::Renewed { fence, path, ttl, reason }));
             fences.push(fence);
@@ -103,15 +105,16 @@ pub(super) fn grant_events(
     (events, fences)
 }
 
-/// The want with the mode and the TTL of the strongest of those on the same pattern.
+/// The want with the mode, the TTL and the reach of the strongest of those on the same pattern.
 fn strongest<'a>(wanted: &'a Wanted, others: &[Wanted]) -> Cow<'a, Wanted> {
     let twins = || others.iter().filter(|other| same_target(other, wanted));
     let mode = twins().map(|twin| twin.mode).fold(wanted.mode, Ord::max);
     let ttl = twins().map(|twin| twin.ttl).fold(wanted.ttl, Ord::max);
-    if (mode, ttl) == (wanted.mode, wanted.ttl) {
+    let with_children = wanted.with_children || twins().any(|twin| twin.with_children);
+    if (mode, ttl, with_children) == (wanted.mode, wanted.ttl, wanted.with_children) {
         return Cow::Borrowed(wanted);
     }
-    Cow::Owned(Wanted { mode, ttl, ..wanted.clone() })
+    Cow::Owned(Wanted { mode, ttl, with_children, ..wanted.clone() })
 }
 
 fn same_target(a: &Wanted, b: &Wanted) -> bool {

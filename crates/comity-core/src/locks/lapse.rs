@@ -1,7 +1,9 @@
 //! What time, and the end of a holder, do to locks and waits.
 
+use super::release::hand_to;
 use super::waiting::collide;
 use super::{Hold, Lock, LockEvent, LockMode, ReleaseCause, WaitEnding};
+use crate::agents::{Ending, Life};
 use crate::event::Event;
 use crate::ids::{AgentId, Fence, Principal, Ticket};
 use crate::limits::FILES_LEFT_MAX;
@@ -30,12 +32,24 @@ pub(crate) fn inspected(world: &World, fence: Fence, left: Option<&[Box<str>]>) 
         // Nobody could tell which files when it was orphaned; now somebody can.
         (Hold::Orphaned, Some(files)) if files.is_empty() || !lock.left.is_empty() => vec![],
         (Hold::Lapsed | Hold::Orphaned, Some(files)) => {
-            let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
-            orphaned(world, lock, files)
+            returned(world, lock).unwrap_or_else(|| {
+                let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
+                orphaned(world, lock, files)
+            })
         }
         (Hold::Lapsed | Hold::Orphaned, None) if has_ended => vec![lock.released(ReleaseCause::HolderEnded)],
         (Hold::Lapsed | Hold::Orphaned, None) => vec![Event::Lock(LockEvent::Expired { fence, path })],
     }
+}
+
+/// The work of a sub-agent that is done belongs to the agent that asked for it, as long as that lives.
+fn returned(world: &World, lock: &Lock) -> Option<Vec<Event>> {
+    let holder = world.agents.get(lock.holder.agent()?)?;
+    let is_done = matches!(holder.life, Life::Ended { ending: Ending::Completed, .. });
+    holder.profile.within.as_ref().filter(|_| is_done)?;
+    let asked_by = world.agents.living(holder.profile.parent?).ok()?;
+    let reason = Some(format!("{} is done", holder.profile.name).into());
+    hand_to(world, vec![lock], Principal::Agent(asked_by.id), reason).ok()
 }
 
 /// Keeps a lock for whoever decides about its work. Whoever waits for it learns that now: it may be kept for long.

@@ -31,7 +31,7 @@ use release::{extend, hand_over, release, unlock, unlock_all};
 pub use table::Locks;
 pub(crate) use table::{restore, watch_held_by};
 pub(crate) use waiting::{cancel_wait, still_waiting};
-pub use waiting::{conflicts, waits_for};
+pub use waiting::{conflicts, keeps_from_writing, waits_for};
 
 /// How a path is locked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -53,6 +53,9 @@ pub struct Wanted {
     pub ttl: Millis,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<Box<str>>,
+    /// Whether the agents below its holder may write there, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub with_children: bool,
 }
 
 /// One lock.

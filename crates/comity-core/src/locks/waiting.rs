@@ -50,6 +50,15 @@ pub fn conflicts<'a>(
     found
 }
 
+/// Whether a lock keeps `who` from writing there: another's does, unless it is from above and is meant for those below, too.
+pub fn keeps_from_writing(world: &World, who: Principal, lock: &Lock) -> bool {
+    let is_from_above = || match (lock.holder, who) {
+        (Principal::Agent(above), Principal::Agent(below)) => world.agents.is_ancestor(above, below),
+        _ => false,
+    };
+    lock.holder != who && !(lock.wanted.with_children && lock.hold == Hold::Held && is_from_above())
+}
+
 /// Everything that keeps `who` from getting `wanted` at this place in the queue (`None`: at its end).
 pub(super) fn obstacles<'a>(
     world: &'a World,

@@ -71,6 +71,7 @@ pub(super) fn start(
             mode: LockMode::Exclusive,
             ttl,
             reason: Some(reason.clone()),
+            with_children: false,
         })
         .collect();
     let locks = if wants.is_empty() { vec![] } else { locks::lock_at_once(world, who, &wants)? };

@@ -146,13 +146,14 @@ impl Stage {
                     mode,
                     ttl,
                     reason: reason.clone(),
+                    with_children: words.plain.contains(&"with-children"),
                 });
                 Ask::Lock(LockAsk::Lock { wants: wants.collect(), wait: words.span("waiting") })
             }
             // The same path twice in one ask: to read it, and to edit it.
             "locks-both" => {
                 let ttl = LOCK_TTL;
-                let want = |mode| Wanted { project, pattern: patterns[0].clone(), mode, ttl, reason: None };
+                let want = |mode| Wanted { project, pattern: patterns[0].clone(), mode, ttl, reason: None, with_children: false };
                 Ask::Lock(LockAsk::Lock {
                     wants: [LockMode::Shared, LockMode::Exclusive].map(want).into(),
                     wait: None,
@@ -160,7 +161,7 @@ impl Stage {
             }
             "locks-elsewhere" => {
                 let (project, mode, ttl) = (ProjectId::from_bits(2), LockMode::Exclusive, LOCK_TTL);
-                let want = |pattern| Wanted { project, pattern, mode, ttl, reason: None };
+                let want = |pattern| Wanted { project, pattern, mode, ttl, reason: None, with_children: false };
                 Ask::Lock(LockAsk::Lock { wants: patterns.into_iter().map(want).collect(), wait: None })
             }
             "unlocks" if words.plain == ["everything"] => Ask::Lock(LockAsk::UnlockAll),

@@ -5,8 +5,8 @@ use super::piece::Piece;
 use super::{HOOK_SECONDS_MAX, SERVER_ARGUMENTS};
 
 /// Expressions with more than names in them match anywhere in a name, so they say where it begins and ends. Our own tools
-/// have rules of their own: nobody waits for the hook there.
-const WRITING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__(?!comity__).*)$";
+/// have rules of their own; the hook only tells which agent of the program calls them.
+const WRITING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$";
 const TOUCHING: &str = "^(Write|Edit|MultiEdit|NotebookEdit|Read|Bash|mcp__(?!comity__).*)$";
 const FAILING: &str = "^(Bash|mcp__(?!comity__).*)$";
 
@@ -27,6 +27,8 @@ pub(super) fn hooks(line: &str) -> Vec<Hook> {
         // A command that the kernel held up has failed: its agent is told who holds the file.
         Hook::group("PostToolUseFailure", Some(FAILING), handler(None)),
         Hook::group("SessionStart", None, handler(None)),
+        Hook::group("SubagentStart", None, handler(None)),
+        Hook::group("SubagentStop", None, handler(None)),
         Hook::group("UserPromptSubmit", None, handler(None)),
     ]
 }

@@ -19,6 +19,8 @@ pub(super) fn hooks(line: &str) -> Vec<Hook> {
         Hook::group("PreToolUse", Some(WRITING), handler.clone()),
         Hook::group("PostToolUse", Some(WRITING), handler.clone()),
         Hook::group("SessionStart", None, handler.clone()),
+        Hook::group("SubagentStart", None, handler.clone()),
+        Hook::group("SubagentStop", None, handler.clone()),
         Hook::group("UserPromptSubmit", None, handler),
     ]
 }

@@ -34,6 +34,8 @@ pub enum HookEvent {
     UserPrompt,
     /// The agent is done, for now.
     Stop,
+    /// A sub-agent is done.
+    SubagentStop,
     /// Something else, which is let pass.
     Other,
 }
@@ -49,6 +51,10 @@ pub struct HookCall {
     pub session: Option<String>,
     /// The agent within the session, if the program has several.
     pub agent_within: Option<String>,
+    /// What kind of agent that is.
+    pub agent_kind: Option<String>,
+    /// The program's own name for this call of a tool.
+    pub call_id: Option<String>,
     pub cwd: Option<String>,
     pub tool: Option<String>,
     /// What it does to files.
@@ -92,6 +98,7 @@ impl HookCall {
             | HookEvent::SessionEnd
             | HookEvent::UserPrompt
             | HookEvent::Stop
+            | HookEvent::SubagentStop
             | HookEvent::Other => Effects::default(),
         };
         let session = fields.text(&["session_id", "sessionId", "session", "sessionID", "conversation_id"]);
@@ -101,6 +108,8 @@ impl HookCall {
             event_name,
             session: session.map(str::to_owned),
             agent_within: fields.text(&["agent_id", "agentId"]).map(str::to_owned),
+            agent_kind: fields.text(&["agent_type", "agentType"]).map(str::to_owned),
+            call_id: fields.text(&["tool_use_id", "toolUseId"]).map(str::to_owned),
             cwd,
             tool,
             effects,

@@ -15,7 +15,8 @@ const EVENTS: &[(&str, HookEvent)] = &[
     ("SessionEnd", HookEvent::SessionEnd),
     ("UserPromptSubmit", HookEvent::UserPrompt),
     ("Stop", HookEvent::Stop),
-    ("SubagentStop", HookEvent::Stop),
+    ("SubagentStart", HookEvent::SessionStart),
+    ("SubagentStop", HookEvent::SubagentStop),
     // Gemini CLI.
     ("BeforeTool", HookEvent::BeforeTool),
     ("AfterTool", HookEvent::AfterTool),

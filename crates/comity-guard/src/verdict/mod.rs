@@ -59,6 +59,7 @@ impl Verdict {
                     | HookEvent::SessionEnd
                     | HookEvent::UserPrompt
                     | HookEvent::Stop
+                    | HookEvent::SubagentStop
                     | HookEvent::Other => Said { stderr: reason + "\n", ..Said::default() },
                 }
             }

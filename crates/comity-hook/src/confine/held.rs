@@ -11,8 +11,10 @@ use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs::{self, SearchRoot};
-use crate::server::HookClient;
+use crate::server::{HookClient, quoted};
 
+/// Bytes of a line of shell that the server is told.
+const LINE_BYTES_MAX: usize = 256 * 1024;
 /// Digits of the length of an answer.
 const TOLD_DIGITS_MAX: usize = 7;
 
@@ -40,9 +42,13 @@ pub(super) enum NoAnswer {
     Unreachable(String),
 }
 
-pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
+/// Asks for a command; its line tells the server which of a program's agents runs it.
+pub(super) fn ask(line: Option<&str>) -> Result<ConfineRules, NoAnswer> {
     let mut server = HookClient::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
-    let reply = server.ask("guard_confine", "{}".into()).map_err(NoAnswer::Unreachable)?;
+    let line = line.filter(|line| line.len() <= LINE_BYTES_MAX);
+    let input = line.map_or(Ok("{}".to_owned()), |line| Ok(format!("{{\"line\":{}}}", quoted(line)?)));
+    let input = input.map_err(NoAnswer::Unreachable)?;
+    let reply = server.ask("guard_confine", input).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
     };

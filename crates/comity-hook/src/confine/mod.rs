@@ -40,7 +40,9 @@ pub fn confine(words: Vec<OsString>) -> u8 {
         }
     };
     let confined = match command.kind {
-        CommandOwner::Agents => confine_this(),
+        CommandOwner::Agents => {
+            confine_this(command.program.args.last().and_then(|line| line.to_str()))
+        }
         CommandOwner::Servers => held::told().and_then(|answer| confine_to(&answer)),
         CommandOwner::Programs => Ok(()),
     };
@@ -62,8 +64,8 @@ pub(crate) fn is_set_up() -> bool {
 }
 
 /// Confines this process, as far as it has to be and can be; else why its command must not run.
-fn confine_this() -> Result<(), String> {
-    let answer = match held::ask() {
+fn confine_this(line: Option<&str>) -> Result<(), String> {
+    let answer = match held::ask(line) {
         Ok(answer) => answer,
         Err(_) if failing::confine_is("off") => return Ok(()),
         // As its hook does: an agent that has left, say, must not be freer than one that is here.

@@ -25,6 +25,7 @@ fn wants(paths: &[&str]) -> Vec<Wanted> {
         mode: LockMode::Exclusive,
         ttl: LOCK_TTL,
         reason: None,
+        with_children: false,
     };
     paths.iter().map(wanted).collect()
 }

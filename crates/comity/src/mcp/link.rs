@@ -77,6 +77,7 @@ impl Link {
         id: u64,
         op: &str,
         input: &Map<String, Value>,
+        call: Option<&str>,
         key: &str,
         again: bool,
     ) -> Result<Vec<u8>, String> {
@@ -89,6 +90,7 @@ impl Link {
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
             key: Some(Cow::Borrowed(key)),
             text: true,
+            call: call.map(Cow::Borrowed),
             again,
             ..Request::empty()
         };

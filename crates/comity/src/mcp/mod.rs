@@ -32,12 +32,17 @@ const RECONNECTS_MAX: u32 = 20;
 /// The id of requests whose answers nobody waits for.
 const ACKNOWLEDGEMENT: u64 = 0;
 
+/// Under this key Claude Code tells what it calls a call in its hooks.
+const CALL_OF_CLAUDE: &str = "claudecode/toolUseId";
+
 /// A tool call that the server has not answered yet.
 struct OpenCall {
     ticket: CallTicket,
     /// The operation; the tool's own name where there is none.
     op: String,
     arguments: Map<String, Value>,
+    /// The client's own name for the call.
+    of_client: Option<String>,
     key: String,
     asked: RequestAttempts,
 }
@@ -147,11 +152,10 @@ impl Shim {
         // A tool that is unknown here is unknown there too, and the answer says so.
         let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name.to_owned());
         let op = known.unwrap_or(call.tool);
-        let Call { ticket, arguments, .. } = call;
-        self.running.insert(
-            id,
-            OpenCall { ticket, op, arguments, key: random_key()?, asked: RequestAttempts::default() },
-        );
+        let Call { ticket, arguments, meta, .. } = call;
+        let of_client = meta.get(CALL_OF_CLAUDE).and_then(Value::as_str).map(str::to_owned);
+        let (key, asked) = (random_key()?, RequestAttempts::default());
+        self.running.insert(id, OpenCall { ticket, op, arguments, of_client, key, asked });
         match self.send(id)? {
             true => Ok(()),
             false => self.go_on(),
@@ -161,8 +165,8 @@ impl Shim {
     /// Sends a call, perhaps again; false if the connection is broken.
     fn send(&mut self, id: u64) -> Result<bool, String> {
         let Some(running) = self.running.get_mut(&id) else { return Ok(true) };
-        let OpenCall { op, arguments, key, asked, .. } = running;
-        let line = self.link.request(id, op, arguments, key, asked.is_sent())?;
+        let OpenCall { op, arguments, of_client, key, asked, .. } = running;
+        let line = self.link.request(id, op, arguments, of_client.as_deref(), key, asked.is_sent())?;
         let sent = self.link.send(&line).is_ok();
         // Half a line is no question: nobody got it.
         if sent {
@@ -206,6 +210,7 @@ impl Shim {
             ACKNOWLEDGEMENT,
             name_of::<AcknowledgeMail>(),
             &input,
+            None,
             &random_key()?,
             false,
         )?;

@@ -302,6 +302,12 @@ impl Socket {
         }
         connection.looked_at = (identity.who == Principal::Human).then_some(markings);
         connection.identity = Some(identity.clone());
+        let identity = match (identity.who, &request.call) {
+            (Principal::Agent(agent), Some(call)) => {
+                comity_app::identity::Identity::agent(self.app.caller_within(agent, call))
+            }
+            _ => identity,
+        };
         let cwd = request.cwd.as_deref().map(Into::into);
         Ok(Caller { lineage: Some(lineage), ..Caller::identified(identity, cwd) })
     }

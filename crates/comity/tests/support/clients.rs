@@ -191,7 +191,8 @@ pub(crate) fn install(place: &Place) {
     fs::create_dir_all(&bin).expect("made");
     place.copy_program(BINARY, &bin.join("comity"));
     let asked = place.dir().join(ASKED);
-    let hook = format!("tee -a '{}' | '{BINARY}' hook \"$@\"", asked.display());
+    // A script is known by its own name, as a program would be; a shell below it runs nothing of its own.
+    let hook = format!("exec sh -c 'tee -a \"{}\" | \"{BINARY}\" hook \"$@\"' sh \"$@\"", asked.display());
     for (name, line) in [("comity-hook", hook), ("comity-confine", format!("exec '{BINARY}' confine \"$@\""))]
     {
         let script = bin.join(name);

@@ -49,7 +49,14 @@ impl Operation for Attach {
         let (new_agent, token) = app.new_identity(caller)?;
         let after = app.predecessor(caller);
         let world = app.engine().world();
+        let below = caller.who.agent().and_then(|agent| app.program_below(agent, caller));
         let (asks, agent, name) = match caller.who {
+            // A client that an agent has started is an agent of its own, below that one.
+            Principal::Agent(_) if below.is_some() => {
+                let profile = Box::new(self.profile(caller, below, after));
+                let ask = AgentAsk::Attach { agent: new_agent, token: token.hash(), profile };
+                (vec![Ask::Agent(ask)], new_agent, self.name)
+            }
             // The door has found the agent by its token or by the process tree: one more process of the same.
             Principal::Agent(agent) => match self.meant(app, &world, agent) {
                 Meant::Same => (

@@ -63,6 +63,7 @@ impl Operation for Join {
             cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
             process,
             session: boxed(&self.session),
+            within: None,
             since: since(process, caller.lineage.as_deref()),
             after: app.predecessor(caller),
         });

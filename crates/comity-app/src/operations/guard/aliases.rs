@@ -71,7 +71,7 @@ fn locked_by_others(app: &Application, who: Principal) -> BTreeMap<ProjectId, Lo
     let now = app.engine().now();
     let world = app.engine().world();
     let mut locked: BTreeMap<ProjectId, Locked> = BTreeMap::new();
-    for lock in world.locks.iter().filter(|lock| lock.holder != who && keeps_out(lock, &world, now)) {
+    for lock in world.locks.iter().filter(|lock| keeps_out(lock, who, &world, now)) {
         let project = lock.wanted.project;
         let Some(known) = world.projects.get(&project) else { continue };
         let locked = locked.entry(project).or_insert_with(|| Locked {

@@ -1,7 +1,8 @@
 //! Which agent a hook belongs to: the one that the door found, the one with the same session, or a new one.
 
 use comity_core::agents::{AgentAsk, Process, Profile};
-use comity_core::{Ask, Principal, Refusal, World};
+use comity_core::{AgentId, Ask, Principal, Refusal, World};
+use comity_guard::payload::{HookCall, HookEvent};
 
 use crate::application::Application;
 use crate::engine::Failed;
@@ -9,15 +10,72 @@ use crate::identity::{WayIn, is_agent_program};
 use crate::operation::{Caller, Failure};
 use crate::processes::{ProcessMark, mark, since};
 
-/// The agent that called its hook. An agent program that nobody has told us about becomes an agent by its first hook.
-pub(super) fn agent(
+/// Characters of a sub-agent's kind that become a part of its name.
+const KIND_CHARS_MAX: usize = 24;
+/// Bytes of the id that a program gives to a sub-agent.
+const WITHIN_BYTES_MAX: usize = 128;
+
+/// The agent that called its hook: the program's, or one of several within it.
+pub(super) fn agent(app: &Application, caller: &Caller, call: &HookCall) -> Result<Principal, Failure> {
+    let program = program(app, caller, call.dialect.name(), call.session.as_deref())?;
+    match (program, call.agent_within.as_deref()) {
+        (Principal::Agent(program), Some(within)) => sub_agent(app, caller, program, within, call),
+        _ => Ok(program),
+    }
+}
+
+/// The agent with this id within the program of another. It joins by the first thing that it does.
+fn sub_agent(
+    app: &Application,
+    caller: &Caller,
+    program: AgentId,
+    within: &str,
+    call: &HookCall,
+) -> Result<Principal, Failure> {
+    if within.len() > WITHIN_BYTES_MAX {
+        let problem = format!("the id of a sub-agent is longer than {WITHIN_BYTES_MAX} bytes");
+        return Err(Refusal::bad_input(problem, "see: comity hook --help").into());
+    }
+    let known = |app: &Application| {
+        app.engine().world().agents.within(program, within).map(|agent| Principal::Agent(agent.id))
+    };
+    if let Some(known) = known(app) {
+        return Ok(known);
+    }
+    if call.event == HookEvent::SubagentStop {
+        return Ok(Principal::Nobody);
+    }
+    let (agent, token) = app.new_identity(caller)?;
+    let kind: String = call.agent_kind.as_deref().unwrap_or("agent").chars().take(KIND_CHARS_MAX).collect();
+    let name = format!("{}.{kind}", app.engine().world().name_of(Principal::Agent(program)));
+    let profile = Box::new(Profile {
+        name: name.into(),
+        cwd: caller.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into()),
+        within: Some(within.into()),
+        ..Profile::default()
+    });
+    let ask = Ask::Agent(AgentAsk::Attach { agent, token: token.hash(), profile });
+    match app.engine().ask(Principal::Agent(program), ask) {
+        Ok(_) => Ok(Principal::Agent(agent)),
+        // Another hook of the same sub-agent may have come first.
+        Err(Failed::Refused(refusal)) => known(app).ok_or(refusal.into()),
+        Err(Failed::Fault(problem)) => Err(Failure::Fault(problem)),
+    }
+}
+
+/// The agent whose program runs the hook. An agent program that nobody has told us about becomes an agent by its first hook.
+fn program(
     app: &Application,
     caller: &Caller,
     program: &str,
     session: Option<&str>,
 ) -> Result<Principal, Failure> {
-    if let Principal::Agent(_) = caller.who {
-        return Ok(caller.who);
+    if let Principal::Agent(agent) = caller.who {
+        // A client that an agent has started is an agent of its own, below that one.
+        return match app.program_below(agent, caller) {
+            Some(process) => join(app, caller, program, session, process),
+            None => Ok(caller.who),
+        };
     }
     if let Some(agent) = session.and_then(|session| by_session(&app.engine().world(), session)) {
         return Ok(agent);
@@ -26,8 +84,8 @@ pub(super) fn agent(
         return Err(caller.unproven().into());
     }
     // A hook that a person runs by hand belongs to no program: there is nothing to register.
-    let above = caller.lineage.as_ref().and_then(|line| Some((line, line.program()?.process)));
-    let Some((lineage, process)) = above else {
+    let above = caller.lineage.as_ref().and_then(|line| Some(line.program()?.process));
+    let Some(process) = above else {
         let hint = "agent programs run hooks; to try one by hand, set COMITY_TOKEN to an agent's token";
         return Err(Refusal::NotAllowed {
             problem: "no agent program runs this hook".into(),
@@ -35,6 +93,16 @@ pub(super) fn agent(
         }
         .into());
     };
+    join(app, caller, program, session, process)
+}
+
+fn join(
+    app: &Application,
+    caller: &Caller,
+    program: &str,
+    session: Option<&str>,
+    process: Process,
+) -> Result<Principal, Failure> {
     let (agent, token) = app.new_identity(caller)?;
     let profile = Box::new(Profile {
         name: program.into(),
@@ -52,7 +120,7 @@ pub(super) fn agent(
         Ok(_) => {
             // Only now: whoever is marked and has not joined is nobody.
             // What is not known to be an agent program may be a script that works with several.
-            let is_known = is_agent_program(lineage, process);
+            let is_known = caller.lineage.as_deref().is_some_and(|line| is_agent_program(line, process));
             mark(process, if is_known { ProcessMark::Agent } else { ProcessMark::TokenUser });
             Ok(Principal::Agent(agent))
         }

@@ -42,7 +42,7 @@ impl Operation for GuardCommit {
             let pattern = PathPattern::existing(path, case)?;
             let locks =
                 conflicts(&world, caller.who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
-            let locks = locks.into_iter().filter(|lock| keeps_out(lock, &world, now));
+            let locks = locks.into_iter().filter(|lock| keeps_out(lock, caller.who, &world, now));
             in_the_way.extend(
                 locks.map(|lock| (visible(&pattern.readable()).into_owned(), lock.view(&world, now))),
             );

@@ -26,7 +26,11 @@ const EVERYTHING: &str = "**";
 /// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GuardConfine {}
+pub struct GuardConfine {
+    /// The line of shell that runs, which tells sub-agents of one program apart
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+}
 
 /// What a command is confined to.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -58,7 +62,13 @@ impl Operation for GuardConfine {
     type Output = Confines;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
-        confines(app, caller.who).map(Plan::Answer)
+        let who = match (caller.who, &self.line) {
+            (Principal::Agent(agent), Some(line)) => {
+                Principal::Agent(app.command_within(agent, line, caller.process()))
+            }
+            (who, _) => who,
+        };
+        confines(app, who).map(Plan::Answer)
     }
 }
 
@@ -118,7 +128,7 @@ fn unspelled(path: &Path) -> Refusal {
 
 /// The locks that keep somebody from writing.
 pub(super) fn locks_of_others(world: &World, who: Principal, now: Timestamp) -> impl Iterator<Item = &Lock> {
-    world.locks.iter().filter(move |lock| lock.holder != who && keeps_out(lock, world, now))
+    world.locks.iter().filter(move |lock| keeps_out(lock, who, world, now))
 }
 
 /// The texts of patterns. If there are too many, directories stand for what is locked below them, the deepest first.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use comity_core::locks::{LockAsk, LockMode, Wanted, conflicts};
+use comity_core::agents::{AgentAsk, Ending};
+use comity_core::locks::{LockAsk, LockMode, Wanted, conflicts, keeps_from_writing};
 use comity_core::notices::NoticeAsk;
 use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
@@ -68,6 +69,7 @@ impl Operation for Guard {
         if call.event == HookEvent::AfterTool && call.runs_commands() {
             judged.explanation = held_up::explanation(&judged, payload);
         }
+        judged.trace(payload);
         let shell = Shell::of(app, self.confined);
         let permission = Permission::of(app, &judged, payload, shell);
         match judged.asks(payload, shell) {
@@ -114,7 +116,7 @@ impl Shell {
 
 impl<'a> Judged<'a> {
     fn of(app: &'a Application, caller: &Caller, call: &'a HookCall) -> Result<Judged<'a>, Failure> {
-        let who = caller::agent(app, caller, call.dialect.name(), call.session.as_deref())?;
+        let who = caller::agent(app, caller, call)?;
         let cwd = call.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         let cwd = cwd.or(caller.cwd.as_deref()).unwrap_or(Path::new("/")).to_owned();
         Ok(Judged { app, call, who, cwd, explanation: None })
@@ -136,6 +138,27 @@ impl<'a> Judged<'a> {
             | HookEvent::Stop
             | HookEvent::SessionEnd
             | HookEvent::Other => Ok(vec![]),
+            HookEvent::SubagentStop => {
+                let ended = |agent| {
+                    let cause = "its task is done".into();
+                    Ask::Agent(AgentAsk::End { agent, ending: Ending::Completed, cause })
+                };
+                Ok(self.who.agent().map(ended).into_iter().collect())
+            }
+        }
+    }
+
+    /// Keeps in mind who makes the call, for what comes of it from the same process: commands, and calls of our own tools.
+    fn trace(&self, payload: &str) {
+        let (Some(agent), Some(id)) = (self.who.agent(), self.call.call_id.as_deref()) else { return };
+        match self.call.event {
+            HookEvent::BeforeTool if self.app.has_sub_agents(agent) => {
+                let input = HookCall::tool_input(payload.as_bytes());
+                let line = input.as_ref().and_then(|input| input.get("command")?.as_str());
+                self.app.trace_call(agent, id, line.filter(|_| self.call.runs_commands()));
+            }
+            HookEvent::AfterTool => self.app.call_traced(agent, id),
+            _ => {}
         }
     }
 
@@ -165,7 +188,7 @@ impl<'a> Judged<'a> {
             return Err(Refusal::bad_input(problem, "say which file, or send a well-formed patch").into());
         }
         // Comity's own tools name what others have locked, and have rules of their own.
-        let is_own_tool = is_own_tool(self.call.tool.as_deref().unwrap_or_default());
+        let is_own_tool = self.is_own_tool();
         if !is_own_tool {
             own::check(self.app, &self.cwd, &self.call.effects)?;
         }
@@ -185,13 +208,17 @@ impl<'a> Judged<'a> {
                 asks.extend(touch.place.introduce(&world));
                 let reason = Some(AUTO_REASON.into());
                 let (pattern, mode, ttl) = (touch.pattern.clone(), LockMode::Exclusive, limits::LOCK_TTL);
-                wants.push(Wanted { project, pattern, mode, ttl, reason });
+                wants.push(Wanted { project, pattern, mode, ttl, reason, with_children: false });
             }
         }
         if !wants.is_empty() {
             asks.push(Ask::Lock(LockAsk::Lock { wants, wait: None }));
         }
         Ok(asks)
+    }
+
+    fn is_own_tool(&self) -> bool {
+        is_own_tool(self.call.tool.as_deref().unwrap_or_default())
     }
 
     fn by(&self) -> By {
@@ -212,7 +239,11 @@ impl<'a> Judged<'a> {
         }
         let shown = limits::HOLDERS_SHOWN_MAX;
         let mut locks = conflicts(&world, self.who, project, &touch.pattern, LockMode::Exclusive, shown);
-        locks.retain(|lock| keeps_out(lock, &world, now));
+        let is_shared_from_above = locks.iter().any(|lock| !keeps_from_writing(&world, self.who, lock));
+        locks.retain(|lock| keeps_out(lock, self.who, &world, now));
+        if locks.is_empty() && is_shared_from_above {
+            return Ok(Ownership::Held);
+        }
         if !locks.is_empty() {
             return Err(Refusal::Locked {
                 path: touch.pattern.readable(),
@@ -262,7 +293,8 @@ impl<'a> Judged<'a> {
         let mut proof = None;
         self.keep_account(&verdict);
         let verdict = match verdict {
-            Verdict::Allow { context: None } if self.call.takes_context() => {
+            // What our own tools answer has it already.
+            Verdict::Allow { context: None } if self.call.takes_context() && !self.is_own_tool() => {
                 let offered = mail::offer(self.app, self.who);
                 proof = offered.as_ref().map(|(_, proof)| proof.clone());
                 let explained = self.explanation.clone().into_iter();
@@ -293,6 +325,7 @@ impl<'a> Judged<'a> {
                 watch.said_goodbye(agent);
                 watch.calls_ended(agent);
             }
+            HookEvent::SubagentStop => watch.calls_ended(agent),
             HookEvent::Other => {}
         }
     }

@@ -39,7 +39,7 @@ impl Operation for Check {
         let world = app.engine().world();
         let mut locks =
             conflicts(&world, caller.who, project, &pattern, LockMode::Exclusive, HOLDERS_SHOWN_MAX);
-        locks.retain(|lock| keeps_out(lock, &world, now));
+        locks.retain(|lock| keeps_out(lock, caller.who, &world, now));
         if locks.is_empty() {
             let yours = world.locks.own(caller.who, project, &pattern).is_some();
             return Ok(Plan::Answer(Free { path: pattern.readable(), yours }));

@@ -28,6 +28,9 @@ pub struct Lock {
     /// How long it lasts without a sign of life (5m)
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "ttlSeconds")]
     pub ttl: Option<Span>,
+    /// The agents below you may write there, too
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_children: bool,
     /// Wait in line up to this long (e.g. 30s)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
@@ -62,7 +65,14 @@ impl Operation for Lock {
         let wants = place
             .resolve_all(&self.paths)?
             .into_iter()
-            .map(|pattern| Wanted { project, pattern, mode, ttl, reason: reason.clone() })
+            .map(|pattern| Wanted {
+                project,
+                pattern,
+                mode,
+                ttl,
+                reason: reason.clone(),
+                with_children: self.with_children,
+            })
             .collect();
         let wait = self.wait.map(|span| span.0).filter(|wait| *wait > Millis(0));
         let mut asks: Vec<Ask> = place.introduce(&app.engine().world()).into_iter().collect();

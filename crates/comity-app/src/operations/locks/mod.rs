@@ -12,8 +12,8 @@ mod unlock;
 
 use std::fmt;
 
-use comity_core::locks::{Hold, Lock as CoreLock, LockEvent};
-use comity_core::{Event, Refusal, Timestamp, World};
+use comity_core::locks::{Hold, Lock as CoreLock, LockEvent, keeps_from_writing};
+use comity_core::{Event, Principal, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -172,7 +172,7 @@ fn must_name_paths(paths: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a lock keeps others out at this moment.
-pub(crate) fn keeps_out(lock: &CoreLock, world: &World, now: Timestamp) -> bool {
-    lock.hold != Hold::Held || lock.is_live(world, now)
+/// Whether a lock keeps somebody from writing at this moment.
+pub(crate) fn keeps_out(lock: &CoreLock, who: Principal, world: &World, now: Timestamp) -> bool {
+    keeps_from_writing(world, who, lock) && (lock.hold != Hold::Held || lock.is_live(world, now))
 }

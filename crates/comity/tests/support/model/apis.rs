@@ -42,6 +42,17 @@ impl Api {
     }
 }
 
+/// Whether the user has said a word in a conversation; nothing is in all of them.
+pub(super) fn has_said(body: &Value, word: &str) -> bool {
+    let list = |name: &str| body[name].as_array().into_iter().flatten();
+    let of_user = list("messages").chain(list("input")).filter(|message| message["role"] == "user");
+    let is_said = |content: &Value| match content {
+        Value::Array(parts) => parts.iter().any(|part| part["text"].as_str().is_some_and(|text| text.contains(word))),
+        other => other.as_str().is_some_and(|text| text.contains(word)),
+    };
+    word.is_empty() || of_user.into_iter().any(|message| is_said(&message["content"]))
+}
+
 /// The results of tools in a question, whichever API it is for.
 pub(super) fn results(body: &Value) -> Vec<&Value> {
     let list = |name: &str| body[name].as_array().into_iter().flatten();
@@ -65,7 +76,10 @@ fn events(events: &[Value]) -> String {
 
 fn messages(body: &Value, call: Option<&Call>) -> String {
     let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
-    let id = format!("toolu_{}", results(body).len());
+    // No two conversations of a program have a call of the same name.
+    let first = body["messages"][0]["content"].to_string();
+    let mark = first.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let id = format!("toolu_{mark:x}_{}", results(body).len());
     let (start, delta, stop) = match call {
         Some(call) => (
             json!({ "type": "tool_use", "id": id, "name": call.tool, "input": {} }),

@@ -31,8 +31,15 @@ impl Call {
 }
 
 impl Model {
-    /// Listens on any port; its threads end with the process of the test.
+    /// A model that makes these calls, in whatever conversation.
     pub(crate) fn start(calls: Vec<Call>) -> Model {
+        Model::of_several(vec![("", calls)])
+    }
+
+    /// A model for several conversations: the calls are those of the first word that its user has said.
+    ///
+    /// Listens on any port; its threads end with the process of the test.
+    pub(crate) fn of_several(calls: Vec<(&'static str, Vec<Call>)>) -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
@@ -61,6 +68,12 @@ impl Model {
         asked.iter().flat_map(apis::results).any(|result| result.to_string().contains(text))
     }
 
+    /// All that it was asked in the conversations in which its user has said this.
+    pub(crate) fn asked_with(&self, word: &str) -> Vec<Value> {
+        let asked = self.asked.lock().expect("questions");
+        asked.iter().filter(|body| apis::has_said(body, word)).cloned().collect()
+    }
+
     /// All that it was asked last, its own calls included, as it came.
     pub(crate) fn history(&self) -> String {
         let asked = self.asked.lock().expect("questions");
@@ -69,7 +82,11 @@ impl Model {
 }
 
 /// Answers one request; the connection is closed after it.
-fn answer(stream: TcpStream, heard: &Mutex<Vec<Value>>, calls: &[Call]) -> Option<()> {
+fn answer(
+    stream: TcpStream,
+    heard: &Mutex<Vec<Value>>,
+    calls: &[(&'static str, Vec<Call>)],
+) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut target, mut length) = (String::new(), 0);
     reader.read_line(&mut target).ok()?;
@@ -110,9 +127,10 @@ fn has_tools(body: &Value) -> bool {
 }
 
 /// The call that it is time for. A question without tools is about something else, such as a title.
-fn next<'a>(body: &Value, calls: &'a [Call]) -> Option<&'a Call> {
+fn next<'a>(body: &Value, calls: &'a [(&'static str, Vec<Call>)]) -> Option<&'a Call> {
     if !has_tools(body) {
         return None;
     }
+    let (_, calls) = calls.iter().find(|(word, _)| apis::has_said(body, word))?;
     calls.get(apis::results(body).len())
 }
