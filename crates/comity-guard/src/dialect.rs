@@ -26,6 +26,14 @@ impl Dialect {
         Dialect::OpenCode,
     ];
 
+    /// Whether its hooks tell which of its sub-agents makes a call.
+    pub fn tells_sub_agents(self) -> bool {
+        match self {
+            Dialect::ClaudeCode | Dialect::Codex | Dialect::OpenCode => true,
+            Dialect::GeminiCli | Dialect::CopilotCli | Dialect::Cursor => false,
+        }
+    }
+
     /// The word for it on a command line.
     pub fn name(self) -> &'static str {
         match self {

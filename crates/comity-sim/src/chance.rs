@@ -192,7 +192,7 @@ impl Scene<'_> {
         };
         let ttl = self.ttl();
         // Not drawn: seeds that once failed keep meaning the same.
-        let with_children = ttl.0 % 7 == 0;
+        let with_children = ttl.0.is_multiple_of(7);
         Wanted { project: spot.project, pattern: spot.pattern, mode, ttl, reason: None, with_children }
     }
 

@@ -52,7 +52,8 @@ fn families(place: &Place) -> Vec<(String, Option<String>)> {
 /// Who got a lock on a path, by name, in order.
 fn holders(place: &Place, path: &str) -> Vec<String> {
     let joined = place.log_of("agent_joined");
-    let acquired = place.log_of("lock_acquired").into_iter().filter(|entry| entry["details"]["pattern"] == path);
+    let acquired =
+        place.log_of("lock_acquired").into_iter().filter(|entry| entry["details"]["pattern"] == path);
     let name_of = |entry: Value| {
         let found = joined.iter().find(|joined| joined["details"]["agent"] == entry["details"]["holder"]);
         found.expect("known")["details"]["profile"]["name"].as_str().expect("a name").to_owned()
@@ -79,7 +80,8 @@ fn two_sub_agents_do_not_overwrite_each_other() {
         .into_iter()
         .filter(|word| {
             let asked = Value::from(model.asked_with(word)).to_string();
-            asked.contains("src/shared.rs is locked by claude") || asked.contains("its files are being looked at")
+            asked.contains("src/shared.rs is locked by claude")
+                || asked.contains("its files are being looked at")
         })
         .collect();
     let [refused] = &refused[..] else { panic!("refused: {refused:?}; {ran:?}") };
@@ -100,7 +102,9 @@ fn what_a_sub_agent_does_is_its_own() {
     ];
     let main = [
         sub_agent("THE-WORKER"),
-        bash(&comity("whoami; until test -e src/by-write.rs; do sleep 0.05; done; $COMITY lock src/main-by-command.rs")),
+        bash(&comity(
+            "whoami; until test -e src/by-write.rs; do sleep 0.05; done; $COMITY lock src/main-by-command.rs",
+        )),
         lock("src/main-by-tool.rs"),
     ];
     let model = Model::of_several(vec![("THE-WORKER", worker.into()), ("", main.into())]);
@@ -133,10 +137,14 @@ fn a_client_that_a_client_starts_is_an_agent_of_its_own() {
     let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
     clients::install(&place);
     clients::init(&place, "codex", &codex);
-    let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().expect("a text").replace('\'', r"'\''"));
-    let variables: Vec<String> =
-        codex.get_envs().filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, quoted(value?)))).collect();
-    let mut words: Vec<String> = std::iter::once(codex.get_program()).chain(codex.get_args()).map(quoted).collect();
+    let quoted =
+        |word: &std::ffi::OsStr| format!("'{}'", word.to_str().expect("a text").replace('\'', r"'\''"));
+    let variables: Vec<String> = codex
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_str()?, quoted(value?))))
+        .collect();
+    let mut words: Vec<String> =
+        std::iter::once(codex.get_program()).chain(codex.get_args()).map(quoted).collect();
     words.pop();
     let line = format!("env {} {} 'BELOW-CLAUDE' </dev/null\n", variables.join(" "), words.join(" "));
     clients::write(&place.dir().join("codex.sh"), &line);
@@ -146,4 +154,65 @@ fn a_client_that_a_client_starts_is_an_agent_of_its_own() {
     assert_eq!(families, [own("claude", None), own("codex", Some("claude"))], "{ran:?} {:?}", model.told());
     assert_eq!(holders(&place, "src/above.rs"), ["claude"]);
     assert_eq!(holders(&place, "src/below.rs"), ["codex"]);
+}
+
+#[test]
+fn a_request_of_a_sub_agent_waits_for_the_agent_that_started_it() {
+    let place = Place::new();
+    place.set("[guard]\npermissions = true\n");
+    let worker = vec![bash("touch src/allowed.rs")];
+    let asked = "until $COMITY permissions list --json | grep -q touch; do sleep 0.1; done";
+    let allow = comity(&format!("whoami; {asked}; $COMITY permissions allow 1"));
+    // Nothing is allowed before the main agent may do what it allows.
+    let ready = place.dir().join("ready");
+    let main = vec![
+        bash(&format!("until test -e '{}'; do sleep 0.05; done", ready.display())),
+        sub_agent("THE-WORKER"),
+        bash(&allow),
+    ];
+    let model = Model::of_several(vec![("THE-WORKER", worker), ("", main)]);
+    let test = "a_request_of_a_sub_agent_waits_for_the_agent_that_started_it";
+    let mut log = place.follow_on();
+    let ran = std::thread::scope(|scope| {
+        let running = scope.spawn(|| claude(test, &place, &model));
+        if std::env::var_os("COMITY_CLIENTS_DIR").is_some() {
+            while log.until_action("agent_joined")["details"]["profile"]["name"] != "claude" {}
+            place.json(&["mode", "claude", "full"]);
+            clients::write(&ready, "");
+        }
+        running.join().expect("it ran")
+    });
+    let Some(ran) = ran else { return };
+    let asked = place.log_of("permission_asked");
+    let [asked] = &asked[..] else { panic!("{asked:?} {ran:?} {:?}", model.told()) };
+    let joined = place.log_of("agent_joined");
+    let id = |name: &str| {
+        let is_it = |entry: &&Value| entry["details"]["profile"]["name"] == name;
+        joined.iter().find(is_it).expect("joined")["details"]["agent"].clone()
+    };
+    assert_eq!(asked["details"]["asker"], id("claude.general-purpose"));
+    assert_eq!(asked["details"]["to"], id("claude"), "{asked}");
+    assert!(place.repo.join("src/allowed.rs").exists(), "{ran:?} {:?}", model.told());
+}
+
+#[test]
+fn a_sub_agent_of_opencode_is_an_agent_of_its_own() {
+    let place = Place::new();
+    let write = |file: &str| {
+        Call::new("write", json!({ "filePath": place.repo.join(file), "content": "// written\n" }))
+    };
+    let task = json!({ "description": "x", "prompt": "THE-WORKER", "subagent_type": "general" });
+    let main = vec![Call::new("task", task), write("src/above.rs")];
+    let model = Model::of_several(vec![("THE-WORKER", vec![write("src/below.rs")]), ("", main)]);
+    let test = "a_sub_agent_of_opencode_is_an_agent_of_its_own";
+    let Some(opencode) = clients::opencode(test, &place, &model, "") else { return };
+    clients::install(&place);
+    clients::init(&place, "opencode", &opencode);
+    let ran = clients::run(&place, opencode);
+    let own = |name: &str, above: Option<&str>| (name.to_owned(), above.map(str::to_owned));
+    let below = own("opencode.agent", Some("opencode"));
+    let families = families(&place);
+    assert!(families.contains(&below), "{families:?} {ran:?} {:?}", model.told());
+    assert_eq!(holders(&place, "src/below.rs"), ["opencode.agent"]);
+    assert_eq!(holders(&place, "src/above.rs"), ["opencode"]);
 }

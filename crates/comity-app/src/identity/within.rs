@@ -58,7 +58,8 @@ impl SubAgents {
 
     /// Whose command this line runs: of those that are in it the longest, the oldest first. It runs once.
     fn take_command(&mut self, program: AgentId, line: &str) -> Option<AgentId> {
-        let is_in = |command: &str| line.contains(command) || quoted(command).any(|text| line.contains(&*text));
+        let is_in =
+            |command: &str| line.contains(command) || quoted(command).any(|text| line.contains(&*text));
         let candidates = self.calls.iter_mut().rev().filter(|call| call.program == program);
         let found = candidates.filter(|call| call.command.as_deref().is_some_and(is_in));
         let call = found.max_by_key(|call| call.command.as_ref().map(|command| command.len()))?;
@@ -76,7 +77,10 @@ impl SubAgents {
 
 /// A command as it stands within single quotes.
 fn quoted(command: &str) -> impl Iterator<Item = String> {
-    ["'\\''", "'\"'\"'"].into_iter().filter(|_| command.contains('\'')).map(|quote| command.replace('\'', quote))
+    ["'\\''", "'\"'\"'"]
+        .into_iter()
+        .filter(|_| command.contains('\''))
+        .map(|quote| command.replace('\'', quote))
 }
 
 impl Application {
@@ -131,7 +135,9 @@ impl Application {
     pub(crate) fn command_within(&self, program: AgentId, line: &str, process: Option<Process>) -> AgentId {
         let program = own_program(&self.engine().world(), program);
         let mut sub_agents = lock(&self.identities().sub_agents);
-        let Some(by) = sub_agents.take_command(program, line).filter(|by| *by != program) else { return program };
+        let Some(by) = sub_agents.take_command(program, line).filter(|by| *by != program) else {
+            return program;
+        };
         if let Some(process) = process {
             sub_agents.runs(process, by);
         }
@@ -142,10 +148,12 @@ impl Application {
     pub(super) fn registered(&self, lineage: &Lineage) -> Option<AgentId> {
         let world = self.engine().world();
         let commands = &lock(&self.identities().sub_agents).commands;
-        let of_command = |process| commands.get(&process).copied().filter(|by| world.agents.living(*by).is_ok());
-        lineage.links.iter().find_map(|link| {
-            of_command(link.process).or_else(|| world.agents.by_process(link.process))
-        })
+        let of_command =
+            |process| commands.get(&process).copied().filter(|by| world.agents.living(*by).is_ok());
+        lineage
+            .links
+            .iter()
+            .find_map(|link| of_command(link.process).or_else(|| world.agents.by_process(link.process)))
     }
 }
 
@@ -185,12 +193,7 @@ mod tests {
     }
 
     fn traced(by: u64, id: &str, command: &str) -> TracedCall {
-        TracedCall {
-            program: agent(1),
-            by: agent(by),
-            id: id.into(),
-            command: Some(command.into()),
-        }
+        TracedCall { program: agent(1), by: agent(by), id: id.into(), command: Some(command.into()) }
     }
 
     #[test]

@@ -81,9 +81,9 @@ pub(super) fn grant_events(
         }
         let wanted = &strongest(wanted, &wants[at + 1..]);
         let own = world.locks.own(who, wanted.project, &wanted.pattern);
-        if let Some(own) = own.filter(|own| {
-            own.wanted.mode >= wanted.mode && own.wanted.with_children >= wanted.with_children
-        }) {
+        if let Some(own) = own
+            .filter(|own| own.wanted.mode >= wanted.mode && own.wanted.with_children >= wanted.with_children)
+        {
             let (fence, path, ttl, reason) = (own.fence, own.path(), wanted.ttl, wanted.reason.clone());
             events.push(Event::Lock(LockEvent::Renewed { fence, path, ttl, reason }));
             fences.push(fence);

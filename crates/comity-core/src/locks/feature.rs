@@ -321,7 +321,7 @@ impl FeatureEvent for LockEvent {
                         format!("{by} put the work of {} on {path} aside into {}", name(of), into.join(", "))
                     }
                 },
-                ReleaseCause::Upgraded => format!("{by} goes on from shared to exclusive on {path}"),
+                ReleaseCause::Upgraded => format!("{by} replaced its lock on {path}"),
             },
             LockEvent::Lapsed { path, .. } => {
                 format!("{path} was given up; its files are being looked at")

@@ -31,12 +31,10 @@ pub(crate) fn inspected(world: &World, fence: Fence, left: Option<&[Box<str>]>) 
         (Hold::Held, _) => vec![],
         // Nobody could tell which files when it was orphaned; now somebody can.
         (Hold::Orphaned, Some(files)) if files.is_empty() || !lock.left.is_empty() => vec![],
-        (Hold::Lapsed | Hold::Orphaned, Some(files)) => {
-            returned(world, lock).unwrap_or_else(|| {
-                let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
-                orphaned(world, lock, files)
-            })
-        }
+        (Hold::Lapsed | Hold::Orphaned, Some(files)) => returned(world, lock).unwrap_or_else(|| {
+            let files = files.iter().take(FILES_LEFT_MAX).cloned().collect();
+            orphaned(world, lock, files)
+        }),
         (Hold::Lapsed | Hold::Orphaned, None) if has_ended => vec![lock.released(ReleaseCause::HolderEnded)],
         (Hold::Lapsed | Hold::Orphaned, None) => vec![Event::Lock(LockEvent::Expired { fence, path })],
     }

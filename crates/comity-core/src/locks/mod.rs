@@ -119,7 +119,7 @@ pub enum ReleaseCause {
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         into: Vec<Box<str>>,
     },
-    /// Its holder got an exclusive lock instead of this shared one.
+    /// Its holder got an exclusive lock instead of this shared one, or one that is also for the agents below.
     Upgraded,
 }
 

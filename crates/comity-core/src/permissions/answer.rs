@@ -1,7 +1,7 @@
 //! Answers: only who stands above, or the human, and only about what was asked.
 
 use super::RequestId;
-use super::authority::may_answer;
+use super::authority::may_answer_call;
 use super::call::{ToolCall, ToolClass};
 use super::event::PermissionEvent;
 use super::pattern::{Pattern, allow_files};
@@ -42,7 +42,7 @@ pub(super) fn answer(
     answer: &Answer,
 ) -> Result<Vec<PermissionEvent>, Refusal> {
     let request = world.permissions.get(id).ok_or_else(|| unknown(id))?;
-    may_answer(world, who, request.asker)?;
+    may_answer_call(world, who, request.asker, &request.call)?;
     must_wait(world, request)?;
     if *request.call.tool != *tool || request.call.hash != hash {
         let problem = format!("request {id} is about another call than the one you answer");

@@ -1,8 +1,11 @@
 //! Who may decide about whom. What an agent does not have it cannot hand to an agent that it starts.
 
+use super::call::ToolCall;
+use super::modes::mode_of;
+use super::verdict::{Judgement, judge};
 use crate::ids::{AgentId, Principal};
 use crate::refusal::Refusal;
-use crate::roles::{Right, may};
+use crate::roles::{Mode, Right, may};
 use crate::teams::{leader_of, leads};
 use crate::world::World;
 
@@ -22,6 +25,52 @@ pub fn answerer_of(world: &World, agent: AgentId) -> Principal {
         }
     }
     Principal::Human
+}
+
+/// Who answers one request: as for all of the agent's, unless the agent that started it may do that itself without asking.
+/// Nobody hands on more than it has.
+pub(super) fn answerer_of_call(world: &World, asker: AgentId, call: &ToolCall) -> Principal {
+    started_it(world, asker, |parent| may_itself(world, parent, call))
+        .unwrap_or_else(|| answerer_of(world, asker))
+}
+
+/// Who answers a plan: as for requests, unless the agent that started its author does more than to plan itself.
+pub(super) fn answerer_of_plan(world: &World, asker: AgentId) -> Principal {
+    started_it(world, asker, |parent| acts(world, parent)).unwrap_or_else(|| answerer_of(world, asker))
+}
+
+fn started_it(world: &World, asker: AgentId, may: impl Fn(AgentId) -> bool) -> Option<Principal> {
+    let parent = world.agents.get(asker)?.profile.parent?;
+    world.agents.living(parent).ok().filter(|_| may(parent)).map(|parent| Principal::Agent(parent.id))
+}
+
+fn may_itself(world: &World, agent: AgentId, call: &ToolCall) -> bool {
+    matches!(judge(world, agent, call), Judgement::Allowed(_))
+}
+
+fn acts(world: &World, agent: AgentId) -> bool {
+    mode_of(world, agent) != Mode::Plan
+}
+
+/// Whether `who` may answer this request.
+pub(super) fn may_answer_call(
+    world: &World,
+    who: Principal,
+    asker: AgentId,
+    call: &ToolCall,
+) -> Result<(), Refusal> {
+    match started_it(world, asker, |parent| may_itself(world, parent, call)) {
+        Some(parent) if parent == who => Ok(()),
+        _ => may_answer(world, who, asker),
+    }
+}
+
+/// Whether `who` may answer a plan of this agent.
+pub(super) fn may_answer_plan(world: &World, who: Principal, asker: AgentId) -> Result<(), Refusal> {
+    match started_it(world, asker, |parent| acts(world, parent)) {
+        Some(parent) if parent == who => Ok(()),
+        _ => may_answer(world, who, asker),
+    }
 }
 
 /// Whether `who` may answer the requests of this agent.

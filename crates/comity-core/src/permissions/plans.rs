@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RequestId;
-use super::authority::{answerer_of, may_answer};
+use super::authority::{answerer_of_plan, may_answer_plan};
 use super::event::PermissionEvent;
 use super::modes::{mode_of, within};
 use super::request::must_be_agent;
@@ -97,7 +97,7 @@ pub(super) fn submit(
         asker,
         file: file.into(),
         content: content.into(),
-        to: answerer_of(world, asker),
+        to: answerer_of_plan(world, asker),
     };
     Ok(replaced.chain(std::iter::once(submitted)).collect())
 }
@@ -113,7 +113,7 @@ pub(super) fn answer(
         problem: format!("there is no plan {id}"),
         hint: "see which there are with: comity permissions list".into(),
     })?;
-    may_answer(world, who, plan.asker)?;
+    may_answer_plan(world, who, plan.asker)?;
     if !matches!(plan.state, PlanState::Waiting { .. }) {
         let problem = format!("the plan {id} was {} already", plan.state.word());
         return Err(Refusal::NotAllowed { problem, hint: "nothing has changed".into() });

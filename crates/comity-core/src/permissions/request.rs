@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RequestId;
-use super::authority::answerer_of;
+use super::authority::{answerer_of, answerer_of_call};
 use super::call::ToolCall;
 use super::event::PermissionEvent;
 use super::verdict::{AllowedBy, Judgement, judge};
@@ -179,7 +179,7 @@ pub(super) fn request(
         return Err(Refusal::bad_input(problem, "do it in smaller steps"));
     }
     let id = RequestId(world.permissions.last + 1);
-    let (call, to) = (Box::new(call.clone()), answerer_of(world, asker));
+    let (call, to) = (Box::new(call.clone()), answerer_of_call(world, asker, call));
     if let Some(need) = answer_from(to).filter(|_| hearing == Hearing::Waits) {
         Waits::of(world).with(who, need).check(who)?;
     }

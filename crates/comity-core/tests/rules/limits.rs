@@ -17,7 +17,14 @@ use crate::tell;
 
 fn want(path: &str) -> Wanted {
     let pattern = PathPattern::parse(path, CaseRule::Exact).expect("a path");
-    Wanted { project: project(), pattern, mode: LockMode::Exclusive, ttl: LOCK_TTL, reason: None, with_children: false }
+    Wanted {
+        project: project(),
+        pattern,
+        mode: LockMode::Exclusive,
+        ttl: LOCK_TTL,
+        reason: None,
+        with_children: false,
+    }
 }
 
 fn paths(from: usize, count: usize) -> Vec<Wanted> {

@@ -40,6 +40,102 @@ fn work_of_the_dead_is_kept_and_its_leader_is_told() {
 }
 
 #[test]
+fn done_work_of_a_sub_agent_is_its_programs_agents() {
+    check(
+        "main joins
+         sub joins under main within 1
+         sub locks a.rs
+         sub locks b.rs
+         sub finishes
+         dirty a.rs
+         clean b.rs
+         show locks
+         main reads",
+        expect![[r#"
+            main joined
+            sub joined under main
+            sub got a.rs (fence 1)
+            sub got b.rs (fence 2)
+            a.rs of sub lapsed
+            b.rs of sub lapsed
+            sub completed (it is done)
+            a.rs of sub handed to main (fence 3)
+            b.rs of sub released with its holder
+            fence 3: a.rs is locked by main for 5m more (0ms so far)
+            notice: the lock on a.rs was handed to you by comity ("sub is done")
+            main was told"#]],
+    );
+}
+
+#[test]
+fn half_done_work_of_a_sub_agent_is_orphaned() {
+    check(
+        "main joins
+         sub joins under main within 1
+         other joins under main
+         sub locks a.rs
+         other locks b.rs
+         sub crashes
+         other finishes
+         dirty a.rs
+         dirty b.rs
+         show locks
+         last joins under main within 2
+         last locks c.rs
+         main crashes
+         dirty c.rs
+         show locks",
+        expect![[r#"
+            main joined
+            sub joined under main
+            other joined under main
+            sub got a.rs (fence 1)
+            other got b.rs (fence 2)
+            a.rs of sub lapsed
+            sub failed (its process died)
+            b.rs of other lapsed
+            other completed (it is done)
+            a.rs of sub orphaned
+            b.rs of other orphaned
+            fence 1: a.rs is orphaned: sub left uncommitted work 0ms ago
+            fence 2: b.rs is orphaned: other left uncommitted work 0ms ago
+            last joined under main
+            last got c.rs (fence 3)
+            main failed (its process died)
+            c.rs of last lapsed
+            last terminated (main ended)
+            c.rs of last orphaned
+            fence 1: a.rs is orphaned: sub left uncommitted work 0ms ago
+            fence 2: b.rs is orphaned: other left uncommitted work 0ms ago
+            fence 3: c.rs is orphaned: last left uncommitted work 0ms ago"#]],
+    );
+}
+
+#[test]
+fn a_lock_that_is_meant_for_those_below_is_only_that() {
+    check(
+        "main joins
+         sub joins under main within 1
+         main locks a.rs
+         main locks a.rs with-children
+         main locks a.rs with-children
+         main locks a.rs
+         sub locks a.rs
+         show locks",
+        expect![[r#"
+            main joined
+            sub joined under main
+            main got a.rs (fence 1)
+            a.rs of main given up for an exclusive one
+            main got a.rs (fence 2)
+            a.rs of main renewed for 5m (fence 2)
+            a.rs of main renewed for 5m (fence 2)
+            sub: refused (locked): a.rs is locked by main for 5m more (0ms so far); wait with --wait, work on something else, or write to main
+            fence 2: a.rs is locked by main for 5m more (0ms so far)"#]],
+    );
+}
+
+#[test]
 fn an_orphan_whose_files_become_clean_is_free() {
     check(
         "ann joins

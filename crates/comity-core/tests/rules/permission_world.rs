@@ -4,7 +4,7 @@ use comity_core::agents::{AgentAsk, Process, Profile};
 use comity_core::limits::PERMISSION_WAIT;
 use comity_core::permissions::{
     Answer, Commands, Hearing, KeptAnswer, Pattern, PermissionAsk, PermissionEvent, ProjectFile, RequestId,
-    RuleEffect, RuleId, RuleScope, ToolCall, ToolClass,
+    RequestState, RuleEffect, RuleId, RuleScope, ToolCall, ToolClass,
 };
 use comity_core::roles::{Mode, Role, Roles};
 use comity_core::snapshot::Snapshot;
@@ -53,6 +53,15 @@ impl PermissionWorld {
         stage.join(who(LEAD), "bob", None, Some("red"));
         stage.join(HUMAN, "stranger", Some("lead"), None);
         stage
+    }
+
+    /// Who has to answer a request that waits.
+    pub(crate) fn asked_of(&self, request: RequestId) -> Principal {
+        let found = self.world.permissions.requests().find(|known| known.id == request).expect("known");
+        match found.state {
+            RequestState::Waiting { to } => to,
+            _ => panic!("{request} does not wait"),
+        }
     }
 
     pub(crate) fn join(

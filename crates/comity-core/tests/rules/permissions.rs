@@ -111,6 +111,23 @@ fn only_who_stands_above_answers() {
 }
 
 #[test]
+fn whoever_starts_an_agent_allows_it_what_it_may_itself_and_no_more() {
+    let mut stage = PermissionWorld::new();
+    let child = stage.join(who(ANN), "child", None, None);
+    let (make, call) = (shell("make"), shell("rm -rf target"));
+    stage.mode(HUMAN, ANN, Mode::Full).expect("set");
+    stage.mode(HUMAN, 5, Mode::Ask).expect("set");
+    let asked = stage.request(5, &make).expect("asked");
+    assert_eq!(stage.asked_of(asked), who(ANN), "she may run it without asking");
+    stage.answer(who(ANN), asked, &make, allow()).expect("allowed");
+    stage.rule(HUMAN, RuleEffect::Ask, "Bash", Some("rm *"), RuleScope::Below);
+    let asked = stage.request(5, &call).expect("asked");
+    assert_eq!(stage.asked_of(asked), who(LEAD), "ann would have to ask herself");
+    stage.answer(who(ANN), asked, &call, allow()).expect_err("more than she may");
+    assert_eq!(child, id(5));
+}
+
+#[test]
 fn with_its_asker_a_request_goes_and_without_its_leader_it_is_the_humans() {
     let mut stage = PermissionWorld::new();
     let loner = stage.join(HUMAN, "loner", None, Some("red"));

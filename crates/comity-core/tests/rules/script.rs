@@ -52,7 +52,7 @@ struct Words<'a> {
     after: BTreeMap<&'a str, &'a str>,
 }
 
-const MARKS: [&str; 8] = ["for", "waiting", "key", "to", "under", "as", "in", "with"];
+const MARKS: [&str; 9] = ["for", "waiting", "key", "to", "under", "as", "in", "with", "within"];
 
 impl<'a> Words<'a> {
     fn of(text: &'a str) -> Words<'a> {
@@ -78,7 +78,7 @@ impl<'a> Words<'a> {
     }
 
     fn patterns(&self) -> Vec<PathPattern> {
-        let paths = self.plain.iter().filter(|word| **word != "shared" && **word != "on");
+        let paths = self.plain.iter().filter(|word| !["shared", "on", "with-children"].contains(word));
         paths.map(|text| PathPattern::parse(text, CaseRule::Exact).expect("a pattern")).collect()
     }
 }
@@ -153,7 +153,14 @@ impl Stage {
             // The same path twice in one ask: to read it, and to edit it.
             "locks-both" => {
                 let ttl = LOCK_TTL;
-                let want = |mode| Wanted { project, pattern: patterns[0].clone(), mode, ttl, reason: None, with_children: false };
+                let want = |mode| Wanted {
+                    project,
+                    pattern: patterns[0].clone(),
+                    mode,
+                    ttl,
+                    reason: None,
+                    with_children: false,
+                };
                 Ask::Lock(LockAsk::Lock {
                     wants: [LockMode::Shared, LockMode::Exclusive].map(want).into(),
                     wait: None,
@@ -161,7 +168,8 @@ impl Stage {
             }
             "locks-elsewhere" => {
                 let (project, mode, ttl) = (ProjectId::from_bits(2), LockMode::Exclusive, LOCK_TTL);
-                let want = |pattern| Wanted { project, pattern, mode, ttl, reason: None, with_children: false };
+                let want =
+                    |pattern| Wanted { project, pattern, mode, ttl, reason: None, with_children: false };
                 Ask::Lock(LockAsk::Lock { wants: patterns.into_iter().map(want).collect(), wait: None })
             }
             "unlocks" if words.plain == ["everything"] => Ask::Lock(LockAsk::UnlockAll),
@@ -211,6 +219,9 @@ impl Stage {
             "crashes" => {
                 Ask::Agent(AgentAsk::End { agent, ending: Ending::Failed, cause: "its process died".into() })
             }
+            "finishes" => {
+                Ask::Agent(AgentAsk::End { agent, ending: Ending::Completed, cause: "it is done".into() })
+            }
             "beats" => Ask::Agent(AgentAsk::Seen { agent }),
             "idles" => Ask::Agent(AgentAsk::Idle { agent, idle: true }),
             "works" => Ask::Agent(AgentAsk::Idle { agent, idle: false }),
@@ -240,8 +251,8 @@ impl Stage {
         let agent = AgentId::from_bits(self.joined);
         let text = |mark: &str| words.after.get(mark).map(|text| Box::from(*text));
         let process = words.after.get("with").map(|_| Process { pid: 7, start: self.joined });
-        let profile =
-            Profile { name: name.into(), role: text("as"), team: text("in"), process, ..Profile::default() };
+        let (role, team, within) = (text("as"), text("in"), text("within"));
+        let profile = Profile { name: name.into(), role, team, process, within, ..Profile::default() };
         let ask = Ask::Agent(AgentAsk::Join { agent, token: token(self.joined), profile: Box::new(profile) });
         let joined = self.ask(name, by, &ask, None);
         if joined {

@@ -8,7 +8,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
         Dialect::ClaudeCode => &[
             "Claude Code before 2.1.295 ignores \"onFailure\": there a hook that is missing, fails or takes \
              too long lets the call pass.",
-            "Some versions of Claude Code do not run hooks for subagents.",
+            "Versions of Claude Code that run no hooks for subagents, or do not say which one runs: all are one agent there.",
             SHELL,
             MCP,
         ],
@@ -17,6 +17,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
              leaves out; a changed hook has to be trusted again.",
             "A hook that is missing, fails or takes too long lets the call pass.",
             "Tools that are called in code mode do not ask hooks.",
+            "What Comity's tools do for a sub-agent counts as the main agent's: Codex does not say who calls them.",
             "Commands are not confined inside of Codex's own sandbox, nor in a shell other than bash.",
             SHELL,
             MCP,
@@ -24,6 +25,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
         Dialect::GeminiCli => &[
             "A hook that fails or takes too long lets the call pass.",
             "Commands are not confined in a project with a .env file of its own: Gemini CLI reads only that one.",
+            "All sub-agents of one Gemini CLI are one agent: it does not say which of them runs.",
             "Versions of Gemini CLI that do not name the tools of MCP servers mcp_… do not ask about them.",
             SHELL,
             MCP,
@@ -31,6 +33,7 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
         Dialect::CopilotCli => &[
             "A hook that takes too long lets the call pass.",
             "Commands are confined only if you start Copilot CLI with BASH_ENV and --bash-env=on.",
+            "All sub-agents of one Copilot CLI are one agent: it does not say which of them runs.",
             SHELL,
             MCP,
         ],
@@ -39,12 +42,14 @@ pub fn gaps(dialect: Dialect) -> &'static [&'static str] {
              fails or takes too long.",
             "What Cursor does was read in its documentation, not tried; so was that it asks about the tools of MCP servers.",
             "Commands are not confined.",
+            "All sub-agents of one Cursor are one agent: it does not say which of them runs.",
             SHELL,
             MCP,
         ],
         Dialect::OpenCode => &[
             "The guard is a plugin: OpenCode asks nobody if it is started without plugins or cannot load it.",
             "Commands are not confined in a shell other than bash.",
+            "What Comity's tools and commands do for a sub-agent counts as the main agent's: OpenCode does not say who runs them.",
             "Some versions of OpenCode do not ask plugins about tools that its batch tool calls.",
             SHELL,
             MCP,

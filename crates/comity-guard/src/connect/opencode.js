@@ -55,13 +55,23 @@ function contextOf(stdout) {
   }
 }
 
-export const Comity = async ({ directory }) => {
+export const Comity = async ({ directory, client }) => {
   let shell = process.env.SHELL ?? "";
   // Only bash begins again because a variable says so.
   const words = () => (basename(shell) === "bash" ? ["--confined"] : []);
-  const call = (event, input, args) => ({
+  // A session that another one has started is a sub-agent's.
+  const parents = new Map();
+  const isSubAgents = async (session) => {
+    if (!parents.has(session)) {
+      const found = await client?.session?.get({ path: { id: session } }).catch(() => undefined);
+      if (found?.data) parents.set(session, Boolean(found.data.parentID));
+    }
+    return parents.get(session) === true;
+  };
+  const call = async (event, input, args) => ({
     event,
     session: input.sessionID,
+    ...((await isSubAgents(input.sessionID)) ? { agent_id: input.sessionID } : {}),
     call: input.callID,
     tool: input.tool,
     args,
@@ -76,13 +86,19 @@ export const Comity = async ({ directory }) => {
       if (output?.env) output.env.BASH_ENV = BASH_ENV;
     },
     "tool.execute.before": async (input, output) => {
-      await ask(call("tool.execute.before", input, output?.args), words());
+      await ask(await call("tool.execute.before", input, output?.args), words());
+    },
+    event: async ({ event }) => {
+      const session = event?.properties?.sessionID;
+      if (event?.type !== "session.idle" || parents.get(session) !== true) return;
+      // Whoever goes on with it later is another agent of the same name.
+      await ask({ event: "SubagentStop", session, agent_id: session, cwd: directory }, words()).catch(() => {});
     },
     "tool.execute.after": async (input, output) => {
       // It has happened: there is nothing left to refuse.
       try {
         const said = typeof output?.output === "string" ? output.output.slice(-SAID_CHARS_MAX) : "";
-        const after = call("tool.execute.after", input, input.args);
+        const after = await call("tool.execute.after", input, input.args);
         const context = contextOf(await ask(said ? { ...after, said } : after, words()));
         if (context && typeof output?.output === "string") output.output += `\n\n${context}`;
       } catch {}

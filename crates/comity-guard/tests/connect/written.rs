@@ -150,6 +150,28 @@ fn codex() {
                     ]
                   }
                 ],
+                "SubagentStart": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "SubagentStop": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' codex",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
                 "UserPromptSubmit": [
                   {
                     "hooks": [

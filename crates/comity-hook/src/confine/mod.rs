@@ -40,9 +40,7 @@ pub fn confine(words: Vec<OsString>) -> u8 {
         }
     };
     let confined = match command.kind {
-        CommandOwner::Agents => {
-            confine_this(command.program.args.last().and_then(|line| line.to_str()))
-        }
+        CommandOwner::Agents => confine_this(command.program.args.last().and_then(|line| line.to_str())),
         CommandOwner::Servers => held::told().and_then(|answer| confine_to(&answer)),
         CommandOwner::Programs => Ok(()),
     };

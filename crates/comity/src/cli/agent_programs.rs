@@ -32,7 +32,8 @@ pub(super) fn look(home: &Home) -> Finding {
     let (mut connected, mut new, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     for dialect in here(&user) {
         match Configured::look(dialect, &user, &connection).hook {
-            Ok(_) => connected.push(dialect.name()),
+            Ok(_) if dialect.tells_sub_agents() => connected.push(dialect.name().to_owned()),
+            Ok(_) => connected.push(format!("{} (one agent with all its sub-agents)", dialect.name())),
             Err(why) if Configured::has_traces(dialect, &user) => broken.push(format!("{dialect} ({why})")),
             Err(_) => new.push(dialect.name()),
         }

@@ -10,7 +10,7 @@ use comity_core::paths::covers;
 use comity_core::{Ask, Principal, Refusal, limits};
 use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::verdict::{Said, Verdict};
-use comity_guard::{Dialect, FileTarget, Unknown, Write, WriteKind};
+use comity_guard::{Dialect, Unknown, WriteKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,6 @@ use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
-use crate::watch::{WriteReach, WritingCall};
 
 /// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -145,20 +144,6 @@ impl<'a> Judged<'a> {
                 };
                 Ok(self.who.agent().map(ended).into_iter().collect())
             }
-        }
-    }
-
-    /// Keeps in mind who makes the call, for what comes of it from the same process: commands, and calls of our own tools.
-    fn trace(&self, payload: &str) {
-        let (Some(agent), Some(id)) = (self.who.agent(), self.call.call_id.as_deref()) else { return };
-        match self.call.event {
-            HookEvent::BeforeTool if self.app.has_sub_agents(agent) => {
-                let input = HookCall::tool_input(payload.as_bytes());
-                let line = input.as_ref().and_then(|input| input.get("command")?.as_str());
-                self.app.trace_call(agent, id, line.filter(|_| self.call.runs_commands()));
-            }
-            HookEvent::AfterTool => self.app.call_traced(agent, id),
-            _ => {}
         }
     }
 
@@ -306,45 +291,6 @@ impl<'a> Judged<'a> {
         };
         let spoken = Spoken::of(&verdict, self.call.dialect, self.call.event, &self.call.event_name);
         Spoken { proof, ..spoken }
-    }
-
-    /// Remembers which calls run: whoever writes without a lock is probably one of them.
-    pub(super) fn keep_account(&self, verdict: &Verdict) {
-        let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
-        match self.call.event {
-            HookEvent::BeforeTool => {
-                let may_run = matches!(verdict, Verdict::Allow { .. });
-                watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
-            }
-            HookEvent::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),
-            HookEvent::SessionStart | HookEvent::UserPrompt | HookEvent::Stop => {
-                watch.goes_on(agent);
-                watch.calls_ended(agent);
-            }
-            HookEvent::SessionEnd => {
-                watch.said_goodbye(agent);
-                watch.calls_ended(agent);
-            }
-            HookEvent::SubagentStop => watch.calls_ended(agent),
-            HookEvent::Other => {}
-        }
-    }
-
-    /// The call, if it may write.
-    fn writing_call(&self) -> Option<WritingCall> {
-        let named = |write: &Write| match &write.target {
-            FileTarget::Path(path) => Some(self.cwd.join(path)),
-            _ => None,
-        };
-        let reach = match self.call.runs_commands() {
-            true => WriteReach::Anything,
-            false if self.call.effects.are_none() => return None,
-            false => {
-                let guessed = self.call.effects.guesses.iter().map(|guess| self.cwd.join(&guess.text));
-                WriteReach::Files(self.call.effects.writes.iter().filter_map(named).chain(guessed).collect())
-            }
-        };
-        Some(WritingCall { tool: self.call.tool.as_deref().map(Into::into), reach })
     }
 
     /// What the agent has to be told; telling it here counts as told.

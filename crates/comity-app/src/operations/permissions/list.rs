@@ -56,7 +56,8 @@ impl Operation for ListPermissions {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<PermissionList>, Failure> {
         let (now, world) = (app.engine().now(), app.engine().world());
         let is_seen = |asker: AgentId| {
-            caller.who == Principal::Agent(asker) || may_answer(&world, caller.who, asker).is_ok()
+            let started_it = |agent| agent == asker || world.agents.is_ancestor(agent, asker);
+            caller.who.agent().is_some_and(started_it) || may_answer(&world, caller.who, asker).is_ok()
         };
         let requests = world.permissions.requests().filter(|request| is_seen(request.asker));
         let requests = requests.filter(|request| self.all || !request.state.is_settled());

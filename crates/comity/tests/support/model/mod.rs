@@ -82,11 +82,7 @@ impl Model {
 }
 
 /// Answers one request; the connection is closed after it.
-fn answer(
-    stream: TcpStream,
-    heard: &Mutex<Vec<Value>>,
-    calls: &[(&'static str, Vec<Call>)],
-) -> Option<()> {
+fn answer(stream: TcpStream, heard: &Mutex<Vec<Value>>, calls: &[(&'static str, Vec<Call>)]) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut target, mut length) = (String::new(), 0);
     reader.read_line(&mut target).ok()?;
