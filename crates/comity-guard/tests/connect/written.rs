@@ -21,7 +21,7 @@ fn claude_code() {
               "hooks": {
                 "PreToolUse": [
                   {
-                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__(?!comity__).*)$",
+                    "matcher": "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
                     "hooks": [
                       {
                         "type": "command",
@@ -57,6 +57,28 @@ fn claude_code() {
                   }
                 ],
                 "SessionStart": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "SubagentStart": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "exec '/opt/comity/bin/comity-hook' claude",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "SubagentStop": [
                   {
                     "hooks": [
                       {
