@@ -10,6 +10,8 @@ mod follow;
 mod lease_run;
 mod log_files;
 mod log_pages;
+#[cfg(test)]
+mod named_commands;
 pub(crate) mod output;
 mod people;
 mod project_settings;
