@@ -7,6 +7,7 @@ use crate::process::{self, Failure, cargo};
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     build::run(&[])?;
     process::run(&mut cargo(&["build", "--release", "-p", "comity-bench"]))?;
+    build::empty()?;
     let mut bench = std::process::Command::new(target_dir().join("release/comity-bench"));
     process::run(bench.args(arguments))
 }

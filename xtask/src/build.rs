@@ -2,20 +2,23 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::process::{self, Failure, cargo, no_arguments, root};
 
 /// Where a dynamic program is found, mapped and linked at each start, a static one just starts: half the time.
 const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
 const TARGET: &str = "x86_64-unknown-linux-gnu";
+const EMPTY: &str = "crates/comity-bench/src/bin/comity-empty.rs";
+const IS_STATIC: bool = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
 /// The programs that are linked statically.
-const SMALL: [&str; 3] = ["comity-hook", "comity-confine", "comity-empty"];
+const SMALL: [&str; 2] = ["comity-hook", "comity-confine"];
 
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     no_arguments("build", arguments)?;
     process::run(&mut cargo(&["build", "--release", "-p", "comity", "-p", "comity-hook"]))?;
     let release = target_dir().join("release");
-    if cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+    if IS_STATIC {
         let own = target_dir().join("static");
         // A directory of its own: other flags would build everything anew each time.
         let mut build = cargo(&["build", "--release", "-p", "comity-hook", "--target", TARGET]);
@@ -36,6 +39,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     println!("built {}, with comity-hook and comity-confine beside it", release.join("comity").display());
     Ok(())
+}
+
+/// The program that does nothing, linked like the hook, which is measured against it.
+pub(crate) fn empty() -> Result<(), Failure> {
+    let mut rustc = Command::new("rustc");
+    rustc.current_dir(root()).args(["--edition=2024", "-O", "-Cstrip=symbols", EMPTY]);
+    if IS_STATIC {
+        rustc.args(STATIC.split_whitespace());
+    }
+    process::run(rustc.arg("-o").arg(target_dir().join("release/comity-empty")))
 }
 
 pub(crate) fn target_dir() -> PathBuf {

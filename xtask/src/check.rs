@@ -1,7 +1,7 @@
 //! `cargo xtask check`: exactly what CI runs, in the same order.
 
 use crate::process::{self, Failure, cargo, cargo_has, no_arguments};
-use crate::{docs, test, tidy};
+use crate::{additions, docs, test, tidy};
 use std::env;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "doc", run: doc },
     Step { name: "readme", run: readme },
     Step { name: "reference", run: || docs::run(&["--check".to_owned()]) },
+    Step { name: "additions", run: || additions::run(&[]) },
     Step { name: "deny", run: deny },
 ];
 

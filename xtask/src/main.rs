@@ -1,5 +1,6 @@
 //! The developer commands of the repository: `cargo xtask <command>`.
 
+mod additions;
 mod bench;
 mod build;
 mod check;
@@ -22,6 +23,7 @@ const USAGE: &str = "\
 Usage: cargo xtask <command> [arguments]
 
 Commands:
+  additions [--count]               How many files an operation and a feature touch; they are added to a copy
   build                             The release programs, the hook linked statically
   test [arguments]                  Run every test; arguments go to the test runner as they are
   check                             Everything CI runs: format, lints, tidy, tests, docs, licences
@@ -53,6 +55,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
         return Err(Failure::usage(format!("which command?\n\n{USAGE}")));
     };
     match command.as_str() {
+        "additions" => additions::run(rest),
         "build" => build::run(rest),
         "bench" => bench::run(rest),
         "test" => test::run(rest),

@@ -30,7 +30,7 @@ use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
 use crate::worker_pool::WorkerPool;
-pub use call::{OperationCall, Responder};
+pub use call::{CallInput, OperationCall, Responder};
 use signs_of_life::AtWork;
 
 /// Everything an operation may look at; clones are the same application.

@@ -4,19 +4,22 @@
 
 use comity_core::Refusal;
 use comity_core::display::visible_lines;
+use schemars::Schema;
+use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use crate::application::Application;
-use crate::call_input::CallInput;
+use crate::application::{Application, CallInput};
 use crate::identity::WayIn;
-use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Plan, Rendered, Route};
+use crate::operation::{
+    AtTerminal, Audience, Caller, Effect, Failure, Operation, Pace, Plan, Rendered, Route,
+};
 use crate::operations::{
     agents, commits, control, decisions, guard, ledger, locks, mail, people, permissions, pools, server,
     tabs, tasks, teams, worktrees,
 };
 
 /// The features, in the order in which people read them.
-const FEATURES: [&[CatalogEntry]; 16] = [
+const FEATURES: &[&[CatalogEntry]] = &[
     locks::OPERATIONS,
     pools::OPERATIONS,
     commits::OPERATIONS,
@@ -34,6 +37,26 @@ const FEATURES: [&[CatalogEntry]; 16] = [
     server::OPERATIONS,
     guard::OPERATIONS,
 ];
+
+/// What the commands that begin with the same word are about.
+const GROUPS: &[&[Group]] = &[
+    pools::GROUPS,
+    worktrees::GROUPS,
+    tabs::GROUPS,
+    tasks::GROUPS,
+    mail::GROUPS,
+    teams::GROUPS,
+    control::GROUPS,
+    decisions::GROUPS,
+    agents::GROUPS,
+    people::GROUPS,
+    permissions::GROUPS,
+    ledger::GROUPS,
+    guard::GROUPS,
+];
+
+/// A word with which several commands begin, and what they are about.
+pub(crate) type Group = (&'static str, &'static str);
 
 const COUNT: usize = {
     let (mut count, mut feature) = (0, 0);
@@ -62,24 +85,15 @@ pub static CATALOG: &[CatalogEntry] = &{
 
 /// What the commands that begin with the same word are about.
 pub fn about_group(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "agent" => "Who is here: join, list, bye, limit",
-        "guard" => "What Comity's own programs ask",
-        "token" => "Tokens by which scripts act as you: create, list, revoke",
-        "task" => "What there is to do: add, claim, start, done, and how it goes on",
-        "log" => "What happened",
-        "lease" => "Scarce things that are no files: take, run, free, extend, give",
-        "mail" => "Letters between agents and you: send, read, search, tail",
-        "team" => "A leader and its workers: create, delete, list, show",
-        "shutdown" => "Asks an agent to end, and answers that",
-        "decision" => "Confirms a decision, or turns it down",
-        "worktree" => "A copy of the repository of one's own: add, list, merge, remove, restore",
-        "permissions" => "Who asks for what: list, allow, deny, and the rules",
-        "rule" => "Make and remove rules",
-        "plan" => "Plans of agents that may only read: submit, approve, reject",
-        "tab" => "Tabs of the shared browser: open, read, click, type, hand over, and more",
-        _ => return None,
-    })
+    GROUPS.iter().copied().flatten().find(|(group, _)| *group == word).map(|(_, about)| *about)
+}
+
+/// The words of commands directly below another word.
+pub(crate) fn words_below(group: &str) -> impl Iterator<Item = &'static str> {
+    CATALOG
+        .iter()
+        .filter(move |entry| entry.words().next() == Some(group))
+        .filter_map(|entry| entry.words().nth(1))
 }
 
 /// The methods of REST.
@@ -108,6 +122,13 @@ pub struct CatalogEntry {
     /// Fields that are taken but not shown to models: they rarely need them, and all agents read all of the list.
     pub unlisted: &'static [&'static str],
     pub route: Route,
+    /// Whether it may wait for others, as long as its field `wait` says.
+    pub waits: bool,
+    /// Whether its output offers mail, for as long as its field `lease` says.
+    pub is_offer: bool,
+    /// Whether its output holds a picture.
+    pub has_image: bool,
+    pub at_terminal: AtTerminal,
     /// The words after `comity`, then the fields that are given without a flag: `lock <paths>`. Empty if it is none of
     /// people's business.
     usage: &'static str,
@@ -168,6 +189,10 @@ impl CatalogEntry {
             always_loaded: false,
             unlisted: &[],
             route: Route { method, path },
+            waits: false,
+            is_offer: false,
+            has_image: false,
+            at_terminal: AtTerminal::Asks,
             usage,
             input: schema::<O>,
             output: schema::<O::Output>,
@@ -224,6 +249,22 @@ impl CatalogEntry {
         CatalogEntry { unlisted, ..self }
     }
 
+    pub(crate) const fn waits(self) -> CatalogEntry {
+        CatalogEntry { waits: true, ..self }
+    }
+
+    pub(crate) const fn offers(self) -> CatalogEntry {
+        CatalogEntry { is_offer: true, ..self }
+    }
+
+    pub(crate) const fn image(self) -> CatalogEntry {
+        CatalogEntry { has_image: true, ..self }
+    }
+
+    pub(crate) const fn at_terminal(self, at_terminal: AtTerminal) -> CatalogEntry {
+        CatalogEntry { at_terminal, ..self }
+    }
+
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
     pub(crate) fn is_kept(&self) -> bool {
         self.audience == Audience::Browsing && self.effect != Effect::Reads
@@ -259,8 +300,21 @@ fn schema<T: schemars::JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
+        settings.transforms.push(Box::new(RecursiveTransform(without_plain_default)));
     });
     settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Everybody takes no, none and nothing for what is left out.
+fn without_plain_default(schema: &mut Schema) {
+    let is_plain = |default: &Value| match default {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    if schema.get("default").is_some_and(is_plain) {
+        schema.remove("default");
+    }
 }
 
 fn plan<O: Operation>(
@@ -290,4 +344,30 @@ fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Resul
     crate::browser::show_hidden(&mut value);
     let text = text.then(|| visible_lines(&output.to_string()).into_owned());
     Ok(Rendered { json: value.to_string(), text, receipt })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_has_a_field_for_it() {
+        for entry in CATALOG {
+            let schema = (entry.input)();
+            let wait = &schema["properties"]["wait"];
+            assert_eq!(wait.is_object() && wait["type"] != "boolean", entry.waits, "{}: wait", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_word_with_commands_below_it_says_what_they_are_about() {
+        for entry in CATALOG {
+            if let (Some(word), Some(_)) = (entry.words().next(), entry.words().nth(1)) {
+                assert!(about_group(word).is_some(), "{word}");
+            }
+        }
+        for (word, _) in GROUPS.iter().copied().flatten() {
+            assert!(words_below(word).next().is_some() || *word == "rule", "{word} has no commands");
+        }
+    }
 }

@@ -5,7 +5,6 @@
 
 pub mod application;
 pub mod browser;
-mod call_input;
 pub mod catalog;
 pub mod clock;
 pub mod config;
@@ -43,5 +42,5 @@ mod whereabouts;
 mod worker_pool;
 pub mod worktree_reaper;
 
-pub use application::{Application, OperationCall, Responder};
+pub use application::{Application, CallInput, OperationCall, Responder};
 pub use operation::{Caller, Failure, Rendered};

@@ -52,6 +52,22 @@ pub enum Audience {
     Internal,
 }
 
+/// What the command line does besides asking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtTerminal {
+    Asks,
+    /// It starts no server.
+    AsksWhoRuns,
+    /// It reads page after page, and can go on.
+    ReadsPages,
+    /// Without a server it leaves what was given in a file.
+    LeavesInFile,
+    /// It asks for the passphrase that is set.
+    AsksPassphrase,
+    /// It asks for a new passphrase, twice.
+    AsksNewPassphrase,
+}
+
 /// Where REST offers an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
@@ -96,7 +112,7 @@ pub struct Rendered {
 }
 
 /// One thing that can be asked of Comity, through every door. What is not its logic is in the table of its feature.
-pub trait Operation: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
+pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// What it answers; in words by its `Display`.
     type Output: Serialize + JsonSchema + Display + 'static;
 

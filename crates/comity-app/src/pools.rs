@@ -8,10 +8,11 @@ use comity_core::pools::{Pool, PoolAsk, PoolKind, TABS};
 use comity_core::{Ask, World};
 
 use crate::browser::TABS_MAX;
+use crate::catalog::words_below;
 use crate::config::{Config, PoolConfig};
 
-/// Words of the command line, which would be taken for something else than a pool.
-const RESERVED_NAMES: [&str; 7] = ["run", "free", "extend", "give", "request", "cancel", "grant"];
+/// A command that is no operation; the others below `comity lease` are in the catalog.
+const RUN: &str = "run";
 
 /// Says what is wrong with the pools of the settings.
 pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
@@ -27,7 +28,8 @@ pub fn check(pools: &BTreeMap<String, PoolConfig>) -> Result<(), String> {
         if name.bytes().all(|byte| byte.is_ascii_digit()) {
             return wrong("a number is taken for a lease; add a letter");
         }
-        if RESERVED_NAMES.contains(&name.as_str()) {
+        // It would be taken for something else than a pool.
+        if name == RUN || words_below("lease").any(|word| word == name) {
             return wrong(&format!("\"comity lease {name}\" is a command; choose another name"));
         }
         if name == TABS {

@@ -40,7 +40,7 @@ fn a_changed_record_is_named() {
     drop(database);
     let (output, _) = app.app.call_and_wait(
         &comity_app::Caller::human(place.repo()),
-        &comity_app::OperationCall { op: "log_verify", ..comity_app::OperationCall::default() },
+        comity_app::OperationCall { op: "log_verify", ..comity_app::OperationCall::default() },
     );
     let problem = output.expect_err("the change is noticed").to_text();
     assert!(problem.contains("record 3 is not what was written"), "{problem}");

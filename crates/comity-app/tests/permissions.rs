@@ -54,10 +54,10 @@ impl Scene {
 
     fn ask_for(&self, input: Value, key: Option<&str>) -> Receiver<Said> {
         let (sender, said) = channel();
-        let input = json!({ "tool": "Bash", "input": input }).to_string();
-        let call = OperationCall { op: "ask_permission", input: &input, key, text: true, again: false };
+        let input = json!({ "tool": "Bash", "input": input }).into();
+        let call = OperationCall { op: "ask_permission", input, key, text: true, again: false };
         let caller = Caller::new(self.ann, Some(self.place.repo()));
-        self.app.app.call(&caller, &call, Box::new(Send(sender)));
+        self.app.app.call(&caller, call, Box::new(Send(sender)));
         self.app.app.engine().run_pending();
         said
     }

@@ -66,7 +66,7 @@ fn lacks_firefox() -> bool {
     let found = comity_browser::Browser::program(&comity_browser::BrowserOptions::new(""));
     let is_lacking = found.is_err() && std::env::var_os("CI").is_none();
     if is_lacking {
-        eprintln!("SKIPPED tabs: there is no Firefox; on Debian: apt-get install firefox-esr");
+        comity_skip::skip("tabs", "there is no Firefox; on Debian: apt-get install firefox-esr");
     }
     is_lacking
 }

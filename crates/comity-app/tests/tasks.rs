@@ -24,9 +24,9 @@ impl Responder for Sent {
 /// Waits for work, in the background of the test.
 fn wait_for_work(app: &App, place: &Place, who: Principal, wait: &str) -> mpsc::Receiver<Value> {
     let (sender, answer) = mpsc::channel();
-    let input = json!({ "wait": wait }).to_string();
-    let call = OperationCall { op: "task_claim", input: &input, ..OperationCall::default() };
-    app.app.call(&Caller::new(who, Some(place.repo())), &call, Box::new(Sent(sender)));
+    let input = json!({ "wait": wait }).into();
+    let call = OperationCall { op: "task_claim", input, ..OperationCall::default() };
+    app.app.call(&Caller::new(who, Some(place.repo())), call, Box::new(Sent(sender)));
     app.app.engine().run_pending();
     answer
 }

@@ -8,6 +8,7 @@ mod cases;
 mod compare;
 mod firefox;
 mod git;
+mod json_mailbox;
 mod machine;
 mod options;
 mod process_reaper;

@@ -20,7 +20,7 @@ pub(crate) fn only_comity(who: Principal) -> Result<(), Refusal> {
     match who {
         Principal::System => Ok(()),
         Principal::Human | Principal::Agent(_) | Principal::Nobody => Err(Refusal::NotAllowed {
-            problem: "only comity itself can tell that".into(),
+            problem: "only Comity itself can tell that".into(),
             hint: "free the slot instead".into(),
         }),
     }

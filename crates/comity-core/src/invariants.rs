@@ -1,4 +1,4 @@
-//! What must be true of every world, checked the slow and obvious way. For tests, the simulator and `doctor`.
+//! What must be true of every world, checked the slow and obvious way. For tests and the simulator.
 
 use crate::world::World;
 use crate::{control, decisions, locks, mail, permissions, pools, tasks, teams};

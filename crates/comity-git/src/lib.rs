@@ -11,6 +11,7 @@ pub mod commit;
 mod confiner;
 mod git;
 mod hidden;
+mod listed;
 mod main_worktree;
 mod marker;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::checkout::Checkout;
 use crate::git::{Git, UnknownState};
+use crate::listed::{LIST, listed_worktrees};
 use crate::parse::{parts, to_path};
 
 /// Commits that are looked at one by one; of more, only what they changed together is told.
@@ -37,14 +38,9 @@ impl Checkout {
             .filter_map(|line| line.split_once(' '))
             .map(|(id, name)| (name.to_owned(), id.to_owned()))
             .collect();
-        let worktrees = git.call("worktree").args(["list", "--porcelain"]).done()?;
-        let worktrees = String::from_utf8_lossy(&worktrees).into_owned();
-        for (at, tree) in worktrees.split("\n\n").enumerate() {
-            let is_detached = tree.lines().any(|line| line == "detached");
-            let head = tree.lines().find_map(|line| line.strip_prefix("HEAD "));
-            if let Some(head) = head.filter(|_| is_detached) {
-                tips.insert(format!("HEAD {at}"), head.to_owned());
-            }
+        let worktrees = listed_worktrees(&git.call(LIST[0]).args(&LIST[1..]).done()?);
+        for (at, tree) in worktrees.into_iter().enumerate().filter(|(_, tree)| tree.branch.is_none()) {
+            tips.extend(tree.head.map(|head| (format!("HEAD {at}"), head)));
         }
         Ok(Tips(tips))
     }

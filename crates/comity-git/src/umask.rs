@@ -16,7 +16,8 @@ pub fn keep_private(users: u32) {
     umask(Mode::from_raw_mode(0o077));
     let users = USERS.get_or_init(|| Mode::from_raw_mode(users & 0o777));
     // A thread of its own: what it finds out must not change this one.
-    let is_possible = std::thread::spawn(own_thread::has_own).join().unwrap_or_default();
+    let is_possible = std::thread::Builder::new().name("umask-probe".into()).spawn(own_thread::has_own);
+    let is_possible = is_possible.ok().and_then(|probe| probe.join().ok()).unwrap_or_default();
     if !is_possible {
         umask(*users);
     }

@@ -24,10 +24,6 @@ pub const CLASS_CHARS_MAX: usize = 256;
 pub const CONTEXT_BYTES_MAX: usize = 10_000;
 /// Bytes of the reason of a refusal.
 pub const REASON_BYTES_MAX: usize = 10_000;
-/// Bytes of one configuration file.
-pub const CONFIGURATION_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Containers within containers of one configuration file.
-pub const CONFIGURATION_DEPTH_MAX: usize = 100;
 /// Characters of the part of a command that a doubt names.
 pub const DOUBT_CHARS_MAX: usize = 80;
 /// Bytes of one command that is proven to only read; who looks at files needs no more.

@@ -7,6 +7,7 @@ mod check;
 mod commit;
 mod confine;
 mod failing;
+mod question;
 mod server;
 mod tool;
 

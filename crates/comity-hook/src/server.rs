@@ -8,6 +8,8 @@ use std::time::Duration;
 use comity_wire::{Client, Home, Reply, Request};
 use serde_json::value::RawValue;
 
+use crate::question::Question;
+
 /// How long the server may take; agent programs wait longer for their hooks.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
 
@@ -40,11 +42,11 @@ impl HookClient {
         Ok(HookClient { client, token, cwd: None })
     }
 
-    /// Asks an operation with an input that is JSON already.
-    pub(crate) fn ask(&mut self, op: &str, input: String) -> Result<Reply<'_>, String> {
+    /// The input is JSON already.
+    pub(crate) fn ask(&mut self, question: Question, input: String) -> Result<Reply<'_>, String> {
         let input = RawValue::from_string(input).map_err(|error| format!("this is no JSON: {error}"))?;
         let request = Request {
-            op: Cow::Borrowed(op),
+            op: Cow::Borrowed(question.operation()),
             input: Some(&input),
             cwd: self.cwd.as_deref().map(Cow::Borrowed),
             token: self.token.as_deref().map(Cow::Borrowed),

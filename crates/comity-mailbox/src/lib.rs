@@ -5,7 +5,6 @@
 //! not believed: whatever cannot be read is set aside, and the box goes on without it.
 
 mod archive;
-pub mod baseline;
 mod box_dir;
 mod boxes;
 mod damage;

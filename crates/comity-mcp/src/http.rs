@@ -13,10 +13,6 @@ use crate::tool::{Call, CallTicket, ToolOutcome};
 use crate::version::Version;
 use headers::Headers;
 
-/// Headers of a response that streams progress before the reply, each message as an [`event`].
-pub const EVENT_STREAM: [(&str, &str); 2] =
-    [("content-type", "text/event-stream"), ("x-accel-buffering", "no")];
-
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// An HTTP request to the MCP endpoint.
@@ -74,11 +70,6 @@ pub fn receive(server: &McpServer, request: &HttpRequest<'_>) -> HttpStep {
 /// The response to a call that came out.
 pub fn finish(server: &McpServer, ticket: &CallTicket, outcome: &ToolOutcome) -> HttpResponse {
     HttpResponse { status: 200, headers: vec![JSON], body: server.finish(ticket, outcome) }
-}
-
-/// One message as an event of a stream, see [`EVENT_STREAM`].
-pub fn event(message: &str) -> String {
-    format!("event: message\ndata: {message}\n\n")
 }
 
 fn answer(server: &McpServer, headers: &Headers<'_>, request: ClientRequest) -> HttpStep {

@@ -3,7 +3,7 @@
 //! The real rules decide. Beside them stands a ledger of its own that knows only what was said to whom: nothing may be
 //! done without an allow that is explicit, in time, for exactly this input, by somebody who may, and not used before.
 
-mod crew;
+mod model_agents;
 
 use std::hash::{Hash, Hasher};
 
@@ -14,7 +14,7 @@ use comity_core::world::Timeouts;
 use comity_core::{AgentId, Ask, Event, Millis, Principal, Record, Refusal, Timestamp, World, expire, run};
 use stateright::{Checker, Model, Property};
 
-use crew::{LEAD, agent, call, join};
+use model_agents::{LEAD, agent, call, join};
 
 /// The time between two moments: as long as an answer may take.
 const TICK: Millis = PERMISSION_WAIT;

@@ -223,7 +223,7 @@ fn die_once(
     name: &str,
     history: &mut History,
 ) -> Result<(), String> {
-    let said = |no: crate::door::No| no.to_string();
+    let in_words = |no: crate::door::No| no.to_string();
     let path = format!("mortal/{name}.txt");
     let file = load.place.repo.join(&path);
     let text = format!("work of {name}\n");
@@ -245,7 +245,7 @@ fn die_once(
     let answer = output.strip_suffix("exit code 0\n").ok_or_else(|| format!("did not join: {output}"))?;
     let me = Member::of(&serde_json::from_str(answer).map_err(|error| format!("{error}: {output}"))?)?;
     let mut door = load.door(Way::Socket, name, &me.token);
-    let granted = door.ask("lock", &json!({ "paths": [path], "reason": name })).map_err(said)?;
+    let granted = door.ask("lock", &json!({ "paths": [path], "reason": name })).map_err(in_words)?;
     let from = Instant::now();
     let fence = granted["locks"][0]["fence"].as_u64().ok_or("no fence")?;
     std::fs::create_dir_all(load.place.repo.join("mortal")).map_err(|error| error.to_string())?;
@@ -256,22 +256,22 @@ fn die_once(
     has_ended(process.0.id(), PATIENCE);
     drop(process);
     wait_until("its lock is orphaned", || {
-        let listed = human.ask("locks", &json!({ "path": path })).map_err(said)?;
+        let listed = human.ask("locks", &json!({ "path": path })).map_err(in_words)?;
         match listed["locks"][0]["state"].as_str() {
             Some("orphaned") => Ok(true),
             Some(_) => Ok(false),
             None => Err(format!("nobody has {path}, and uncommitted work is in it")),
         }
     })?;
-    human.ask("adopt", &json!({ "paths": [path] })).map_err(said)?;
-    let made = human.ask("commit", &json!({ "message": format!("soak {name}") })).map_err(said)?;
+    human.ask("adopt", &json!({ "paths": [path] })).map_err(in_words)?;
+    let made = human.ask("commit", &json!({ "message": format!("soak {name}") })).map_err(in_words)?;
     match made["commit"].as_str() {
         Some(commit) => {
             history.told.push(Told::Committed { commit: commit.to_owned(), path: path.clone(), text });
         }
         None => history.told.push(Told::NothingToCommit { subject: format!("soak {name}") }),
     }
-    human.ask("unlock", &json!({ "paths": [path] })).map_err(said)?;
+    human.ask("unlock", &json!({ "paths": [path] })).map_err(in_words)?;
     let _ = std::fs::remove_file(joined);
     Ok(())
 }

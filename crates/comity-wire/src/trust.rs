@@ -100,7 +100,7 @@ fn check_peer(stream: &UnixStream, socket: &Path) -> io::Result<()> {
         // A process that cannot be seen from here has the number 0, which is none.
         Err(error) if error.raw_os_error() == 0 => {
             let hint =
-                "run comity where the server runs, or set COMITY_HOME to a directory for a server of its own";
+                "run it where the server runs, or set COMITY_HOME to a directory for a server of its own";
             return Err(refused(socket, "is answered from another container", hint));
         }
         other => other?,

@@ -19,7 +19,7 @@ pub(super) fn catalog(tree: &Tree) -> Vec<Finding> {
                 let says = format!("`{operation}` is the second operation of this file");
                 findings.push(Finding::new(path, line, says, "move it to a file named like its verb"));
             }
-            let is_listed = |code: &str| code.contains("Entry::of::<") && has_word(code, &operation);
+            let is_listed = |code: &str| code.contains("CatalogEntry::of::<") && has_word(code, &operation);
             if !lines().any(|line| is_listed(&line.code)) {
                 let says = format!("`{operation}` is in no table");
                 let next = "add it to OPERATIONS in the mod.rs of its folder; all doors follow from it";
@@ -31,20 +31,35 @@ pub(super) fn catalog(tree: &Tree) -> Vec<Finding> {
 }
 
 /// What stands before the name of an operation that somebody asks by a string.
-const ASKING: [&str; 3] = ["ask(\"", "op: \"", ".name == \""];
+const ASKING: [&str; 5] = ["ask(\"", "op: \"", ".name == \"", "find(\"", "Borrowed(\""];
+/// Every crate that is a door, or asks one.
+const PRODUCT: [&str; 4] =
+    ["crates/comity/src/", "crates/comity-app/src/", "crates/comity-hook/src/", "crates/comity-mcp/src/"];
+/// The hook has no catalog: what it asks stands here, and nothing else does.
+const HOOK_QUESTIONS: &str = "crates/comity-hook/src/question.rs";
 
-/// A name that stands in two places is changed in one: doors ask by the type, `name_of::<Lock>()`. The hook has no
-/// catalog; what it asks is tested from outside.
+/// A name that stands in two places is changed in one: doors ask by the type, `name_of::<Lock>()`.
 pub(super) fn names(tree: &Tree) -> Vec<Finding> {
     let is_table = |path: &str| path.starts_with(OPERATIONS) && path.ends_with("/mod.rs");
     let tables = tree.texts().filter(|(path, _)| is_table(path));
     let names: Vec<&str> = tables.flat_map(|(_, table)| table.lines().filter_map(listed_name)).collect();
-    let is_product =
-        |path: &str| path.starts_with("crates/comity/src/") || path.starts_with("crates/comity-app/src/");
+    if names.is_empty() {
+        let next = "teach this rule how a table begins its lines";
+        return vec![Finding::new(OPERATIONS, 1, "no operation is listed below it", next)];
+    }
+    let is_product = |path: &str| PRODUCT.iter().any(|product| path.starts_with(product));
     let mut findings = Vec::new();
     for (path, source) in tree.sources().filter(|(path, _)| is_product(path) && !is_table(path)) {
         let Some((_, text)) = tree.texts().find(|(other, _)| *other == path) else { continue };
         for (line, text) in source.lines.iter().zip(text.lines()).filter(|(line, _)| !line.in_test) {
+            if path == HOOK_QUESTIONS {
+                let asked = line.literal.split('"').skip(1).step_by(2).find(|asked| !names.contains(asked));
+                findings.extend(asked.map(|asked| {
+                    let says = format!("the hook asks \"{asked}\", which no feature lists");
+                    Finding::new(path, line.number, says, "write the name as its feature's mod.rs does")
+                }));
+                continue;
+            }
             let is_named = |name: &&&str| {
                 let asked = ASKING.iter().any(|asking| text.contains(&format!("{asking}{name}\"")));
                 asked || (name.contains('_') && text.contains(&format!("\"{name}\"")))
@@ -58,9 +73,9 @@ pub(super) fn names(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The name in a line of a table: `Entry::of::<Lock>("lock", …)`.
+/// The name in a line of a table: `CatalogEntry::of::<Lock>("lock", …)`.
 fn listed_name(line: &str) -> Option<&str> {
-    line.trim_start().strip_prefix("Entry::of::<")?.split('"').nth(1)
+    line.trim_start().strip_prefix("CatalogEntry::of::<")?.split('"').nth(1)
 }
 
 /// The types that implement `Operation`, tests aside, with their lines.
@@ -85,7 +100,7 @@ mod tests {
         let claim = "== crates/comity-app/src/operations/locks/claim.rs\nimpl Operation for ClaimLock {}\n\
                      #[cfg(test)]\nmod tests {\n impl Operation for Fake {}\n}";
         let list = "== crates/comity-app/src/operations/locks/mod.rs";
-        let register = |name: &str| format!("{claim}\n{list}\nEntry::of::<{name}>(\"claim\"),");
+        let register = |name: &str| format!("{claim}\n{list}\nCatalogEntry::of::<{name}>(\"claim\"),");
         check("catalog", &register("ClaimLock"), expect![""]);
         for missing in [claim.to_owned(), register("ClaimLocks"), format!("{claim}\n{list}\nmod ClaimLock;")]
         {
@@ -104,7 +119,7 @@ mod tests {
             impl Operation for A {}
             impl crate::Operation for B {}
             == crates/comity-app/src/operations/x/mod.rs
-            Entry::of::<A>(), Entry::of::<B>(),
+            CatalogEntry::of::<A>(), CatalogEntry::of::<B>(),
             impl Operation for C {}
             impl UndoOperation for C {}",
             expect![
@@ -119,8 +134,8 @@ mod tests {
             "operation-names",
             "
             == crates/comity-app/src/operations/x/mod.rs
-            Entry::of::<Log>(   \"log\",      \"log\", GET, \"/api/log\"),
-            Entry::of::<TakeIt>(\"take_it\",  \"\",    POST, \"/api/take\"),
+            CatalogEntry::of::<Log>(   \"log\",      \"log\", GET, \"/api/log\"),
+            CatalogEntry::of::<TakeIt>(\"take_it\",  \"\",    POST, \"/api/take\"),
             == crates/comity/src/cli/a.rs
             match word { \"log\" => a, _ => b }
             session.ask(name_of::<Log>(), input);
@@ -129,10 +144,22 @@ mod tests {
             #[cfg(test)]
             mod tests { fn a() { session.ask(\"log\", input); } }
             == crates/comity-hook/src/a.rs
+            server.ask(\"log\")
+            == crates/comity-hook/src/question.rs
+            Question::Log => \"log\",
+            Question::Take => \"take_them\",
+            == crates/comity-bench/src/a.rs
             server.ask(\"log\")",
             expect![[r#"
                 crates/comity/src/cli/a.rs:3: the operation "log" is named outside of its table [operation-names]
-                crates/comity/src/cli/a.rs:4: the operation "take_it" is named outside of its table [operation-names]"#]],
+                crates/comity/src/cli/a.rs:4: the operation "take_it" is named outside of its table [operation-names]
+                crates/comity-hook/src/a.rs:1: the operation "log" is named outside of its table [operation-names]
+                crates/comity-hook/src/question.rs:2: the hook asks "take_them", which no feature lists [operation-names]"#]],
+        );
+        check(
+            "operation-names",
+            "== crates/comity-app/src/operations/x/mod.rs\nEntry::of::<Log>(\"log\", \"log\", GET, \"/api/log\"),",
+            expect!["crates/comity-app/src/operations/:1: no operation is listed below it [operation-names]"],
         );
     }
 }

@@ -42,7 +42,7 @@ const RINGS: &[Ring] = &[
     Ring {
         manifest: "crates/comity-app/Cargo.toml",
         only: None,
-        never: &["axum", "tokio", "clap_complete", "comity"],
+        never: &["axum", "tokio", "clap", "clap_complete", "comity"],
         next: "doors and their libraries belong to the `comity` crate; the app is called by them",
     },
     Ring {

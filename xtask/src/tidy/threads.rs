@@ -13,6 +13,9 @@ const BESIDES: &[&str] = &["crates/comity-bench/", "crates/comity-sim/", "crates
 const NAMING: &[&str] =
     &["thread::Builder::new().name(\"", "reconciler::run(&engine, \"", "reconciler::run(engine, \""];
 
+/// What starts a thread without one. Scoped threads need none: they end with the call that starts them.
+const UNNAMED: &[&str] = &["thread::spawn(", "thread::Builder::new().spawn("];
+
 /// Every named thread of the product is in the list, in italics, and nothing else is.
 pub(super) fn threads(tree: &Tree) -> Vec<Finding> {
     let Some((_, page)) = tree.texts().find(|(path, _)| *path == PAGE) else { return Vec::new() };
@@ -34,6 +37,14 @@ pub(super) fn threads(tree: &Tree) -> Vec<Finding> {
             }
         }
     }
+    let product = tree.sources().filter(|(path, _)| is_product(path));
+    let lines = product.flat_map(|(path, source)| source.lines.iter().map(move |line| (path, line)));
+    let unnamed = lines
+        .filter(|(_, line)| !line.in_test && UNNAMED.iter().any(|start| line.code.contains(start)))
+        .map(|(path, line)| {
+            let next = "give it one: thread::Builder::new().name(…)";
+            Finding::new(path, line.number, "a thread without a name", next)
+        });
     let listed: BTreeMap<&str, usize> = page
         .lines()
         .enumerate()
@@ -58,7 +69,7 @@ pub(super) fn threads(tree: &Tree) -> Vec<Finding> {
             )
         },
     );
-    missing.chain(gone).collect()
+    unnamed.chain(missing).chain(gone).collect()
 }
 
 #[cfg(test)]
@@ -84,9 +95,14 @@ mod tests {
                 .name(\"walker\".into()).spawn(run) }
             == crates/a/src/c.rs
             fn run() { reconciler::run(&engine, \"reaper\", bell) }
+            == crates/a/src/d.rs
+            fn run() { std::thread::spawn(run); std::thread::scope(|scope| scope.spawn(run)) }
+            #[cfg(test)]
+            mod tests { fn run() { std::thread::spawn(run) } }
             == crates/comity-bench/src/c.rs
             fn run() { std::thread::Builder::new().name(\"bench\".into()).spawn(run) }",
             expect![[r#"
+                crates/a/src/d.rs:1: a thread without a name [threads]
                 crates/a/src/c.rs:1: the thread "reaper" is not in the list of ARCHITECTURE.md [threads]
                 crates/a/src/b.rs:3: the thread "walker" is not in the list of ARCHITECTURE.md [threads]
                 ARCHITECTURE.md:4: no thread is called "gone" [threads]"#]],

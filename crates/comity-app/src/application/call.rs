@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use comity_core::{Key, Principal, Refusal};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::Application;
-use crate::call_input::CallInput;
 use crate::catalog::{self, CatalogEntry};
 use crate::dedupe::outcome_unknown;
 use crate::engine::{Job, JobAnswer, ReplyTo, WaitPlace};
@@ -15,16 +16,23 @@ use crate::planted::panic_at;
 use crate::worker_pool::Work;
 
 /// One call of an operation.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct OperationCall<'a> {
     pub op: &'a str,
-    /// Its input as JSON; empty is like `{}`.
-    pub input: &'a str,
+    pub input: CallInput<'a>,
     pub key: Option<&'a str>,
     /// Whether the output is wanted in words too.
     pub text: bool,
     /// Whether it was asked before, and the connection broke before the answer came.
     pub again: bool,
+}
+
+/// The input of a call. It is parsed once: by the door, if its own form is not the operation's; else for its key, if it
+/// has one; else into the operation.
+pub enum CallInput<'a> {
+    /// JSON; empty is like `{}`.
+    Text(Cow<'a, str>),
+    Parsed(Value),
 }
 
 /// Where the output of a call goes. It may be answered on another thread.
@@ -42,7 +50,8 @@ type Admitted<'c> = (&'static CatalogEntry, Cow<'c, Caller>, CallInput<'c>);
 impl Application {
     /// Takes one call. The responder gets the output, perhaps before this returns; otherwise once somebody lets the
     /// engine run what is pending.
-    pub fn call(&self, caller: &Caller, call: &OperationCall<'_>, responder: Box<dyn Responder>) {
+    pub fn call(&self, caller: &Caller, call: OperationCall<'_>, responder: Box<dyn Responder>) {
+        let (text, again) = (call.text, call.again);
         let (entry, caller, input) = match self.admit(caller, call) {
             Ok(admitted) => admitted,
             Err(refusal) => {
@@ -51,14 +60,17 @@ impl Application {
             }
         };
         match entry.pace {
-            Pace::Quick => self.run(entry, &caller, input, call.text, responder),
-            Pace::Long => self.run_on_worker(entry, caller.into_owned(), input, call, responder),
+            Pace::Quick => self.run(entry, &caller, input, text, responder),
+            Pace::Long => {
+                let input = input.into_owned();
+                self.run_on_worker(entry, caller.into_owned(), input, text, again, responder);
+            }
         }
     }
 
     /// Finds the operation, and refuses what may not be asked, whatever the operation is about. Gives the caller with
     /// its key.
-    fn admit<'c>(&self, caller: &'c Caller, call: &OperationCall<'c>) -> Result<Admitted<'c>, Refusal> {
+    fn admit<'c>(&self, caller: &'c Caller, call: OperationCall<'c>) -> Result<Admitted<'c>, Refusal> {
         let Some(place) = catalog::place(call.op) else {
             let problem = format!("there is no operation {:?}", call.op);
             return Err(Refusal::NotFound { problem, hint: "see what there is with: comity help".into() });
@@ -116,8 +128,9 @@ impl Application {
         &self,
         entry: &'static CatalogEntry,
         caller: Caller,
-        input: CallInput<'_>,
-        call: &OperationCall<'_>,
+        input: CallInput<'static>,
+        text: bool,
+        again: bool,
         responder: Box<dyn Responder>,
     ) {
         let is_act = entry.effect == Effect::Acts;
@@ -127,7 +140,7 @@ impl Application {
             None => Some(responder),
         };
         let Some(responder) = responder else { return };
-        if call.again && is_act {
+        if again && is_act {
             return responder.respond(Err(outcome_unknown().into()), vec![]);
         }
         let responder = self.keep_alive(&caller, responder);
@@ -135,7 +148,7 @@ impl Application {
             Ok(worker) => worker,
             Err(no_worker) => return self.respond(&caller.asker(), responder, Err(no_worker.into())),
         };
-        let (app, input, text) = (self.clone(), input.into_owned(), call.text);
+        let app = self.clone();
         worker.run(move || {
             panic_at("long");
             app.run(entry, &caller, input, text, responder);
@@ -147,7 +160,7 @@ impl Application {
     pub fn call_and_wait(
         &self,
         caller: &Caller,
-        call: &OperationCall<'_>,
+        call: OperationCall<'_>,
     ) -> (Result<Rendered, Failure>, Vec<String>) {
         type Output = (Result<Rendered, Failure>, Vec<String>);
         struct SendOutput(std::sync::mpsc::SyncSender<Output>);
@@ -166,17 +179,17 @@ impl Application {
     fn with_key<'c>(
         &self,
         caller: &'c Caller,
-        call: &OperationCall<'c>,
+        call: OperationCall<'c>,
         entry: &CatalogEntry,
     ) -> Result<(Cow<'c, Caller>, CallInput<'c>), Refusal> {
         let Some(given) = call.key else {
-            return Ok((Cow::Borrowed(caller), CallInput::Text(call.input.into())));
+            return Ok((Cow::Borrowed(caller), call.input));
         };
         if Key::new(given).is_none() {
             let problem = format!("a key has 1 to {} bytes", Key::BYTES_MAX);
             return Err(Refusal::bad_input(problem, "shorten it"));
         }
-        let input = CallInput::parse(call.input);
+        let input = call.input.parsed();
         let key = super::keys::stored(given, caller, call.op, &input, entry.effect);
         if let Some(key) = key.as_ref().filter(|_| entry.effect != Effect::Reads) {
             self.refuse_reused_key(caller, entry, key)?;
@@ -229,5 +242,60 @@ impl ReplyTo for PendingCall {
                 });
             }
         }
+    }
+}
+
+impl CallInput<'_> {
+    /// In a canonical form, if it has one. The operation says what is wrong with what is no JSON.
+    fn parsed(self) -> Self {
+        match self {
+            CallInput::Text(text) => match serde_json::from_str(&text) {
+                Ok(value) => CallInput::Parsed(value),
+                Err(_) => CallInput::Text(text),
+            },
+            parsed @ CallInput::Parsed(_) => parsed,
+        }
+    }
+
+    fn into_owned(self) -> CallInput<'static> {
+        match self {
+            CallInput::Text(text) => CallInput::Text(text.into_owned().into()),
+            CallInput::Parsed(value) => CallInput::Parsed(value),
+        }
+    }
+
+    /// The same text for the same input, whatever the order of its fields.
+    pub(super) fn canonical(&self) -> Cow<'_, str> {
+        match self {
+            CallInput::Text(text) => Cow::Borrowed(text),
+            CallInput::Parsed(value) => value.to_string().into(),
+        }
+    }
+
+    /// The operation that is meant.
+    pub(crate) fn read<O: DeserializeOwned>(self) -> Result<O, serde_json::Error> {
+        match self {
+            CallInput::Text(text) if text.is_empty() => serde_json::from_str("{}"),
+            CallInput::Text(text) => serde_json::from_str(&text),
+            CallInput::Parsed(value) => serde_json::from_value(value),
+        }
+    }
+}
+
+impl Default for CallInput<'_> {
+    fn default() -> Self {
+        CallInput::Text("".into())
+    }
+}
+
+impl<'a> From<&'a str> for CallInput<'a> {
+    fn from(text: &'a str) -> Self {
+        CallInput::Text(text.into())
+    }
+}
+
+impl From<Value> for CallInput<'_> {
+    fn from(value: Value) -> Self {
+        CallInput::Parsed(value)
     }
 }

@@ -3,8 +3,7 @@
 use comity_core::server::ServerAsk;
 use comity_core::{Ask, Event, Key, Refusal};
 
-use super::Application;
-use crate::call_input::CallInput;
+use super::{Application, CallInput};
 use crate::catalog::CatalogEntry;
 use crate::operation::{Caller, Effect};
 

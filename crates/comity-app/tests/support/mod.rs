@@ -104,9 +104,8 @@ impl App {
         key: Option<&str>,
     ) -> Result<Value, String> {
         let caller = Caller::new(who, Some(self.repo.clone()));
-        let input = input.to_string();
-        let call = OperationCall { op, input: &input, key, text: true, again: false };
-        let (output, _) = self.app.call_and_wait(&caller, &call);
+        let call = OperationCall { op, input: input.into(), key, text: true, again: false };
+        let (output, _) = self.app.call_and_wait(&caller, call);
         match output {
             Ok(rendered) => Ok(serde_json::from_str(&rendered.json).expect("JSON")),
             Err(Failure::Refused(refusal)) => Err(refusal.code().into()),

@@ -28,8 +28,7 @@ s.write(JSON.stringify({id:1,op:'guard',input:{client:'claude',payload:JSON.pars
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let (Some(empty), Some(hook)) = (beside(bench, "comity-empty"), beside(bench, "comity-hook")) else {
-        let why =
-            "comity-hook and comity-empty are not beside this program: cargo build --release -p comity-hook";
+        let why = "comity-hook and comity-empty are not beside this program: cargo xtask bench";
         bench.report.skipped("payload in, verdict out, to an empty program", why);
         return Ok(());
     };

@@ -261,7 +261,7 @@ impl RelayedLine {
 
 /// The delays of a receiver that looks into a file every now and then, for letters that come at any time.
 fn polled(stage: &BenchEnv, letters: usize) -> Result<Vec<u64>, String> {
-    let file = comity_mailbox::baseline::BaselineBox::at(stage.dir().join("polled.json"));
+    let file = crate::json_mailbox::JsonMailbox::at(stage.dir().join("polled.json"));
     let (reader, stop) = (file.clone(), Arc::new(AtomicBool::new(false)));
     let (stopped, (seen, sees)) = (Arc::clone(&stop), mpsc::channel::<Instant>());
     let thread = std::thread::spawn(move || {

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use comity_mailbox::baseline::BaselineBox;
-
 use super::wire::{ANSWERED, Wire};
 use crate::bench_env::BenchEnv;
+use crate::json_mailbox::JsonMailbox;
 use crate::process_reaper::OwnedProcess;
 
 /// What a worker has to do.
@@ -81,7 +80,7 @@ pub(crate) fn work() -> Result<(), String> {
     let mut next = || lines.next().ok_or("nothing to do")?.map_err(|error| error.to_string());
     let task: WorkerTask = serde_json::from_str(&next()?).map_err(|error| error.to_string())?;
     if let Some(file) = &task.mailbox {
-        return write_letters(&task, &BaselineBox::at(file), next);
+        return write_letters(&task, &JsonMailbox::at(file), next);
     }
     let mut wire = Wire::connect(&task.socket)?;
     match task.is_answered {
@@ -107,7 +106,7 @@ pub(crate) fn work() -> Result<(), String> {
 /// Is a worker that knows of no server.
 fn write_letters(
     task: &WorkerTask,
-    file: &BaselineBox,
+    file: &JsonMailbox,
     mut next: impl FnMut() -> Result<String, String>,
 ) -> Result<(), String> {
     println!("ready");

@@ -136,10 +136,10 @@ pub(crate) fn page_gone(error: BrowserError) -> BrowserError {
 }
 
 fn refusal(kind: &str, detail: String, target: &Value, name: &str) -> BrowserError {
-    let said = |field: &str| target[field].as_str().unwrap_or_default().to_owned();
+    let text = |field: &str| target[field].as_str().unwrap_or_default().to_owned();
     match kind {
-        "stale" => BrowserError::StaleRef { reference: said("said") },
-        "not found" => BrowserError::NotFound { selector: said("css") },
+        "stale" => BrowserError::StaleRef { reference: text("said") },
+        "not found" => BrowserError::NotFound { selector: text("css") },
         "not clickable" => BrowserError::NotClickable { why: detail },
         "invalid" => BrowserError::invalid(detail),
         _ => unexpected(name, kind),

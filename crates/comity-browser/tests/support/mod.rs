@@ -2,8 +2,7 @@
 
 pub(crate) mod server;
 
-use std::fs::File;
-use std::io::Write;
+use comity_skip::skip;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -117,14 +116,4 @@ pub(crate) fn lacks_firefox(test: &str) -> bool {
         skip(test, "there is no Firefox; on Debian: apt-get install firefox-esr");
     }
     !is_there
-}
-
-/// Says that a test cannot run here, also in the file in which a run collects these lines.
-fn skip(test: &str, why: &str) {
-    let line = format!("SKIPPED {test}: {why}\n");
-    eprint!("{line}");
-    let file = std::env::var_os("COMITY_SKIPS").map(|file| File::options().append(true).open(file));
-    if let Some(Ok(mut file)) = file {
-        let _full = file.write_all(line.as_bytes());
-    }
 }

@@ -91,7 +91,7 @@ pub(super) fn may_decide_about(
     };
     match who {
         Principal::Human => Ok(()),
-        Principal::System => no("comity decides nothing by itself".into()),
+        Principal::System => no("Comity decides nothing by itself".into()),
         Principal::Nobody => no("nothing proves who you are".into()),
         Principal::Agent(id) if id == agent => no("nobody decides about itself".into()),
         Principal::Agent(id) if !leads(world, who, agent) => {

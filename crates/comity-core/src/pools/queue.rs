@@ -45,7 +45,7 @@ pub(super) fn left(pool: &str, place: &QueuePlace, ending: PlaceEnding) -> Event
 pub(super) fn request(world: &World, who: Principal, name: &str) -> Result<Vec<Event>, Refusal> {
     let pool = find(world, name)?;
     if who == Principal::System {
-        return Err(Refusal::bad_input("comity itself takes no slots", "ask as an agent or the human"));
+        return Err(Refusal::bad_input("Comity itself takes no slots", "ask as an agent or the human"));
     }
     if pool.place_of(who).is_some() {
         return Ok(vec![]);

@@ -170,7 +170,7 @@ fn check_share_of_page(pool: &Pool, who: Principal) -> Result<(), Refusal> {
 /// Checks the words and spans of a wish, and gives how long the slot will last.
 fn check_take(who: Principal, pool: &Pool, wanted: &Take) -> Result<Option<Millis>, Refusal> {
     if who == Principal::System {
-        return Err(Refusal::bad_input("comity itself takes no slots", "ask as an agent or the human"));
+        return Err(Refusal::bad_input("Comity itself takes no slots", "ask as an agent or the human"));
     }
     check_reason(wanted.label.as_deref())?;
     if wanted.wait.is_some_and(|wait| wait > WAIT_MAX) {

@@ -1,7 +1,6 @@
 //! Case on a file system that folds it, if the machine lets us mount one.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -28,16 +27,9 @@ fn ran(program: &str, args: &[impl AsRef<std::ffi::OsStr>]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Says that a test is left out, to whoever counts that.
-fn skip(test: &str) {
-    let why = "no file system that folds case can be mounted here (root, and vfat, ext4 or ntfs-3g)";
-    let line = format!("SKIPPED {test}: {why}\n");
-    eprint!("{line}");
-    let file = std::env::var_os("COMITY_SKIPS").map(|file| fs::File::options().append(true).open(file));
-    if let Some(Ok(mut file)) = file {
-        let _full = file.write_all(line.as_bytes());
-    }
-}
+/// Why the test is left out.
+const NONE_FOLDS: &str =
+    "no file system that folds case can be mounted here (root, and vfat, ext4 or ntfs-3g)";
 
 /// A way to get such a file system: how to format an image, and how to mount it.
 struct Way {
@@ -83,7 +75,7 @@ fn names_that_the_file_system_folds_are_one() {
     let below = if mounted.is_some() { "folding/Top" } else { "Top" };
     sandbox.make_dir(below);
     if !is_folding(&sandbox.path(below)) {
-        return skip("names_that_the_file_system_folds_are_one");
+        return comity_skip::skip("names_that_the_file_system_folds_are_one", NONE_FOLDS);
     }
     sandbox.init(&format!("{below}/Main"));
     sandbox.commit_files(&format!("{below}/Main"), &["Src/Login.rs"]);

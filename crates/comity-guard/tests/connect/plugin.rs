@@ -39,7 +39,7 @@ fn plugin(folder: &Path) -> String {
 fn has_node() -> bool {
     let has_node = Command::new("node").arg("--version").output().is_ok();
     if !has_node {
-        eprintln!("SKIPPED the plugin of OpenCode: node is not installed");
+        comity_skip::skip("the plugin of OpenCode", "node is not installed");
     }
     has_node
 }

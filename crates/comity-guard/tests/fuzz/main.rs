@@ -86,12 +86,12 @@ fn fuzz(first: u64, lines: u64, progress: bool, proves: impl Fn(&str) -> bool) -
 fn can_run() -> bool {
     for shell in SHELLS {
         if let Some(missing) = shell.missing() {
-            println!("skipped: {} ({missing} is not installed)", shell.name);
+            comity_skip::skip(&format!("lines in {}", shell.name), &format!("{missing} is not installed"));
         }
     }
     let can_watch = watch::can_watch();
     if !can_watch {
-        println!("skipped: strace cannot watch a process here");
+        comity_skip::skip("lines in real shells", "strace cannot watch a process here");
     }
     can_watch
 }

@@ -11,6 +11,7 @@ use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs::{self, SearchRoot};
+use crate::question::Question;
 use crate::server::{HookClient, quoted};
 
 /// Bytes of a line of shell that the server is told.
@@ -48,7 +49,7 @@ pub(super) fn ask(line: Option<&str>) -> Result<ConfineRules, NoAnswer> {
     let line = line.filter(|line| line.len() <= LINE_BYTES_MAX);
     let input = line.map_or(Ok("{}".to_owned()), |line| Ok(format!("{{\"line\":{}}}", quoted(line)?)));
     let input = input.map_err(NoAnswer::Unreachable)?;
-    let reply = server.ask("guard_confine", input).map_err(NoAnswer::Unreachable)?;
+    let reply = server.ask(Question::Confinement, input).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
     };

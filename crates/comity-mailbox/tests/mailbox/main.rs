@@ -1,6 +1,5 @@
 //! The file mailbox, with real files and real processes that are killed.
 
-mod baseline;
 mod crash;
 mod crowd;
 mod generated;

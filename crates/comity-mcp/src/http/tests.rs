@@ -152,13 +152,3 @@ fn messages_that_want_no_reply() {
         {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"clients must not send responses in this version"}}"#]],
     );
 }
-
-#[test]
-fn events() {
-    expect![[r#"
-        event: message
-        data: {}
-
-    "#]]
-    .assert_eq(&event("{}"));
-}

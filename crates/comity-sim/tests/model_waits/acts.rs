@@ -7,7 +7,7 @@ use comity_core::pools::{PoolAsk, PoolEvent, SlotId, Take};
 use comity_core::tasks::{TaskAct, TaskAsk, TaskRef};
 use comity_core::{Ask, CaseRule, Event, PathPattern, Principal, ProjectId, Record, Ticket, World};
 
-use super::crew::{LEAD, agent, call};
+use super::model_agents::{LEAD, agent, call};
 use super::{Act, BUSY, Kind, PATHS};
 
 pub(crate) fn project() -> ProjectId {

@@ -4,8 +4,8 @@
 //! has, answers and finishes its work, until nobody waits any more, or nothing moves.
 
 mod acts;
-#[path = "../crew/mod.rs"]
-mod crew;
+#[path = "../model_agents/mod.rs"]
+mod model_agents;
 
 use std::hash::{Hash, Hasher};
 
@@ -19,7 +19,7 @@ use comity_core::{Ask, AskResult, CaseRule, Principal, Refusal, Timestamp, World
 use stateright::{Checker, Model, Property};
 
 use acts::{ask_of, force, project, unchecked};
-use crew::{LEAD, agent, join};
+use model_agents::{LEAD, agent, join};
 
 const AGENTS: [u64; 3] = [1, 2, 3];
 /// Whoever has the only task that can be done now.

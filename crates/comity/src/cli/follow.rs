@@ -2,14 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::ArgMatches;
-use comity_app::catalog;
-use comity_app::operations::ledger::ReadLog;
 use comity_wire::Home;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arguments;
 use super::output::{self, OutputFormat};
 use crate::session::{RequestAttempts, Session};
 use crate::start;
@@ -42,24 +38,13 @@ struct ConcernedAgent {
     name: String,
 }
 
-/// Shows the newest entries, then every new one until interrupted.
-pub(crate) fn run(home: Home, matches: &ArgMatches, form: OutputFormat) -> ExitCode {
-    let entry = catalog::entry_of::<ReadLog>();
-    let input = match arguments::input(entry, matches) {
-        Ok(input) => input,
-        Err(problem) => {
-            return output::bad_input(form, &problem, &format!("see: comity {} --help", entry.command()));
-        }
-    };
-    go_on(home, &input, form)
-}
-
 /// Shows the newest letters, then every new one until interrupted.
 pub(crate) fn mail(home: Home, form: OutputFormat) -> ExitCode {
     go_on(home, &json!({ "type": "mail:sent", "limit": MAIL_SHOWN_FIRST }), form)
 }
 
-fn go_on(home: Home, input: &Value, form: OutputFormat) -> ExitCode {
+/// Shows the newest entries, then every new one until interrupted.
+pub(super) fn go_on(home: Home, input: &Value, form: OutputFormat) -> ExitCode {
     let mut session = Session::from_env(home.clone());
     let mut cursor = match first_page(&mut session, input, form) {
         Ok(cursor) => cursor,

@@ -10,6 +10,8 @@ mod follow;
 mod lease_run;
 mod log_files;
 mod log_pages;
+#[cfg(test)]
+mod named_commands;
 pub(crate) mod output;
 mod people;
 mod project_settings;
@@ -23,10 +25,8 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use comity_app::catalog::name_of;
 use comity_app::catalog::{self, CATALOG, CatalogEntry};
-use comity_app::operation::Audience;
-use comity_app::operations::ledger::ReadLog;
+use comity_app::operation::{AtTerminal, Audience};
 use comity_app::operations::mail::AcknowledgeMail;
-use comity_app::operations::mail::SendMail;
 use comity_guard::Dialect;
 use comity_wire::Home;
 
@@ -40,6 +40,9 @@ Environment:
   COMITY_TOKEN  which agent calls; without it, you
 
 Exit codes: 0 done, 1 fault, 2 usage, 3 refused.";
+
+/// Verbs of a group in the list of all commands.
+const VERBS_SHOWN_MAX: usize = 6;
 
 /// Runs one command.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
@@ -80,13 +83,10 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "up" => server::up(&home, form),
         "down" => server::down(&home, form),
         "restart" => server::restart(&home, form),
-        "status" => server::status(&home, form),
         "serve" if inner.get_flag("detached") => serve::serve(&home, serve::StartMode::Detached),
         "serve" => serve::serve(&home, serve::StartMode::Foreground),
         "doctor" => doctor::run(&home, form),
         "token" if inner.subcommand_name() == Some("first") => people::first_token(&home, form),
-        "login" => people::login(home, form),
-        "passphrase" => people::passphrase(home, inner.get_flag("remove"), form),
         "mcp" => mcp::run(home, inner.get_one::<String>("name").cloned(), offer(inner)),
         "init" => {
             let what = match (inner.get_flag("undo"), inner.get_flag("dry-run")) {
@@ -115,7 +115,6 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
         "backup" => log_files::backup(&home, inner, form),
         "restore" => log_files::restore(&home, inner, form),
-        "log" if inner.subcommand().is_none() && inner.get_flag("follow") => follow::run(home, inner, form),
         _ => operation(&matches, home, form),
     }
 }
@@ -171,6 +170,7 @@ pub(crate) fn command() -> Command {
     root = root.mut_subcommand("token", people::commands);
     root = root.mut_subcommand("mail", spool::commands).mut_subcommand("lease", lease_run::commands);
     root = root.mut_subcommand("log", log_files::commands);
+    root = root.mut_subcommands(with_verbs);
     root = root.subcommand(log_files::backup_command()).subcommand(log_files::restore_command());
     root.subcommand(Command::new("doctor").about("Looks for what is wrong, and says what to do"))
         .subcommand(
@@ -228,6 +228,22 @@ pub(crate) fn command() -> Command {
         .subcommand(docs::command())
 }
 
+/// What a group is about, and the verbs of its first commands.
+fn with_verbs(group: Command) -> Command {
+    let Some(about) = group.get_about().filter(|_| group.is_subcommand_required_set()) else { return group };
+    let shown: Vec<&str> =
+        group.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name).collect();
+    let about = match &shown[..] {
+        [] => return group,
+        [verbs @ .., last] if verbs.len() < VERBS_SHOWN_MAX => {
+            let verbs = verbs.iter().map(|verb| format!("{verb}, ")).collect::<String>();
+            format!("{about}: {verbs}{last}")
+        }
+        verbs => format!("{about}: {}, and more", verbs[..VERBS_SHOWN_MAX].join(", ")),
+    };
+    group.about(about)
+}
+
 /// Which tools `comity mcp` offers.
 fn offer(flags: &clap::ArgMatches) -> crate::http::ToolSet {
     match (flags.get_flag("all-tools"), flags.get_flag("browser")) {
@@ -259,9 +275,9 @@ fn add(parent: Command, entry: &'static CatalogEntry, words: &[&'static str]) ->
 
 fn leaf(command: Command, entry: &'static CatalogEntry) -> Command {
     let command = arguments::add(command, entry).hide(entry.audience == Audience::Internal);
-    match entry.is::<ReadLog>() {
-        true => command.arg(flag("follow", "Go on showing what happens").short('f')),
-        false => command,
+    match entry.at_terminal {
+        AtTerminal::ReadsPages => command.arg(flag("follow", "Go on showing what happens").short('f')),
+        _ => command,
     }
 }
 
@@ -290,12 +306,28 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
             return output::bad_input(form, &problem, &format!("see: comity {} --help", entry.command()));
         }
     };
+    if entry.at_terminal == AtTerminal::AsksWhoRuns
+        && let Some(code) = server::unless_running(&home, form)
+    {
+        return code;
+    }
+    if entry.at_terminal == AtTerminal::ReadsPages && inner.get_flag("follow") {
+        return follow::go_on(home, &input, form);
+    }
     let mut session = Session::from_env(home.clone());
-    let answer = match entry.is::<ReadLog>() {
-        true => log_pages::ask(&mut session, &input),
-        false => session.ask(entry.name, &input),
+    let answer = match entry.at_terminal {
+        AtTerminal::Asks | AtTerminal::AsksWhoRuns | AtTerminal::LeavesInFile => {
+            session.ask(entry.name, &input)
+        }
+        AtTerminal::ReadsPages => log_pages::ask(&mut session, &input),
+        AtTerminal::AsksPassphrase | AtTerminal::AsksNewPassphrase => {
+            match people::ask_with_passphrase(&mut session, entry, &input) {
+                Ok(answer) => answer,
+                Err((problem, hint)) => return output::bad_input(form, &problem, hint),
+            }
+        }
     };
-    if let (true, Err(SessionError::Fault(why))) = (entry.is::<SendMail>(), &answer) {
+    if let (AtTerminal::LeavesInFile, Err(SessionError::Fault(why))) = (entry.at_terminal, &answer) {
         return spool::instead(&home, &input, why, form);
     }
     let receipt = answer.as_ref().ok().and_then(|answer| answer.receipt);

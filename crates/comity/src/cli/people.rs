@@ -1,7 +1,7 @@
 //! What a person does at a terminal: passphrases are asked for there, and a first token is laid down.
 
-use comity_app::catalog::name_of;
-use comity_app::operations::people::{Login, SetPassphrase};
+use comity_app::catalog::CatalogEntry;
+use comity_app::operation::AtTerminal;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::process::ExitCode;
@@ -9,12 +9,12 @@ use std::process::ExitCode;
 use clap::Command;
 use comity_wire::Home;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::output::{self, OutputFormat};
 use super::server;
 use crate::serve::state_dir;
-use crate::session::{Session, SessionError};
+use crate::session::{ServerAnswer, Session, SessionError};
 
 /// What to do where no passphrase can be typed.
 const TERMINAL_HINT: &str = "run it in a terminal; a script uses a token: comity token create NAME";
@@ -59,43 +59,33 @@ pub(super) fn first_token(home: &Home, form: OutputFormat) -> ExitCode {
     }
 }
 
-/// Logs in; the passphrase is asked for if one is set.
-pub(super) fn login(home: Home, form: OutputFormat) -> ExitCode {
-    let mut session = Session::from_env(home);
-    let answer = match session.ask(name_of::<Login>(), &json!({})) {
-        Err(SessionError::Refused { fault, .. }) if fault.message == "a passphrase is set" => {
-            match ask("Passphrase: ") {
-                Ok(passphrase) => session.ask(name_of::<Login>(), &json!({ "passphrase": passphrase })),
-                Err(problem) => return output::bad_input(form, &problem, TERMINAL_HINT),
-            }
-        }
-        other => other,
+/// What the server said, or why nothing could be typed and what to do then.
+type TypedAnswer = Result<Result<ServerAnswer, SessionError>, (String, &'static str)>;
+
+/// Asks; for the passphrase at the terminal only once the server says that it takes one.
+pub(super) fn ask_with_passphrase(session: &mut Session, entry: &CatalogEntry, input: &Value) -> TypedAnswer {
+    let is_new = entry.at_terminal == AtTerminal::AsksNewPassphrase;
+    match session.ask(entry.name, input) {
+        Err(SessionError::Refused { fault, .. }) if fault.code == "bad_input" && is_new => {}
+        Err(SessionError::Refused { fault, .. }) if fault.message == "a passphrase is set" && !is_new => {}
+        other => return Ok(other),
+    }
+    let untyped = |problem| (problem, TERMINAL_HINT);
+    let passphrase = match is_new {
+        true => type_twice()?,
+        false => ask("Passphrase: ").map_err(untyped)?,
     };
-    output::show(form, answer)
+    Ok(session.ask(entry.name, &json!({ "passphrase": passphrase })))
 }
 
-/// Sets or removes the passphrase.
-pub(super) fn passphrase(home: Home, remove: bool, form: OutputFormat) -> ExitCode {
-    let mut session = Session::from_env(home);
-    if remove {
-        return output::show(form, session.ask(name_of::<SetPassphrase>(), &json!({ "remove": true })));
-    }
-    // Whoever may not set one need not think of it: asked for nothing, the server says who may not.
-    match session.ask(name_of::<SetPassphrase>(), &json!({})) {
-        Err(SessionError::Refused { fault, .. }) if fault.code == "bad_input" => {}
-        other => return output::show(form, other),
-    }
+fn type_twice() -> Result<String, (String, &'static str)> {
     let twice = ask("New passphrase: ").and_then(|one| Ok((one, ask("Again: ")?)));
     match twice {
-        Ok((one, again)) if one == again => {
-            output::show(form, session.ask(name_of::<SetPassphrase>(), &json!({ "passphrase": one })))
+        Ok((one, again)) if one == again => Ok(one),
+        Ok(_) => {
+            Err(("the two passphrases differ; nothing was changed".into(), "try again: comity passphrase"))
         }
-        Ok(_) => output::bad_input(
-            form,
-            "the two passphrases differ; nothing was changed",
-            "try again: comity passphrase",
-        ),
-        Err(problem) => output::bad_input(form, &problem, TERMINAL_HINT),
+        Err(problem) => Err((problem, TERMINAL_HINT)),
     }
 }
 

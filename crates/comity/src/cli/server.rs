@@ -171,13 +171,10 @@ fn raw(json: &str) -> Box<serde_json::value::RawValue> {
     serde_json::value::RawValue::from_string(json.to_owned()).unwrap_or_default()
 }
 
-/// Says how the server is; it is not started for that.
-pub(crate) fn status(home: &Home, form: OutputFormat) -> ExitCode {
+/// Says that no server runs, for what is not worth starting one.
+pub(crate) fn unless_running(home: &Home, form: OutputFormat) -> Option<ExitCode> {
     match start::connect_if_running(home) {
-        Ok(Some(_)) => output::show(
-            form,
-            Session::from_env(home.clone()).ask(name_of::<Status>(), &serde_json::json!({})),
-        ),
+        Ok(Some(_)) => None,
         Ok(None) => {
             match form {
                 OutputFormat::Json => output::print(
@@ -189,8 +186,8 @@ pub(crate) fn status(home: &Home, form: OutputFormat) -> ExitCode {
                 ),
                 OutputFormat::Text => output::complain("comity: no server runs\n  start it with: comity up"),
             }
-            ExitCode::from(output::FAULT)
+            Some(ExitCode::from(output::FAULT))
         }
-        Err(problem) => output::fault(form, &problem),
+        Err(problem) => Some(output::fault(form, &problem)),
     }
 }

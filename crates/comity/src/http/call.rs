@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use comity_app::engine::WaitPlace as Place;
 use comity_app::{Application, Caller, Failure, OperationCall, Rendered, Responder};
 use comity_core::Principal;
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// What is asked, and by whom.
 pub(super) struct Question {
     pub(super) caller: Caller,
     pub(super) op: &'static str,
-    pub(super) input: String,
+    pub(super) input: Value,
     pub(super) key: Option<String>,
     /// Whether the output is wanted in words too.
     pub(super) text: bool,
@@ -29,9 +30,9 @@ pub(super) async fn ask(app: &Application, question: Question) -> Output {
     let app = app.clone();
     // Finding the project looks at files, and reading the log at the disk.
     tokio::task::spawn_blocking(move || {
-        let Question { caller, op, input, key, text } = &question;
-        let call = OperationCall { op, input, key: key.as_deref(), text: *text, again: false };
-        app.call(caller, &call, responder);
+        let Question { caller, op, input, key, text } = question;
+        let call = OperationCall { op, input: input.into(), key: key.as_deref(), text, again: false };
+        app.call(&caller, call, responder);
         app.engine().wake();
     });
     output.await.unwrap_or_else(|_| (Err(Failure::fault("the call ended without an answer")), vec![]))

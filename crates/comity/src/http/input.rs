@@ -12,13 +12,13 @@ pub(super) fn merge(
     body: &[u8],
     query: Vec<(String, String)>,
     fields: Fields,
-) -> Result<String, Refusal> {
+) -> Result<Value, Refusal> {
     let mut input = match body.is_empty() {
         true => Map::new(),
         false => object(entry, body)?,
     };
     if query.is_empty() && fields.is_empty() {
-        return Ok(Value::Object(input).to_string());
+        return Ok(Value::Object(input));
     }
     let schema = (entry.input)();
     let properties = &schema["properties"];
@@ -42,7 +42,7 @@ pub(super) fn merge(
         };
         add(&mut input, &name, value)?;
     }
-    Ok(Value::Object(input).to_string())
+    Ok(Value::Object(input))
 }
 
 /// What a value looks like when it is not written as text.
@@ -133,7 +133,8 @@ mod tests {
         let entry = comity_app::catalog::find(op).expect("an operation");
         let query = query.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let fields = fields.iter().map(|(name, value)| (*name, (*value).into())).collect();
-        merge(entry, body.as_bytes(), query, fields).unwrap_or_else(|refusal| refusal.to_string())
+        let merged = merge(entry, body.as_bytes(), query, fields);
+        merged.map_or_else(|refusal| refusal.to_string(), |input| input.to_string())
     }
 
     #[test]

@@ -10,14 +10,14 @@ use axum::response::Response;
 use comity_app::catalog::name_of;
 use comity_app::identity::Identity;
 use comity_app::operation::Caller;
-use comity_app::operations::mail::{AcknowledgeMail, Next};
+use comity_app::operations::mail::AcknowledgeMail;
 use comity_app::span::Span;
 use comity_app::{Failure, catalog};
 use comity_core::mail::Receipt;
 use comity_core::{Millis, Principal, Refusal};
 use comity_mcp::ToolOutcome;
 use comity_mcp::http::{HttpRequest, HttpResponse, HttpStep};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::call::{self, Question};
 use super::{Door, ToolSet, body, outcome, reply, rest, routes};
@@ -69,7 +69,6 @@ async fn run(
     tool: &str,
     mut arguments: Map<String, Value>,
 ) -> ToolOutcome {
-    let was_long = cap_wait(&mut arguments);
     let who = you.who;
     let caller = match rest::caller(&door.app, you, &parts.headers) {
         Ok(caller) => caller,
@@ -78,12 +77,13 @@ async fn run(
     let Some(entry) = catalog::find_tool(tool) else {
         return ToolOutcome::error(format!("there is no operation {tool:?}"));
     };
-    if entry.is::<Next>() {
+    let was_long = entry.waits && cap_wait(&mut arguments);
+    if entry.is_offer {
         // Nobody sees whether the answer arrives: the agent's next call proves it.
         arguments.insert("lease".into(), OFFER_LEASE.to_string().into());
     }
     acknowledge_last(door, &caller).await;
-    let input = Value::Object(arguments).to_string();
+    let input = Value::Object(arguments);
     let question = Question { caller, op: entry.name, input, key: None, text: true };
     let (output, notices) = call::ask(&door.app, question).await;
     if let Some(receipt) = output.as_ref().ok().and_then(|rendered| rendered.receipt) {
@@ -91,7 +91,7 @@ async fn run(
     }
     let mut outcome = match output {
         Ok(rendered) => {
-            let image = outcome::image(entry.name, &rendered.json);
+            let image = outcome::image(entry, &rendered.json);
             ToolOutcome { image, ..ToolOutcome::answer(rendered.text.unwrap_or(rendered.json)) }
         }
         Err(failure) => {
@@ -117,7 +117,7 @@ fn offers(door: &Door) -> MutexGuard<'_, BTreeMap<Principal, Receipt>> {
 /// A call proves that the answer to the one before has arrived, with the mail in it.
 async fn acknowledge_last(door: &Door, caller: &Caller) {
     let Some(receipt) = offers(door).remove(&caller.who) else { return };
-    let input = format!("{{\"receipt\":{receipt}}}");
+    let input = json!({ "receipt": receipt });
     let question =
         Question { caller: caller.clone(), op: name_of::<AcknowledgeMail>(), input, key: None, text: false };
     // Refused if it took too long: then it is offered again.

@@ -1,7 +1,6 @@
 //! What an MCP answer has besides its text.
 
-use comity_app::catalog::name_of;
-use comity_app::operations::tabs::CaptureTab;
+use comity_app::catalog::CatalogEntry;
 use comity_mcp::ImageData;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,12 +9,12 @@ use serde_json::{Value, json};
 const WITH_NUMBERS: [&str; 3] = ["pool_full", "ownership", "mutex_busy"];
 
 /// The picture in an output, which is no text.
-pub(crate) fn image(op: &str, output: &str) -> Option<ImageData> {
+pub(crate) fn image(entry: &CatalogEntry, output: &str) -> Option<ImageData> {
     #[derive(Deserialize)]
     struct ImageOutput {
         image: Option<ImageData>,
     }
-    if op != name_of::<CaptureTab>() {
+    if !entry.has_image {
         return None;
     }
     serde_json::from_str::<ImageOutput>(output).ok()?.image

@@ -146,12 +146,14 @@ impl Shim {
     }
 
     fn call(&mut self, mut call: Call) -> Result<(), String> {
-        http::cap_wait(&mut call.arguments);
+        // A tool that is unknown here is unknown there too, and the answer says so.
+        let known = comity_app::catalog::find_tool(&call.tool);
+        if known.is_some_and(|entry| entry.waits) {
+            http::cap_wait(&mut call.arguments);
+        }
         let id = self.next_id;
         self.next_id += 1;
-        // A tool that is unknown here is unknown there too, and the answer says so.
-        let known = comity_app::catalog::find_tool(&call.tool).map(|entry| entry.name.to_owned());
-        let op = known.unwrap_or(call.tool);
+        let op = known.map_or(call.tool, |entry| entry.name.to_owned());
         let Call { ticket, arguments, meta, .. } = call;
         let of_client = meta.get(CALL_OF_CLAUDE).and_then(Value::as_str).map(str::to_owned);
         let (key, asked) = (random_key()?, RequestAttempts::default());
@@ -280,7 +282,10 @@ fn outcome(op: &str, reply: &Reply<'_>) -> ToolOutcome {
             ToolOutcome { structured, ..ToolOutcome::error(text) }
         }
         None => {
-            let image = reply.ok.and_then(|output| http::image(op, output.get()));
+            let image = reply
+                .ok
+                .zip(comity_app::catalog::find(op))
+                .and_then(|(output, entry)| http::image(entry, output.get()));
             ToolOutcome { image, ..ToolOutcome::answer(text) }
         }
     }

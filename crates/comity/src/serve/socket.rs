@@ -268,7 +268,7 @@ impl Socket {
         }
         let call = OperationCall {
             op: &request.op,
-            input: request.input.map_or("", |input| input.get()),
+            input: request.input.map_or("", |input| input.get()).into(),
             key: request.key.as_deref(),
             text: request.text,
             again: request.again,
@@ -276,7 +276,7 @@ impl Socket {
         let trace = Trace::begin(&request.op, caller.who, id);
         let mut reply = PendingReply::new(self.outbox.clone(), id, request.id, trace);
         reply.besides = self.other_version(id).filter(|_| request.text);
-        self.app.call(&caller, &call, Box::new(reply));
+        self.app.call(&caller, call, Box::new(reply));
     }
 
     /// Who calls: by the token, else as before on this connection, else by the process tree.

@@ -9,8 +9,8 @@ pub(crate) mod program;
 pub(crate) mod site;
 pub(crate) mod wire;
 
-use std::fs::File;
-use std::io::{Read, Write};
+pub(crate) use comity_skip::skip;
+use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -365,16 +365,6 @@ pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         assert!(start.elapsed() < PATIENCE, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5)); // sleeps: only used where nothing tells of the change
-    }
-}
-
-/// Says that a test cannot run here, also in the file in which a run collects these lines.
-pub(crate) fn skip(test: &str, why: &str) {
-    let line = format!("SKIPPED {test}: {why}\n");
-    eprint!("{line}");
-    let file = std::env::var_os("COMITY_SKIPS").map(|file| File::options().append(true).open(file));
-    if let Some(Ok(mut file)) = file {
-        let _full = file.write_all(line.as_bytes());
     }
 }
 

@@ -13,19 +13,17 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::processes::{ProcessMark, mark, since};
 
 /// Connects a process of an agent program to its agent, which is registered if it is new: what comity mcp does at its start.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attach {
     /// The name it would like, such as claude; a number is added if somebody has it
     pub name: String,
     /// Whether the name was asked for, and not made from the program's
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub named: bool,
     /// The agent program's process: an ancestor of the caller
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The session id that the program gave itself
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 

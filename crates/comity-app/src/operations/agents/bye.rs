@@ -12,17 +12,16 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says goodbye: ends yourself, or the agent you name, with all below it. They give up all that they hold; uncommitted work stays locked for you or a leader.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bye {
     /// Name or id; yourself if you are an agent
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "agentId")]
+    #[serde(alias = "agentId")]
     pub agent: Option<String>,
     /// Why, for the log
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// It crashed
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub failed: bool,
 }
 

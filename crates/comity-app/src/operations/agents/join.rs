@@ -13,25 +13,20 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::processes::{ProcessMark, mark, since};
 
 /// Registers an agent and prints its id and its secret token. An agent that calls this becomes the new one's parent.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
     /// A name that no other live agent has
     pub name: String,
     /// What it is for: lead, developer, reviewer ...
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The team it would like to work in: you, at a terminal, or its leader put it there; else it is asked for
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     /// The model it runs on
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Its process, one above this command: watched, and its end is the agent's end
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The session id that its program gave itself
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 

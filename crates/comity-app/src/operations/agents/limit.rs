@@ -11,11 +11,10 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows how many agents may be here at a time, or sets it, from 1 to 20: for people.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentLimit {
     /// How many; shown, if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<usize>,
 }
 

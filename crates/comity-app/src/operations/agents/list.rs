@@ -11,11 +11,11 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows who is here, what for, and how many locks they hold.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAgents {
     /// Those that have ended too
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub all: bool,
 }
 

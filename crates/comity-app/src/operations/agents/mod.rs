@@ -6,13 +6,16 @@ mod join;
 mod limit;
 mod list;
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 use crate::identity::WayIn;
 pub use attach::Attach;
 pub use bye::Bye;
 pub use join::Join;
 pub use limit::AgentLimit;
 pub use list::ListAgents;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("agent", "Who is here")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.

@@ -28,13 +28,13 @@ use crate::projects::PathBase;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Commits exactly what you have locked and changed, nothing else.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {
     /// The message; its first line is the subject
     pub message: String,
     /// Run the repository's pre-commit and commit-msg hooks
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub hooks: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use comity_core::control::ControlAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{Handshake, number, planned};
 use crate::application::Application;
@@ -10,17 +10,17 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
 /// Agrees to end. Everything that you hold is released.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveShutdown {
     /// The request, such as r3
     #[serde(alias = "requestId")]
     pub request: String,
     /// The pane that you run in
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "paneId")]
+    #[serde(alias = "paneId")]
     pub pane: Option<String>,
     /// What runs you
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "backendType")]
+    #[serde(alias = "backendType")]
     pub backend: Option<String>,
 }
 

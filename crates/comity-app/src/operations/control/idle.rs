@@ -12,19 +12,16 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Tells your leader that you wait for work, and in 5 to 10 words what you did.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReportIdle {
     /// What you did, in 5 to 10 words
     pub summary: String,
     /// available (the default), interrupted or failed
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The task that you worked on
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// How that went
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
 

@@ -14,11 +14,14 @@ use serde::Serialize;
 
 use crate::operation::Plan;
 
-use crate::catalog::{CatalogEntry, POST};
+use crate::catalog::{CatalogEntry, Group, POST};
 pub use approve::ApproveShutdown;
 pub use idle::ReportIdle;
 pub use reject::RejectShutdown;
 pub use request::RequestShutdown;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("shutdown", "Asks an agent to end, and answers that")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.

@@ -2,7 +2,7 @@
 
 use comity_core::control::ControlAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{Handshake, number, planned};
 use crate::application::Application;
@@ -10,7 +10,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
 /// Does not agree to end, and says why.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectShutdown {
     /// The request, such as r3

@@ -3,7 +3,7 @@
 use comity_core::Millis;
 use comity_core::control::ControlAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{Handshake, planned};
 use crate::application::Application;
@@ -15,16 +15,14 @@ use crate::span::Span;
 const WITHIN: Millis = Millis::seconds(60);
 
 /// Asks an agent that you lead to end. It agrees or says why not; past the time it is ended all the same.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestShutdown {
     /// Name or id
     pub agent: String,
     /// Why it should end
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it has to answer, such as 60s (the default)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Span>,
 }
 

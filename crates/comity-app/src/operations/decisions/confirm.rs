@@ -3,7 +3,7 @@
 use comity_core::Ask;
 use comity_core::decisions::DecisionAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::decide::shown;
 use super::{DecisionView, number};
@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Confirms a decision of somebody below you. Nobody confirms their own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmDecision {
     /// Its number, such as d7

@@ -4,23 +4,22 @@ use comity_core::decisions::{DecisionAsk, DecisionEvent};
 use comity_core::redact::redact;
 use comity_core::{Ask, Event, Timestamp, World};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::DecisionView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Writes a decision down for everybody, with the reasons.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
     /// What, in a line
     pub title: String,
     /// The reason
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
     /// Somebody above you has to confirm it
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub needs_confirmation: bool,
 }
 

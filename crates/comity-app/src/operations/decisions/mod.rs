@@ -13,11 +13,14 @@ use comity_core::{Millis, Refusal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{CatalogEntry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, Group, POST};
 pub use confirm::ConfirmDecision;
 pub use decide::Decide;
 pub use list::ListDecisions;
 pub use reject::RejectDecision;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("decision", "Confirms a decision, or turns it down")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.

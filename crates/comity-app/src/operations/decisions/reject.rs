@@ -3,7 +3,7 @@
 use comity_core::Ask;
 use comity_core::decisions::DecisionAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::decide::shown;
 use super::{DecisionView, number};
@@ -12,13 +12,12 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::stored_reason;
 
 /// Turns a decision of somebody below you down.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectDecision {
     /// Its number, such as d7
     pub id: String,
     /// The reason
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

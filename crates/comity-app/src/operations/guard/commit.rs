@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 
 /// Asks whether a commit of these files may be made: refused if somebody else has one of them locked.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardCommit {
     /// The files of the commit, from the top of the worktree

@@ -24,7 +24,7 @@ pub(super) const LOCKS_MAX: usize = 1_000;
 const EVERYTHING: &str = "**";
 
 /// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardConfine {
     /// The line of shell that runs, which tells sub-agents of one program apart

@@ -19,7 +19,7 @@ mod targets;
 mod told;
 mod tool;
 
-use crate::catalog::{CatalogEntry, POST};
+use crate::catalog::{CatalogEntry, Group, POST};
 use crate::identity::WayIn;
 pub(crate) use behalf::confiner;
 pub use commit::GuardCommit;
@@ -27,6 +27,9 @@ pub use confine::GuardConfine;
 pub(crate) use targets::{By, Touch, touches};
 pub use told::GuardTold;
 pub use tool::Guard;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("guard", "What Comity's own programs ask")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.

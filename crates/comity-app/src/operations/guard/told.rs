@@ -12,13 +12,13 @@ use crate::engine::Failed;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says that the mail in a hook's output was written out, or with --returned that it was not.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardTold {
     /// What came with the mail; nobody else has it
     pub proof: String,
     /// It was not written: offer it again at once
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub returned: bool,
 }
 

@@ -25,16 +25,15 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 
 /// Judges a tool call of an agent program before it runs, and learns from it afterwards: what comity hook asks.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guard {
     /// What the agent program sent, as JSON
     pub payload: Payload,
     /// The agent program: claude, codex, gemini, copilot, cursor or opencode; else it is recognised
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The agent program starts its shell through comity-confine
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub confined: bool,
 }
 

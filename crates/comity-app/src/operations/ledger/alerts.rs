@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows what needs a decision: locks over uncommitted work that their holder has left.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAlerts {}
 

@@ -12,13 +12,17 @@ pub use replay::Replay;
 pub use summary::Summarize;
 pub use verify::Verify;
 
-use crate::catalog::{CatalogEntry, GET};
+use crate::catalog::{CatalogEntry, GET, Group};
+use crate::operation::AtTerminal;
 use comity_core::Refusal;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("log", "What happened")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<ReadLog>(   "log",        "log",        GET, "/api/coordination/activity").long(),
+    CatalogEntry::of::<ReadLog>(   "log",        "log",        GET, "/api/coordination/activity").long().at_terminal(AtTerminal::ReadsPages),
     CatalogEntry::of::<Replay>(    "log_replay", "log replay", GET, "/api/log/replay")           .long(),
     CatalogEntry::of::<Verify>(    "log_verify", "log verify", GET, "/api/log/verify")           .long(),
     CatalogEntry::of::<Summarize>( "summary",    "summary",    GET, "/api/coordination/summary"),

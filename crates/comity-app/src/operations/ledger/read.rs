@@ -28,26 +28,22 @@ const AT_A_TIME: usize = 4;
 const PAGE: PageSize = PageSize { records: 500, bytes: 256 * 1024 };
 
 /// Shows what happened: the newest entries, or those after a cursor, filtered by agent, type and time.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLog {
     /// Only what this agent did and what concerns it: its locks, letters, tasks, tabs, its end (name or id)
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "agentId")]
+    #[serde(alias = "agentId")]
     pub agent: Option<String>,
     /// Only this type, such as lock_acquired
-    #[serde(default, skip_serializing_if = "Option::is_none", rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Only since a time, a span ago (10m) or an entry's number
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Only after this number, the oldest first: to go on where you stopped
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// Only before this number: to look further back
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
     /// At most so many (50)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
 

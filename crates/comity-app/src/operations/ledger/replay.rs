@@ -16,7 +16,7 @@ use crate::operations::locks::LockView;
 const PAGE: usize = 5_000;
 
 /// Shows who was here, what was locked and who waited at a moment: exact, by folding the log up to it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replay {
     /// A number of the log, a time such as 2026-11-15T10:00:00Z, or a span ago such as 10m

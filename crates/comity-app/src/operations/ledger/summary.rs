@@ -15,7 +15,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const RECENT: u64 = 10_000;
 
 /// Sums up: agents, locks and waits now, and how often what happened lately.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Summarize {}
 

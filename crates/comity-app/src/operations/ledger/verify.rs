@@ -11,7 +11,7 @@ use crate::log;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Checks the hash chain of the whole log: any change of the past is named.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {}
 

@@ -3,21 +3,20 @@
 use comity_core::Ask;
 use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Takes over uncommitted work that somebody left: its orphaned locks become yours, and its files stay as they are.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adopt {
     /// Every orphaned lock that overlaps one of these
     #[serde(deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// Why, for the log
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use comity_core::Ask;
 use comity_core::locks::LockAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
@@ -11,7 +11,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Gives locks more time, counted from now: your own, those of agents you lead, or anybody's if you are the human.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Extend {
     /// Every lock that overlaps one of these
@@ -20,7 +20,6 @@ pub struct Extend {
     /// The time from now on, such as 30m
     pub ttl: Span,
     /// Why, for the holder
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

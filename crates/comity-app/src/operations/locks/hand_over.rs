@@ -3,14 +3,14 @@
 use comity_core::locks::LockAsk;
 use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LockChanges, changed, must_name_paths, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Hands locks over to another agent, which is told: your own, those of agents you lead, or anybody's if you are the human.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandOver {
     /// Every lock that overlaps one of these
@@ -19,7 +19,6 @@ pub struct HandOver {
     /// The agent's name or id; "human" for the person
     pub to: String,
     /// Why, for the new holder
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

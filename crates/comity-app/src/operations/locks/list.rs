@@ -16,11 +16,10 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const SHOWN_MAX: usize = 1_000;
 
 /// Shows which paths are locked, by whom, why and until when, and who waits.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLocks {
     /// Only what overlaps this path or glob
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 

@@ -13,26 +13,24 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Locks paths so that nobody else edits them. All or none; asking again renews. A refusal says who holds it and what to do.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// Files, directories or globs such as src/**/*.rs
     #[serde(alias = "filePath", deserialize_with = "one_or_many")]
     pub paths: Vec<String>,
     /// Others may hold it shared too, and nobody may edit
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub shared: bool,
     /// What you are doing, for the others
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it lasts without a sign of life (5m)
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "ttlSeconds")]
+    #[serde(alias = "ttlSeconds")]
     pub ttl: Option<Span>,
     /// The agents below you may write there, too
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_children: bool,
     /// Wait in line up to this long (e.g. 30s)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
 }
 

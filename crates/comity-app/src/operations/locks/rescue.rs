@@ -25,7 +25,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Puts uncommitted work that somebody left aside: it is kept in git's stash and by a ref, its files are as they were
 /// committed, and its orphaned locks are free.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rescue {
     /// Every orphaned lock that overlaps one of these

@@ -3,21 +3,21 @@
 use comity_core::locks::LockAsk;
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LockChanges, changed};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives back your own locks: these paths, all below a directory, or everything with all.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unlock {
     /// What you locked
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::lock::one_or_many")]
+    #[serde(default, deserialize_with = "super::lock::one_or_many")]
     pub paths: Vec<String>,
     /// Everything that you hold, in every project
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub all: bool,
 }
 

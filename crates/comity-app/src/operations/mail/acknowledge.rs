@@ -11,13 +11,13 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says that an offer of mail has reached you, or with --returned that it has not.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcknowledgeMail {
     /// The receipt of the offer
     pub receipt: u64,
     /// It has not arrived: offer it again at once
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub returned: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows for whom mail waits, how much, from whom, and what was offered in vain too often.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListMailboxes {}
 

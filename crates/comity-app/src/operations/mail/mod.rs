@@ -25,16 +25,20 @@ pub use search::SearchMail;
 pub use send::SendMail;
 pub use take_over::TakeOverMail;
 
-use crate::catalog::{CatalogEntry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::ledger::date;
+use crate::operation::AtTerminal;
 use crate::operations::tasks::TaskTaken;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("mail", "Letters between agents and you")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents(),
-    CatalogEntry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]),
-    CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes(),
+    CatalogEntry::of::<Next>(           "next",           "next",                POST, "/api/next")          .changes().for_agents().waits().offers(),
+    CatalogEntry::of::<SendMail>(       "mail_send",      "mail send <to>",      POST, "/api/mail")          .changes().for_agents().tool("SendMessage").unlisted(&["client_id", "importance"]).at_terminal(AtTerminal::LeavesInFile),
+    CatalogEntry::of::<ReadMail>(       "mail_read",      "mail read",           POST, "/api/mail/read")     .changes().waits(),
     CatalogEntry::of::<SearchMail>(     "mail_search",    "mail search <words>", POST, "/api/mail/search")   .long(),
     CatalogEntry::of::<ListMailboxes>(  "mailboxes",      "mail boxes",          GET,  "/api/mail/boxes"),
     CatalogEntry::of::<AcknowledgeMail>("mail_ack",       "",                    POST, "/api/mail/ack")      .changes().internal(),

@@ -5,7 +5,7 @@ use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::tasks::{Task, TaskAsk};
 use comity_core::{Ask, Millis, World};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::read::once;
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
@@ -15,18 +15,15 @@ use crate::operations::tasks::{TaskTaken, introduced};
 use crate::span::Span;
 
 /// What to do now, what matters most first: requests, answers, letters, a task. Call it when idle.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Next {
     /// Wait this long for something, such as 30s
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Bytes of text at most
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub bytes: Option<usize>,
     /// How long you need to acknowledge, such as 10s (the default)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub lease: Option<Span>,
 }

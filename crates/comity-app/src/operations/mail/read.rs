@@ -4,7 +4,7 @@ use comity_core::limits::MAIL_LEASE;
 use comity_core::mail::{MailAsk, OfferFilter, Receipt, has_something};
 use comity_core::{Ask, Event, World};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{ANSWER_BYTES_MAX, ANSWER_LETTERS_MAX, Inbox};
 use crate::application::Application;
@@ -16,17 +16,14 @@ use crate::span::Span;
 const LIMIT_MAX: usize = 1_000;
 
 /// Reads your mail, in order. What is not proven to have reached you is offered again.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadMail {
     /// Wait this long for a letter, such as 30s
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Letters at most (50)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// How long you need to acknowledge, such as 10s (the default)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Span>,
 }
 

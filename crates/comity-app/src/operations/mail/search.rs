@@ -21,17 +21,15 @@ const LIMIT_MAX: usize = 1_000;
 const WORDS_BYTES_MAX: usize = 1_024;
 
 /// Searches the mail that you may read, however old, for letters that have all the words; the newest first.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchMail {
     /// What to look for; a * at the end of a word stands for any ending
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub words: Vec<String>,
     /// Only this conversation
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// At most so many (20)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
 

@@ -14,7 +14,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::one_or_many;
 
 /// Sends a message to agents, a role, a team or the human; it is kept until it has arrived.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMail {
     /// Names, role:ROLE, team, team:NAME, all or human
@@ -24,16 +24,13 @@ pub struct SendMail {
     #[serde(alias = "text", alias = "content")]
     pub message: String,
     /// What it is about, in a few words
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "summary")]
+    #[serde(alias = "summary")]
     pub subject: Option<String>,
     /// The conversation, or the message that you answer
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// normal or high
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<String>,
     /// Your own id of it: sent again with the same, it is stored once
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
 }
 

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::spool::{self, TakenOver};
 
 /// Takes over the mail that was left in files, for the agents that are here. The server does so by itself when it starts.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TakeOverMail {}
 

@@ -13,12 +13,11 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::tokens;
 
 /// Proves that you are present: gives the passphrase for this terminal, if one is set, and prints a link that is logged in.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
     /// The passphrase, if one is set
     #[schemars(extend("writeOnly" = true))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passphrase: Option<String>,
 }
 

@@ -7,14 +7,18 @@ mod token_list;
 mod token_revoke;
 mod whoami;
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 use crate::identity::WayIn;
+use crate::operation::AtTerminal;
 pub use login::Login;
 pub use passphrase::SetPassphrase;
 pub use token_create::CreateToken;
 pub use token_list::ListTokens;
 pub use token_revoke::RevokeToken;
 pub use whoami::Whoami;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("token", "Tokens by which scripts act as you")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
@@ -23,6 +27,6 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<CreateToken>(  "token_create",   "token create <name>", POST,   "/api/tokens")       .changes(),
     CatalogEntry::of::<ListTokens>(   "tokens",         "token list",          GET,    "/api/tokens"),
     CatalogEntry::of::<RevokeToken>(  "token_revoke",   "token revoke <name>", DELETE, "/api/tokens/{name}").removes(),
-    CatalogEntry::of::<SetPassphrase>("passphrase_set", "passphrase",          POST,   "/api/passphrase")   .changes().long(),
-    CatalogEntry::of::<Login>(        "login",          "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn),
+    CatalogEntry::of::<SetPassphrase>("passphrase_set", "passphrase",          POST,   "/api/passphrase")   .changes().long().at_terminal(AtTerminal::AsksNewPassphrase),
+    CatalogEntry::of::<Login>(        "login",          "login",               POST,   "/api/login")        .changes().long().lets_in(WayIn::LogIn).at_terminal(AtTerminal::AsksPassphrase),
 ];

@@ -17,15 +17,14 @@ const CHARS_MIN: usize = 8;
 const BYTES_MAX: usize = 1_024;
 
 /// Sets the passphrase that has to be given once in every terminal before you can decide anything there, or removes it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetPassphrase {
     /// The new one; on the command line it is asked for
     #[schemars(extend("writeOnly" = true))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passphrase: Option<String>,
     /// Remove it
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub remove: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::tokens::Token;
 
 /// Makes a token for a script, by which it acts as you. It takes you at a terminal, and works until it is revoked.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
     /// What it is for, such as ci

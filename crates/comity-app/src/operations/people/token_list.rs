@@ -11,7 +11,7 @@ use crate::ledger::date;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lists the tokens by which scripts act as you; the secrets themselves are stored nowhere.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {}
 

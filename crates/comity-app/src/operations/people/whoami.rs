@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says who you are to Comity and how it knows: an agent, you at a terminal, a script of yours, or nobody.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Whoami {}
 
@@ -25,10 +25,8 @@ pub struct Known {
     /// How that is known, or what is missing.
     pub why: String,
     /// The programs from the outermost one down to the one that asks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lineage: Option<String>,
     /// The terminal.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<String>,
 }
 

@@ -3,29 +3,27 @@
 use comity_core::permissions::{Answer, KeptAnswer, Pattern, PermissionAsk, RequestId};
 use comity_core::{Ask, ContentHash, Event, Refusal, Timestamp, World};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::RequestView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Allows a request of an agent that you lead: this exact input, once. It changes nobody's mode.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllowRequest {
     /// The request's number
     pub id: u64,
     /// The hash of the input that you have seen; refused if the request is about another
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// The same from now on, for this agent
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub always: bool,
     /// With --always: what is allowed instead of exactly this call, such as 'cargo test *' or src/ui/
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// With --always: for the agent's whole team
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub team: bool,
 }
 

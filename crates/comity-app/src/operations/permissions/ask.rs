@@ -20,7 +20,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Asks whether you may make a tool call; your leader answers what no rule does. An answer is for this exact input, once.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskPermission {
     /// The tool, such as Bash
@@ -29,10 +29,9 @@ pub struct AskPermission {
     /// Its exact input as JSON; - for standard input
     pub input: Input,
     /// Wait up to this long for the answer (5m)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Do not wait: the answer comes first thing in next, and a repeat of the call finds it
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub by_mail: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use comity_core::permissions::Answer;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::allow::answered;
 use super::{RequestView, stored};
@@ -10,13 +10,12 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Denies a request of an agent that you lead; it learns why.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DenyRequest {
     /// The request's number
     pub id: u64,
     /// Why, for who asked
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

@@ -13,11 +13,11 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows which agents ask for permission, for what exactly, and which plans wait: yours, and those of agents that you lead.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListPermissions {
     /// Those that were settled lately, too
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub all: bool,
 }
 

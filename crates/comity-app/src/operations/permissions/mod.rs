@@ -23,7 +23,7 @@ use comity_core::{Millis, Principal, Timestamp, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use allow::AllowRequest;
 pub use ask::{AskPermission, asked_by_message};
 pub use deny::DenyRequest;
@@ -36,10 +36,17 @@ pub use rule_add::AddRule;
 pub use rule_remove::RemoveRule;
 pub use rules::ListRules;
 
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[
+    ("permissions", "Who asks for what, and the rules"),
+    ("rule", "Rules that answer by themselves"),
+    ("plan", "Plans of agents that may only read"),
+];
+
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]),
+    CatalogEntry::of::<AskPermission>(  "ask_permission",         "ask <tool> <input>",                             POST,   "/api/permissions")           .changes().for_agents().unlisted(&["by_mail"]).waits(),
     CatalogEntry::of::<ListPermissions>("permissions",            "permissions list",                               GET,    "/api/permissions"),
     CatalogEntry::of::<AllowRequest>(   "permission_allow",       "permissions allow <id>",                         POST,   "/api/permissions/{id}/allow").changes(),
     CatalogEntry::of::<DenyRequest>(    "permission_deny",        "permissions deny <id>",                          POST,   "/api/permissions/{id}/deny") .changes(),

@@ -13,14 +13,12 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or full. Nobody widens its own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetMode {
     /// The agent's name or id; you, if not given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// plan, ask, accept-edits or full; only shown, if not given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
 }
 

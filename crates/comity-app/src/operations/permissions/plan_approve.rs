@@ -14,16 +14,14 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Approves the plan of an agent that you lead, and says in which mode it goes on.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovePlan {
     /// The plan's number
     pub id: u64,
     /// What to mind
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// The mode to go on in: ask (the default), accept-edits or full; not wider than your own
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
 }
 

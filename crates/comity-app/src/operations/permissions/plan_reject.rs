@@ -2,7 +2,7 @@
 
 use comity_core::permissions::PlanAnswer;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::plan_approve::{PlanOutcome, answered};
 use super::stored;
@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Rejects the plan of an agent that you lead, and says what has to change.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectPlan {
     /// The plan's number

@@ -14,13 +14,12 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows your plan to your leader, to be let out of plan mode; you are told what comes of it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitPlan {
     /// The file that the plan is in
     pub file: String,
     /// The plan itself; read from the file, if not given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
 

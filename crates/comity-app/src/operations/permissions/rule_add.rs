@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Makes a rule for the agents that you lead: allow, ask or deny, by tool and pattern.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddRule {
     /// allow, ask or deny
@@ -19,13 +19,10 @@ pub struct AddRule {
     /// The tool, such as Bash or Write; * for every tool
     pub tool: String,
     /// Paths such as src/ or /etc/**, or the first words of a command such as 'cargo test *'
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// For this agent alone
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// For this team alone
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use comity_core::Ask;
 use comity_core::pools::PoolAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LeaseChange, changed, meant};
 use crate::application::Application;
@@ -11,7 +11,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Gives a lease more time, counted from now.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseExtend {
     /// The pool, or the lease's number

@@ -3,20 +3,19 @@
 use comity_core::Ask;
 use comity_core::pools::PoolAsk;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LeaseChange, changed, meant, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives a lease back; whoever waits gets it at once.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseFree {
     /// The pool, or the lease's number
     pub lease: String,
     /// Why, for its holder, if it is not yours
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

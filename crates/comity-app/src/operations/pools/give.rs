@@ -3,14 +3,14 @@
 use comity_core::pools::PoolAsk;
 use comity_core::{Ask, Principal};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{LeaseChange, changed, meant, stored_reason};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Hands a lease over to another agent, which is told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseGive {
     /// The pool, or the lease's number
@@ -18,7 +18,6 @@ pub struct LeaseGive {
     /// The agent's name or id; "human" for the person
     pub to: String,
     /// Why, for the new holder
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

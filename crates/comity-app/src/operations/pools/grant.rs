@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives up your oldest lease for who waits, if you have more than two or more than your share.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseGrant {
     /// The pool

@@ -13,22 +13,19 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Takes a scarce thing for yourself, such as a port, a GPU or the build, until you free it or its time is up.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
     /// The pool, as the settings name it: [pools.build] capacity = 1
     pub pool: String,
     /// Wait in line up to this long (e.g. 30s)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// What for, for the others
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it lasts at most (1h)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Span>,
     /// It ends with the process that asks
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     #[schemars(skip)]
     pub while_running: bool,
 }

@@ -12,11 +12,10 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows the pools: how many there are, who has which lease since when and why, and who waits.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListLeases {
     /// Only this pool
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
 }
 

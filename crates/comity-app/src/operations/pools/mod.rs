@@ -27,12 +27,15 @@ pub use list::ListLeases;
 pub use request::LeaseRequest;
 
 use super::locks::stored_reason;
-use crate::catalog::{CatalogEntry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, Group, POST};
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("lease", "Scarce things that are no files")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes(),
+    CatalogEntry::of::<Lease>(       "lease",         "lease <pool>",         POST, "/api/leases")        .changes().waits(),
     CatalogEntry::of::<LeaseFree>(   "lease_free",    "lease free <lease>",   POST, "/api/leases/free")   .changes(),
     CatalogEntry::of::<ListLeases>(  "leases",        "leases <pool>",        GET,  "/api/leases"),
     CatalogEntry::of::<LeaseExtend>( "lease_extend",  "lease extend <lease>", POST, "/api/leases/extend") .changes(),

@@ -12,7 +12,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Asks for space in a full pool without waiting: when it is your turn, one is reserved for you for 30s, and you are told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaseRequest {
     /// The pool

@@ -13,7 +13,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::watch::WatchView;
 
 /// Says where the server is, who you are to it, and what there is.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {}
 

@@ -14,7 +14,7 @@ use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets another agent open tabs in a context that you made, with the cookies and logins in it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AdmitToContext {
     /// The name of the context

@@ -22,31 +22,26 @@ const EDGE: u32 = 1_568;
 const FILES_MAX: usize = 200;
 
 /// Takes a picture of a page without bringing its tab to the front: of what is in view, of the whole page, or of one element.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CaptureTab {
     /// The tab
     pub tab_id: u64,
     /// Of this element: a reference such as e12, or a CSS selector
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Of the whole page
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub full_page: bool,
     /// png or jpeg (jpeg)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Kind>,
     /// Of a jpeg, 1 to 100 (60)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality: Option<u8>,
     /// The longest edge in pixels (1568)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_edge: Option<u32>,
     /// Keep it as a file, and give its path instead of the picture
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub save: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

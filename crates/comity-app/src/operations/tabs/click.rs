@@ -10,28 +10,23 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Clicks on an element in a tab of yours, as a person would.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClickTab {
     /// The tab
     pub tab_id: u64,
     /// A reference such as e12, or a CSS selector
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Instead of an element: so far from the left
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u32>,
     /// And so far from the top
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<u32>,
     /// Twice, one right after the other
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub double: bool,
     /// Which button (left)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub button: Option<MouseButton>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -14,22 +14,19 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const LIMIT: usize = 50;
 
 /// Shows what the pages in a tab have logged lately. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabConsole {
     /// The tab
     pub tab_id: u64,
     /// Only lines after this number
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// Lines at most, the newest (50)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Forget them afterwards
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub clear: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -3,29 +3,27 @@
 use comity_browser::Acted;
 use comity_core::Refusal;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Answers the dialog that a page in a tab of yours shows.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerDialog {
     /// The tab
     pub tab_id: u64,
     /// Say yes
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub accept: bool,
     /// Say no
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub dismiss: bool,
     /// Into the field of a prompt
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -12,7 +12,7 @@ use crate::browser::write_page;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows one element of a page: what it is, where it is, its attributes, and whether it can be used. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabElement {
     /// The tab
@@ -20,7 +20,6 @@ pub struct TabElement {
     /// A reference such as e12, or a CSS selector
     pub selector: String,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

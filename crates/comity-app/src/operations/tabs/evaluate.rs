@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const VALUE_BYTES_MAX: usize = 64 * 1024;
 
 /// Runs a script in a tab of yours, in a sandbox beside the page's own, and gives the value of its last expression. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EvaluateInTab {
     /// The tab
@@ -24,10 +24,9 @@ pub struct EvaluateInTab {
     /// The script
     pub script: String,
     /// Among the page's own scripts instead of a sandbox
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub in_page: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

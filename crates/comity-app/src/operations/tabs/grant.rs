@@ -13,11 +13,10 @@ use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives up your oldest tab for whoever waits, if you can spare one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GrantTabSpace {
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use comity_core::pools::{PoolAsk, PoolEvent, SlotId};
 use comity_core::{Ask, Event, Principal, Refusal};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TabCommand, TabMoved, Use, somebody, stored};
 use crate::application::Application;
@@ -16,7 +16,7 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const REACH: Duration = Duration::from_secs(10);
 
 /// Hands a tab of yours over to another agent, which is told; its page and its cookies go along, and your next tabs have cookies of their own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HandOverTab {
     /// The tab
@@ -24,7 +24,6 @@ pub struct HandOverTab {
     /// The agent's name or id; "human" for the person
     pub to: String,
     /// Why, for the new owner
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

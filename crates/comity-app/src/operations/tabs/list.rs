@@ -13,11 +13,10 @@ use crate::browser::{TABS, in_a_line, quote, title};
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows all tabs of the shared browser, whose they are and who waits for one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListTabs {
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -41,7 +41,7 @@ use crate::application::Application;
 use crate::browser::{failure, in_a_line, in_words, quote};
 use crate::operation::{Caller, Failure};
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use admit::AdmitToContext;
 pub use capture::CaptureTab;
 pub use click::ClickTab;
@@ -68,10 +68,13 @@ pub use type_into::TypeIntoTab;
 pub use unshare::UnshareTab;
 pub use wait_for::WaitForTab;
 
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("tab", "Tabs of the shared browser")];
+
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window"),
+    CatalogEntry::of::<OpenTab>(        "tab_open",       "tab open <url>",                 POST,   "/api/tabs")                   .changes().for_browsing().tool("firefox_create_window").waits(),
     CatalogEntry::of::<CloseTab>(       "tab_close",      "tab close <tabId>",              DELETE, "/api/tabs/{tabId}")           .removes().for_browsing().tool("firefox_close_tab"),
     CatalogEntry::of::<ListTabs>(       "tab_list",       "tab list",                       GET,    "/api/tabs")                   .for_browsing().long().tool("firefox_get_tabs"),
     CatalogEntry::of::<NavigateTab>(    "tab_navigate",   "tab navigate <tabId> <url>",     POST,   "/api/tabs/{tabId}/navigate")  .acts().for_browsing().long().tool("firefox_navigate"),
@@ -83,7 +86,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<PressKey>(       "tab_press",      "tab press <tabId> <key>",        POST,   "/api/tabs/{tabId}/press")     .acts().for_browsing().long().tool("firefox_press_key"),
     CatalogEntry::of::<ScrollTab>(      "tab_scroll",     "tab scroll <tabId>",             POST,   "/api/tabs/{tabId}/scroll")    .acts().for_browsing().long().tool("firefox_scroll"),
     CatalogEntry::of::<WaitForTab>(     "tab_wait",       "tab wait <tabId>",               POST,   "/api/tabs/{tabId}/wait")      .for_browsing().long().tool("firefox_wait_for"),
-    CatalogEntry::of::<CaptureTab>(     "tab_screenshot", "tab screenshot <tabId>",         GET,    "/api/tabs/{tabId}/screenshot").for_browsing().long().tool("firefox_screenshot"),
+    CatalogEntry::of::<CaptureTab>(     "tab_screenshot", "tab screenshot <tabId>",         GET,    "/api/tabs/{tabId}/screenshot").for_browsing().long().tool("firefox_screenshot").image(),
     CatalogEntry::of::<EvaluateInTab>(  "tab_evaluate",   "tab evaluate <tabId> <script>",  POST,   "/api/tabs/{tabId}/evaluate")  .acts().for_browsing().long().tool("firefox_evaluate"),
     CatalogEntry::of::<TabConsole>(     "tab_console",    "tab console <tabId>",            GET,    "/api/tabs/{tabId}/console")   .for_browsing().long().tool("firefox_get_console"),
     CatalogEntry::of::<TabNetwork>(     "tab_network",    "tab network <tabId>",            GET,    "/api/tabs/{tabId}/network")   .for_browsing().long().tool("firefox_get_network"),

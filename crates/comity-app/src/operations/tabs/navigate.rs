@@ -10,22 +10,18 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Loads a page in a tab of yours, or goes back or forward, or loads it again.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NavigateTab {
     /// The tab
     pub tab_id: u64,
     /// The page's address
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Instead of an address
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub go: Option<Go>,
     /// Until when to wait (complete)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Loaded>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -17,22 +17,19 @@ const FAILED_FROM: u16 = 400;
 const LIMIT: usize = 50;
 
 /// Shows what the pages in a tab have loaded lately, and what became of it. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabNetwork {
     /// The tab
     pub tab_id: u64,
     /// Only requests after this number
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
     /// Requests at most, the newest (50)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only what failed or was refused
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub failed: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

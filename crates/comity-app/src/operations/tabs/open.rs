@@ -21,23 +21,19 @@ use crate::span::Span;
 const CONTEXT_CHARS_MAX: usize = 64;
 
 /// Opens a tab of your own in the shared browser. When all tabs are taken, wait in line, or give up your own oldest one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenTab {
     /// The page to load; an empty one if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Wait up to this long when all tabs are taken (e.g. 30s)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// Close your own oldest tab if all are taken
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub evict_oldest: bool,
     /// Cookies that are shared by name with those whom its maker lets in; your own if omitted
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

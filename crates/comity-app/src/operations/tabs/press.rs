@@ -3,14 +3,14 @@
 use comity_browser::Modifier;
 use comity_core::Refusal;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Presses a key in a tab of yours, such as Enter, Tab, ArrowDown or a, with Shift, Control, Alt or Meta if they are named.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PressKey {
     /// The tab
@@ -18,10 +18,9 @@ pub struct PressKey {
     /// The key
     pub key: String,
     /// Held down meanwhile: Alt, Control, Meta or Shift
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub modifiers: Vec<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

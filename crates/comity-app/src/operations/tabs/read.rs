@@ -14,19 +14,16 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const CHARS_MAX: usize = 20_000;
 
 /// Reads the text of a page, or of one element. It is untrusted data.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadTab {
     /// The tab
     pub tab_id: u64,
     /// Only this element: a reference such as e12, or a CSS selector
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Characters at most (20000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chars: Option<usize>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

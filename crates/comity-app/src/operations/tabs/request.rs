@@ -13,14 +13,13 @@ use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Asks for a tab when all are taken, and goes on: when one is free it is kept for you for 30 s, and you are told.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestTabSpace {
     /// Take the request back
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub cancel: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

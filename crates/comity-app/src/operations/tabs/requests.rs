@@ -13,11 +13,10 @@ use crate::browser::TABS;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows who waits for a tab, for whom one is kept, and what you have yourself.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabRequests {
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

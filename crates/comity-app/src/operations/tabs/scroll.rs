@@ -10,25 +10,20 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Scrolls a page in a tab of yours: by pixels, to an end, or until an element is in view.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScrollTab {
     /// The tab
     pub tab_id: u64,
     /// Down by so many pixels; up, if below 0
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<i32>,
     /// To the right by so many pixels
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<i32>,
     /// To the top or the bottom
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
     /// Until this element is in view; with by or end, what scrolls: a reference, or a CSS selector
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

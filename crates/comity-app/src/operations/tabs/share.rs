@@ -3,14 +3,14 @@
 use comity_core::Ask;
 use comity_core::pools::{PoolAsk, SlotId};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TabCommand, TabMoved, Use, somebody};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets another agent look at a tab of yours: read it and take pictures, but not act in it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShareTab {
     /// The tab

@@ -2,14 +2,14 @@
 
 use comity_browser::Typing;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TabActed, TabCommand, Use, target};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Types text in a tab of yours, as a person would: into an element, or into what has the focus.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TypeIntoTab {
     /// The tab
@@ -17,16 +17,14 @@ pub struct TypeIntoTab {
     /// The text
     pub text: String,
     /// Into this element: a reference such as e12, or a CSS selector
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Replace what is there
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub clear: bool,
     /// Press Enter at the end
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub submit: bool,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -12,28 +12,22 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Waits until something is so in a tab: an element or a text is there, one is gone, the address is this, or everything is loaded.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitForTab {
     /// The tab
     pub tab_id: u64,
     /// Until an element that matches is visible
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// Until no element that matches is visible
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone: Option<String>,
     /// Until the page has this text
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Until the address contains this
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Until the page is so far
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Loading>,
     /// How long it may take, in ms (150000; 5000 to 300000)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
 }
 

@@ -14,34 +14,29 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::projects::PathBase;
 
 /// Adds a task, for a free agent of its role when all that comes first is done.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAdd {
     /// What to do, in a few words
     pub title: String,
     /// Made if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What to do, in full
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// developer if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// Only for this team
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
     /// Which goes first
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<PriorityWord>,
     /// Tasks that come first
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub depends_on: Vec<String>,
     /// Paths it changes, locked while it runs
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub files: Vec<String>,
     /// Somebody else must accept it
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub review: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::list::owner;
 use super::{TaskChange, act};
@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Gives a task to an agent, which is told; whoever has it loses it: for who declared it, leaders and people.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskAssign {
     /// The task

@@ -16,14 +16,12 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::span::Span;
 
 /// Takes a task, or the one that is most worth doing for you; with wait, as soon as there is one.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClaim {
     /// Which; the best one for you, if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Wait for work this long, such as 30s
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
 }
 

@@ -1,14 +1,14 @@
 //! Declares many tasks at once.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::add::{TaskAdd, TasksAdded, declare_all};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Declares many tasks at once, all or none, in any order; cycles are refused with their path.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskDeclare {
     /// A JSON or TOML document with a list of tasks; - is standard input
@@ -16,7 +16,7 @@ pub struct TaskDeclare {
 }
 
 /// A list of tasks.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Tasks(pub Vec<TaskAdd>);
 

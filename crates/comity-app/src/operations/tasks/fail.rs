@@ -3,14 +3,14 @@
 use comity_core::redact::redact;
 use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Says that your task cannot be done; your leader is told, and what depends on it is blocked.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFail {
     /// The task
@@ -18,7 +18,6 @@ pub struct TaskFail {
     /// What stands in the way
     pub reason: String,
     /// The number of your claim: refused if it is not the current one
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
 }
 

@@ -2,14 +2,14 @@
 
 use comity_core::tasks::TaskRef;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::TaskView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows one task in full.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGet {
     /// The task

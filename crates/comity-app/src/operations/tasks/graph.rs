@@ -18,11 +18,11 @@ const LINES_MAX: usize = 1_000;
 const DEPTH_MAX: usize = 40;
 
 /// Draws the graph of tasks: what depends on a task is below it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskGraph {
     /// Those that have ended too, even if nothing open depends on them
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub all: bool,
 }
 

@@ -15,17 +15,15 @@ use crate::operation::{Caller, Failure, Operation, Plan};
 const SHOWN_MAX: usize = 500;
 
 /// Lists open tasks, and which roles are wanted.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskList {
     /// Only these, such as ready or in-review
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Only of this agent, or me
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Ended ones too
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub all: bool,
 }
 

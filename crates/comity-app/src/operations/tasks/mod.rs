@@ -50,9 +50,12 @@ pub use update::TaskUpdate;
 pub use view::{TaskChange, TaskView};
 
 use crate::application::Application;
-use crate::catalog::{CatalogEntry, GET, POST};
+use crate::catalog::{CatalogEntry, GET, Group, POST};
 use crate::operation::{Caller, Failure, Plan};
 use crate::projects::PathBase;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("task", "What there is to do")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
@@ -62,7 +65,7 @@ pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<TaskList>(    "task_list",      "task list",             GET,  "/api/tasks")               .for_agents().tool("TaskList"),
     CatalogEntry::of::<TaskGraph>(   "task_graph",     "task graph",            GET,  "/api/task-graph"),
     CatalogEntry::of::<TaskGet>(     "task_get",       "task get <id>",         GET,  "/api/tasks/{id}")          .for_agents().tool("TaskGet"),
-    CatalogEntry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes(),
+    CatalogEntry::of::<TaskClaim>(   "task_claim",     "task claim <id>",       POST, "/api/tasks/claim")         .changes().waits(),
     CatalogEntry::of::<TaskStart>(   "task_start",     "task start <id>",       POST, "/api/tasks/{id}/start")    .changes(),
     CatalogEntry::of::<TaskDone>(    "task_done",      "task done <id>",        POST, "/api/tasks/{id}/done")     .changes(),
     CatalogEntry::of::<TaskFail>(    "task_fail",      "task fail <id>",        POST, "/api/tasks/{id}/fail")     .changes(),

@@ -3,14 +3,14 @@
 use comity_core::redact::redact;
 use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Sends the work of somebody else that is in review back, with what must change.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSendBack {
     /// The task

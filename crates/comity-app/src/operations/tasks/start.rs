@@ -3,20 +3,19 @@
 use comity_core::limits;
 use comity_core::tasks::TaskAct;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{TaskChange, act};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Begins to work on a task: takes it, if nobody has it, and locks its files, all or none.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskStart {
     /// The task
     pub id: String,
     /// The number of your claim: refused if it is not the current one
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
 }
 

@@ -4,7 +4,7 @@ use comity_core::redact::redact;
 use comity_core::tasks::{Task, TaskAct, TaskAsk, TaskRef, TaskState};
 use comity_core::{Ask, Refusal};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::list::owner;
 use super::start::start;
@@ -13,26 +13,22 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Changes a task: its status, its owner, or what comes first.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
     /// The task
     #[serde(alias = "taskId")]
     pub id: String,
     /// running, done, failed, ready (again), paused, skipped, cancelled, accepted or sent-back
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// This agent gets it; me
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// What shows it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// Why failed or sent-back
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// More that come first
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub depends_on: Vec<String>,
 }
 

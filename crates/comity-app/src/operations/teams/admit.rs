@@ -11,13 +11,12 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Lets an agent into a team, such as the one that it wished for: for the team's leader, and for you.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Admit {
     /// The agent
     pub agent: String,
     /// The team; the one that it wished for, if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
 

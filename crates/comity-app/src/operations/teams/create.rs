@@ -4,21 +4,21 @@ use comity_core::redact::redact;
 use comity_core::teams::TeamAsk;
 use comity_core::{Ask, Event, World};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::TeamView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Makes a team that you lead.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTeam {
     /// Its name
     #[serde(alias = "team_name")]
     pub name: String,
     /// What it is for
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "description")]
+    #[serde(alias = "description")]
     pub purpose: Option<String>,
 }
 

@@ -15,12 +15,15 @@ use comity_core::{Principal, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use admit::Admit;
 pub use create::CreateTeam;
 pub use delete::DeleteTeam;
 pub use list::ListTeams;
 pub use show::ShowTeam;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("team", "A leader and its workers")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.

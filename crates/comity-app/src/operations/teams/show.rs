@@ -3,14 +3,14 @@
 use comity_core::Refusal;
 use comity_core::teams::members;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::TeamView;
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Shows one team: who leads it, who is in it, and what waits for them.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowTeam {
     /// Its name

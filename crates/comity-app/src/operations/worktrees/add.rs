@@ -24,17 +24,14 @@ const ELSEWHERE: &str =
     "paths that you know are of another checkout: translate them, and read the files again";
 
 /// Gives you a worktree and a branch of your own.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeAdd {
     /// Its name; yours if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
     /// Where it begins; where the main checkout is if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Its branch; comity/SLUG, if none is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
 }
 

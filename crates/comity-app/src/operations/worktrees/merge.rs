@@ -24,23 +24,20 @@ const PLANS_MAX: usize = 5;
 const SHOWN_MAX: usize = 20;
 
 /// Merges a worktree's branch into another one, in line with other merges. Nobody's checkout is touched.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeMerge {
     /// Its name; the one that you are in, or your only one, if none is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
     /// The branch to merge into; that of the main checkout, if none is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
     /// The message of the merge
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Only say what would be merged
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub dry_run: bool,
     /// Merge changes, too, that were made without a lock
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub out_of_scope: bool,
 }
 

@@ -16,12 +16,15 @@ use crate::engine::Failed;
 use crate::operation::{Caller, Failure};
 use crate::projects::PathBase;
 
-use crate::catalog::{CatalogEntry, DELETE, GET, POST};
+use crate::catalog::{CatalogEntry, DELETE, GET, Group, POST};
 pub use add::WorktreeAdd;
 pub use list::ListWorktrees;
 pub use merge::WorktreeMerge;
 pub use remove::WorktreeRemove;
 pub use restore::WorktreeRestore;
+
+/// What the commands that begin with the same word are about.
+pub(crate) const GROUPS: &[Group] = &[("worktree", "A copy of the repository of one's own")];
 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.

@@ -15,14 +15,13 @@ use crate::projects::PathBase;
 use crate::removal::{RemovalOutcome, in_words, purge, settle};
 
 /// Releases a worktree: it goes into the trash once it is proven that no work is in it, else you are told why it stays.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRemove {
     /// Its name; the one that you are in if left out
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
     /// Wait until it is known whether it can go; people always do
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub wait: bool,
 }
 

@@ -13,11 +13,10 @@ use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 
 /// Brings a worktree back from the trash, complete.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorktreeRestore {
     /// Its name, or its name in the trash; the last one that went there, if none is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
 }
 

@@ -109,7 +109,7 @@ fn nobody_starves_when_every_holder_has_two() {
             comity: refused (not_allowed): tab 1 stays: nobody without a slot has waited for long; look again later
             comity: refused (not_allowed): tab 1 stays: nobody without a slot has waited for long; look again later
             comity: refused (not_allowed): tab 1 stays: it is in use; look again later
-            ann: refused (not_allowed): only comity itself can tell that; free the slot instead
+            ann: refused (not_allowed): only Comity itself can tell that; free the slot instead
             tabs 1 of ann: was taken back: it was idle for 10m, and somebody without one waits
             cid got tabs 5 by ticket 1
             cid has waited (slot 5)

@@ -78,8 +78,8 @@ fn nobody_does_anything_with_a_slot_of_others() {
             bob: refused (ownership): OWNERSHIP: Cannot extend lease 2 (owned by the human); this lease is the human's; take one of your own, or write to the human
             bob: refused (ownership): OWNERSHIP: Cannot hand over tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own, or write to ann
             bob: refused (ownership): OWNERSHIP: Cannot share tab 1 (owned by agent_000000000001); this tab is ann's; take one of your own, or write to ann
-            bob: refused (not_allowed): only comity itself can tell that; free the slot instead
-            bob: refused (not_allowed): only comity itself can tell that; free the slot instead
+            bob: refused (not_allowed): only Comity itself can tell that; free the slot instead
+            bob: refused (not_allowed): only Comity itself can tell that; free the slot instead
             tabs 1 of ann: was taken away by the human ("needed")
             notice: your tab 1 was taken away by the human ("needed")
             ann was told
@@ -344,7 +344,7 @@ fn the_driver_tells_where_a_tab_is_and_its_owner_hears_when_it_was_opened_again(
             1 is at a.example
             comity: nothing changes
             1 is at b.example
-            ann: refused (not_allowed): only comity itself can tell that; free the slot instead
+            ann: refused (not_allowed): only Comity itself can tell that; free the slot instead
             comity: refused (not_found): nobody has a slot 7; see what is held with: comity leases
             1 is at b.example again
             notice: the browser ended and was started again: your tab 1 ("docs") was loaded again (<page "b.example">); what was typed there is lost, and references to its elements are stale

@@ -1,11 +1,10 @@
 //! Where a branch is checked out.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::git::Git;
+use crate::listed::{LIST, listed_worktrees};
 use crate::marker::{found, pointer};
 use crate::unfinished::branch_files;
 use crate::worktree::Driver;
@@ -19,18 +18,13 @@ impl Driver {
         git: &Git<'_>,
         branch: &Branch,
     ) -> Result<Vec<PathBuf>, WorktreeError> {
-        let said = git.tell(&["worktree", "list", "--porcelain", "-z"], b"")?;
+        let said = git.tell(&LIST, b"")?;
         let full = branch.full();
-        let (mut at, mut checkouts) = (None, Vec::new());
-        for line in said.stdout.split(|byte| *byte == 0) {
-            if let Some(path) = line.strip_prefix(b"worktree ") {
-                at = Some(Path::new(OsStr::from_bytes(path)));
-            }
-            if line.strip_prefix(b"branch ") == Some(full.as_bytes()) {
-                // Git also lists worktrees that are gone.
-                checkouts.extend(at.filter(|at| at.exists()).map(Path::to_owned));
-            }
-        }
+        let on_it = listed_worktrees(&said.stdout)
+            .into_iter()
+            .filter(|tree| tree.branch.as_deref() == Some(full.as_bytes()));
+        // Git also lists worktrees that are gone.
+        let mut checkouts: Vec<PathBuf> = on_it.map(|tree| tree.path).filter(|path| path.exists()).collect();
         let linked = self.common_dir.join("worktrees");
         let mut git_dirs = vec![self.common_dir.clone()];
         for entry in found(fs::read_dir(&linked)).map_err(WorktreeError::disk(&linked))?.into_iter().flatten()

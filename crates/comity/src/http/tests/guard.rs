@@ -192,9 +192,8 @@ fn callers_that_are_not_let_in_are_in_the_ledger_together() {
     let refused = |server: &Server, after: &str| -> Vec<String> {
         // Whoever is refused is not kept waiting for the log; whoever joins is, behind those.
         server.join(after);
-        let call =
-            comity_app::OperationCall { op: "log", input: "{}", ..comity_app::OperationCall::default() };
-        let (output, _) = server.app.call_and_wait(&Caller::human(server.repo()), &call);
+        let call = comity_app::OperationCall { op: "log", ..comity_app::OperationCall::default() };
+        let (output, _) = server.app.call_and_wait(&Caller::human(server.repo()), call);
         let log: Value = serde_json::from_str(&output.expect("a log").json).expect("JSON");
         let entries = log["entries"].as_array().expect("entries").iter();
         let entries = entries.filter(|entry| entry["action"] == "entries_refused");

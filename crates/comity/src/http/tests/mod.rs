@@ -109,10 +109,10 @@ impl Server {
     fn join(&self, name: &str) -> String {
         let call = comity_app::OperationCall {
             op: "agent_join",
-            input: &json!({ "name": name }).to_string(),
+            input: json!({ "name": name }).into(),
             ..comity_app::OperationCall::default()
         };
-        let (output, _) = self.app.call_and_wait(&Caller::human(self.repo()), &call);
+        let (output, _) = self.app.call_and_wait(&Caller::human(self.repo()), call);
         let joined: Value = serde_json::from_str(&output.expect("joined").json).expect("JSON");
         joined["token"].as_str().expect("a token").to_owned()
     }

@@ -105,8 +105,9 @@ fn lock_and_unlock(server: &Server, token: &str) {
     let caller = Caller::new(who, Some(server.repo().into()));
     while world_head() < MANY {
         for (op, input) in [("lock", r#"{"paths":["a.rs"]}"#), ("unlock", r#"{"all":true}"#)] {
-            let call = comity_app::OperationCall { op, input, ..comity_app::OperationCall::default() };
-            server.app.call_and_wait(&caller, &call).0.expect("done");
+            let call =
+                comity_app::OperationCall { op, input: input.into(), ..comity_app::OperationCall::default() };
+            server.app.call_and_wait(&caller, call).0.expect("done");
         }
     }
 }

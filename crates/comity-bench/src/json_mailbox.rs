@@ -1,4 +1,4 @@
-//! The classic mailbox of one JSON file and a lock directory, to measure against. Nothing else uses it.
+//! The classic mailbox of one JSON file and a lock directory, to measure against.
 //!
 //! As it is widely used: it waits for no disk, gives up under contention, and the lock of a dead writer stays
 //! for ten seconds.
@@ -7,11 +7,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-
-use crate::timestamp;
 
 /// Tries to make the lock directory.
 const TRIES: u32 = 10;
@@ -22,30 +20,30 @@ const STALE_AFTER: Duration = Duration::from_secs(10);
 
 /// One box: a JSON array in a file.
 #[derive(Clone, Debug)]
-pub struct BaselineBox {
+pub(crate) struct JsonMailbox {
     file: PathBuf,
 }
 
 /// The lock directory, until it is dropped.
 struct LockDir(PathBuf);
 
-impl BaselineBox {
+impl JsonMailbox {
     /// The box in this file.
-    pub fn at(file: impl Into<PathBuf>) -> BaselineBox {
-        BaselineBox { file: file.into() }
+    pub(crate) fn at(file: impl Into<PathBuf>) -> JsonMailbox {
+        JsonMailbox { file: file.into() }
     }
 
     /// Adds a message; `WouldBlock` if the lock was not to be had.
-    pub fn send(&self, from: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn send(&self, from: &str, text: &str) -> io::Result<()> {
         self.change(|messages| {
             messages.push(json!({
-                "from": from, "text": text, "timestamp": timestamp::now(), "read": false,
+                "from": from, "text": text, "timestamp": now_ms(), "read": false,
             }));
         })
     }
 
     /// Takes the texts of the messages that were not read, and marks them.
-    pub fn receive(&self) -> io::Result<Vec<String>> {
+    pub(crate) fn receive(&self) -> io::Result<Vec<String>> {
         let mut texts = Vec::new();
         self.change(|messages| {
             for message in messages.iter_mut().filter(|message| message["read"] == false) {
@@ -99,6 +97,11 @@ impl Drop for LockDir {
     }
 }
 
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn is_stale(lock: &Path) -> bool {
     let made = fs::metadata(lock).and_then(|lock| lock.modified());
     made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age >= STALE_AFTER))
@@ -109,4 +112,27 @@ fn beside(file: &Path, kind: &str) -> PathBuf {
     name.push(".");
     name.push(kind);
     name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_sends_receives_and_gives_up() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("inboxes/ann.json");
+        let mailbox = JsonMailbox::at(&file);
+        mailbox.send("bob", "one").expect("sent");
+        mailbox.send("bob", "two").expect("sent");
+        assert_eq!(mailbox.receive().expect("received"), ["one", "two"]);
+        assert!(mailbox.receive().expect("received").is_empty());
+        assert!(!file.with_extension("json.lock").exists(), "the lock is gone");
+        fs::create_dir(file.with_extension("json.lock")).expect("somebody's lock");
+        let not = mailbox.send("bob", "three").expect_err("locked");
+        assert_eq!(not.kind(), ErrorKind::WouldBlock);
+        fs::remove_dir(file.with_extension("json.lock")).expect("free");
+        mailbox.send("bob", "three").expect("sent");
+        assert_eq!(mailbox.receive().expect("received"), ["three"]);
+    }
 }

@@ -1,0 +1,94 @@
+//! What hints, help and comments call a command is one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+
+use super::command;
+
+/// What follows the name of the program where no command is meant: the heading of a file.
+const NO_COMMANDS: [&str; 1] = ["journal"];
+
+#[test]
+fn every_command_that_is_named_exists() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    rust_files(&crates, &mut files);
+    let tree = command();
+    let (mut named, mut unknown) = (0, Vec::new());
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a source file");
+        for (number, line) in text.lines().enumerate() {
+            for words in commands_in(line) {
+                named += 1;
+                if let Err(word) = follow(&tree, words) {
+                    unknown.push(format!("{}:{}: {word} in: {}", file.display(), number + 1, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(named > 200, "only {named} commands were found");
+    assert!(unknown.is_empty(), "no such command:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn commands_are_found_in_sentences() {
+    let tree = command();
+    let unknown = |line: &str| {
+        commands_in(line)
+            .filter_map(|words| follow(&tree, words).err())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    for good in
+        ["see: comity task list", "\"comity lock {path}\"", "run `comity worktree add` first", "Comity is"]
+    {
+        assert_eq!(unknown(good), [""; 0], "{good}");
+    }
+    assert_eq!(unknown("see: comity task show, or comity tell"), ["show", "tell"]);
+    assert_eq!(unknown("\"comity\" and 'comity lok'"), ["lok"]);
+}
+
+/// What follows each `comity ` that begins a command.
+fn commands_in(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices("comity ").filter_map(|(at, name)| {
+        let before = line[..at].chars().next_back();
+        before.is_none_or(|before| " \"'`(".contains(before)).then(|| &line[at + name.len()..])
+    })
+}
+
+/// The first word that is no command where a command has to be.
+fn follow<'a>(tree: &Command, words: &'a str) -> Result<(), &'a str> {
+    let mut at = tree;
+    for word in words.split(' ') {
+        let word = word.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
+        let is_choice = at.is_subcommand_required_set();
+        match at.find_subcommand(word) {
+            Some(below) => at = below,
+            None if !is_choice
+                || !word.starts_with(|c: char| c.is_ascii_lowercase())
+                || word == "help"
+                || NO_COMMANDS.contains(&word) =>
+            {
+                break;
+            }
+            None => return Err(word),
+        }
+    }
+    Ok(())
+}
+
+/// The product's and what measures it; tests name commands that are to fail.
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.ends_with("tests") && !path.ends_with("target") {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !path.ends_with("named_commands.rs")
+        {
+            files.push(path);
+        }
+    }
+}
