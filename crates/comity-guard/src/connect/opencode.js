@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { basename } from "node:path";
 
 // Enough for every reason; a program gone wrong must not fill the memory.
 const ANSWER_CHARS_MAX = 65536;
@@ -8,9 +7,9 @@ const SAID_CHARS_MAX = 4096;
 const FAULT = "so this was not allowed; see: comity doctor";
 
 // What the hook program says to a call: nothing but its exit code 0 lets the call pass.
-function ask(call, words) {
+function ask(call) {
   return new Promise((resolve, reject) => {
-    const child = spawn(HOOK, [DIALECT, ...words], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(HOOK, [DIALECT], { stdio: ["pipe", "pipe", "pipe"] });
     let stdout = "";
     let stderr = "";
     const refuse = (reason) => {
@@ -56,9 +55,6 @@ function contextOf(stdout) {
 }
 
 export const Comity = async ({ directory }) => {
-  let shell = process.env.SHELL ?? "";
-  // Only bash begins again because a variable says so.
-  const words = () => (basename(shell) === "bash" ? ["--confined"] : []);
   const call = (event, input, args) => ({
     event,
     session: input.sessionID,
@@ -68,22 +64,19 @@ export const Comity = async ({ directory }) => {
     cwd: directory,
   });
   return {
-    config: async (config) => {
-      if (typeof config?.shell === "string") shell = config.shell;
-    },
     // bash begins again through comity-confine: what others hold is read-only there.
     "shell.env": async (_input, output) => {
       if (output?.env) output.env.BASH_ENV = BASH_ENV;
     },
     "tool.execute.before": async (input, output) => {
-      await ask(call("tool.execute.before", input, output?.args), words());
+      await ask(call("tool.execute.before", input, output?.args));
     },
     "tool.execute.after": async (input, output) => {
       // It has happened: there is nothing left to refuse.
       try {
         const said = typeof output?.output === "string" ? output.output.slice(-SAID_CHARS_MAX) : "";
         const after = call("tool.execute.after", input, input.args);
-        const context = contextOf(await ask(said ? { ...after, said } : after, words()));
+        const context = contextOf(await ask(said ? { ...after, said } : after));
         if (context && typeof output?.output === "string") output.output += `\n\n${context}`;
       } catch {}
     },

@@ -6,8 +6,8 @@ mod globs;
 mod held;
 mod probe;
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use comity_confine::{Confinement, Extent, NetworkAccess, ProblemKind, enter};
 use comity_wire::Fault;
@@ -19,9 +19,6 @@ use crate::{failing, say};
 /// What a shell ends with that could not run its command.
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
-
-/// The name of the program that stands for all shells.
-const PROGRAM: &str = "comity-confine";
 
 const USAGE: &str = "\
 usage: comity-confine -- COMMAND [ARGUMENT]...   runs a command where what others hold is read-only
@@ -51,14 +48,6 @@ pub fn confine(words: Vec<OsString>) -> u8 {
     let error = command.program.exec();
     say(&format!("comity-confine: {}: {error}", command.program.file.display()));
     if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN }
-}
-
-/// Whether the agent program that runs this hook starts its shell through us, as far as its environment says.
-pub(crate) fn is_set_up() -> bool {
-    let is_named = |variable: &str, name: &str| {
-        std::env::var_os(variable).is_some_and(|file| Path::new(&file).file_name() == Some(OsStr::new(name)))
-    };
-    is_named("CLAUDE_CODE_SHELL_PREFIX", PROGRAM) || is_named("BASH_ENV", command::BASH_ENV_FILE)
 }
 
 /// Confines this process, as far as it has to be and can be; else why its command must not run.

@@ -13,7 +13,7 @@ use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, Timestam
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::own;
+use super::{own, shell};
 use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -58,7 +58,9 @@ impl Operation for GuardConfine {
     type Output = Confines;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
-        confines(app, caller.who).map(Plan::Answer)
+        let confines = confines(app, caller.who)?;
+        shell::note(app, caller, confines.sealed);
+        Ok(Plan::Answer(confines))
     }
 }
 

@@ -13,6 +13,7 @@ mod own;
 mod payload;
 mod permission;
 mod planning;
+mod shell;
 mod spelling;
 mod targets;
 mod told;
