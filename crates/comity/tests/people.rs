@@ -57,8 +57,21 @@ fn escapes(wrap: impl Fn(&str, &str) -> String) {
             eventually("it answered", || said.exists());
             std::fs::read_to_string(&said).expect("an answer")
         });
-        assert!(answers.any(|said| said.contains("can't tell who you are")), "{wish}");
+        let refused = answers.find(|said| said.contains("can't tell who you are"));
+        let refused = refused.unwrap_or_else(|| panic!("{wish}"));
+        if *wish != "whoami" {
+            for way in ["a terminal that was open before", "COMITY_TOKEN", "comity token create NAME"] {
+                assert!(refused.contains(way), "it is told how to prove itself: {wish}: {refused}");
+            }
+        }
     }
+    // Nobody may look.
+    let said = place.dir().join("looked");
+    let line = format!("{BINARY} locks >{0}.part 2>&1; mv {0}.part {0}", said.display());
+    ann.run(&wrap(&line, "looks"));
+    eventually("it answered", || said.exists());
+    let looked = std::fs::read_to_string(&said).expect("an answer");
+    assert!(looked.contains("src/b.rs") && looked.contains("bob"), "{looked}");
     nothing_was_decided(&place);
 }
 
@@ -144,20 +157,30 @@ const CONNECTOR: &str = "import os, socket, sys, time, json\n\
 
 #[test]
 fn a_connection_belongs_to_the_process_that_made_it() {
-    let place = Place::new();
-    place.json(&["up"]);
-    let ask = |op: &str, input: &str| -> Value {
+    let (place, mut ann) = scene();
+    let script = place.dir().join("connector.py");
+    std::fs::write(&script, CONNECTOR).expect("written");
+    let mut ask = |op: &str, input: &str| -> Value {
         let said = place.dir().join(format!("said-{op}"));
-        let mut python = place.program("python3");
-        python.args(["-c", CONNECTOR]).arg(place.socket()).args([op, input]).arg(&said);
-        python.output().expect("python");
+        let (script, socket, to) = (script.display(), place.socket(), said.display());
+        ann.run(&format!("python3 {script} {} {op} '{input}' {to}", socket.display()));
         eventually("it answered", || said.exists());
         serde_json::from_str(&std::fs::read_to_string(said).expect("an answer")).expect("JSON")
     };
-    // Whether the kernel was asked before or after the connector ended, the answer is never the human's.
-    let answer = ask("agent_limit", r#"{"max": 20}"#);
-    let code = answer["error"]["code"].as_str().unwrap_or_default();
-    assert!(["unproven", "not_present"].contains(&code), "{answer}");
+    // Whether the kernel was asked before or after the connector ended, it is the agent or nobody: never the human.
+    let whoami = ask("whoami", "{}");
+    assert!(["ann", "nobody"].contains(&whoami["ok"]["you"].as_str().unwrap_or_default()), "{whoami}");
+    for (op, input) in [
+        ("agent_limit", r#"{"max": 20}"#),
+        ("mode", r#"{"agent": "ann", "mode": "full"}"#),
+        ("release", r#"{"paths": ["src/b.rs"]}"#),
+        ("stop", "{}"),
+    ] {
+        let answer = ask(op, input);
+        let code = answer["error"]["code"].as_str().unwrap_or_default();
+        assert!(["unproven", "not_allowed", "not_holder", "ownership"].contains(&code), "{op}: {answer}");
+    }
+    nothing_was_decided(&place);
 }
 
 #[test]
