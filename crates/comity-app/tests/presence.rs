@@ -71,8 +71,12 @@ fn what_is_anothers_takes_a_present_person() {
     let tab = engine.world().pools.get(TABS).expect("a pool").slots().next().expect("a slot").id.0;
     app.ask(ann, "lock", json!({ "paths": ["src/a.rs"] })).expect("the project is known");
     let project = *engine.world().projects.keys().next().expect("a project");
-    let tree =
-        WorktreeInfo { slug: "hers".into(), path: "/nowhere".into(), branch: "hers".into(), base: "0".into() };
+    let tree = WorktreeInfo {
+        slug: "hers".into(),
+        path: "/nowhere".into(),
+        branch: "hers".into(),
+        base: "0".into(),
+    };
     engine.ask(ann, Ask::Worktree(WorktreeAsk::Add { project, tree: Box::new(tree) })).expect("a worktree");
     let [absent, present] = people(&place);
     for (op, input) in [
