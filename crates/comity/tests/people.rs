@@ -4,6 +4,8 @@
 mod attached;
 #[path = "people/connections.rs"]
 mod connections;
+#[path = "people/holders.rs"]
+mod holders;
 #[path = "people/presence.rs"]
 mod presence;
 #[expect(dead_code, reason = "each test uses a part of it")]

@@ -77,7 +77,11 @@ fn claude_code_is_confined() {
         let mut claude = clients::claude("claude_code_is_confined", place, model)?;
         let rules = json!({ "permissions": { "deny": ["Bash(touch:*)"] } });
         clients::write(&place.dir().join("claude/settings.json"), &rules.to_string());
+        // An agent can write this one: its commands do not pass for the program's own by it.
+        let variables = json!({ "env": { "AI_AGENT": "x_harness" } });
+        clients::write(&place.repo.join(".claude/settings.local.json"), &variables.to_string());
         init(place, "claude", &claude);
+        claude.env("AI_AGENT", "x_harness");
         claude.arg("--strict-mcp-config");
         Some(claude)
     });

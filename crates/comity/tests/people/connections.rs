@@ -102,6 +102,37 @@ fn a_process_is_registered_only_from_inside_it() {
 }
 
 #[test]
+fn knowing_a_session_makes_nobody_its_agent() {
+    let (place, mut ann) = scene();
+    // Of carl no process is known: its hooks are known by its session.
+    let carl = place.join(&["carl", "--session", "s-of-carl"]);
+    place.json(&["mail", "send", "carl", "-m", "the launch code is xyzzy"]);
+    let call = json!({
+        "session_id": "s-of-carl", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": { "file_path": place.repo.join("src/c.rs"), "content": "x" },
+    });
+    let (payload, said) = (place.dir().join("call.json"), place.dir().join("said"));
+    std::fs::write(&payload, call.to_string()).expect("written");
+    let line = format!(
+        "{BINARY} hook claude <{} >{1}.part 2>&1; mv {1}.part {1}",
+        payload.display(),
+        said.display()
+    );
+    ann.run(&format!("setsid -f sh -c '{line}'"));
+    eventually("it answered", || said.exists());
+    let told = std::fs::read_to_string(&said).expect("an answer");
+    assert!(!told.contains("xyzzy"), "{told}");
+    std::fs::remove_file(&said).expect("removed");
+    ann.run(&line);
+    let told = std::fs::read_to_string(&said).expect("an answer");
+    assert!(!told.contains("xyzzy"), "ann is ann: {told}");
+    let locks = place.json(&["locks"]);
+    assert!(!locks.to_string().contains("carl"), "{locks}");
+    let own = place.json_as(&carl, &["mail", "read"]);
+    assert!(own.to_string().contains("xyzzy"), "it waits for carl: {own}");
+}
+
+#[test]
 fn a_process_above_anothers_is_no_agents() {
     let place = Place::new();
     let script = format!(
