@@ -11,7 +11,7 @@ use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs::{self, SearchRoot};
-use crate::server::HookClient;
+use crate::server::{self, HookClient};
 
 /// Digits of the length of an answer.
 const TOLD_DIGITS_MAX: usize = 7;
@@ -38,10 +38,15 @@ pub(super) enum NoAnswer {
     Refused(Fault),
     /// It could not be asked.
     Unreachable(String),
+    /// The system lets nobody ask anybody here, as in the sandbox of an agent program.
+    Forbidden(String),
 }
 
 pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
-    let mut server = HookClient::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
+    let mut server = HookClient::find_from_anywhere().map_err(|problem| match server::is_forbidden() {
+        true => NoAnswer::Forbidden(problem),
+        false => NoAnswer::Unreachable(problem),
+    })?;
     let reply = server.ask("guard_confine", "{}".into()).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })

@@ -62,8 +62,10 @@ fn confine_this() -> Result<(), String> {
         Err(NoAnswer::Unreachable(_)) if failing::is_open() && !failing::confine_is("required") => {
             return Ok(());
         }
+        // Whatever an agent forbids itself, it forbids where it is confined already.
+        Err(NoAnswer::Forbidden(_)) if !failing::confine_is("required") => return Ok(()),
         // Else who ends the server would be freed by it, in plan mode, too.
-        Err(NoAnswer::Unreachable(problem)) => {
+        Err(NoAnswer::Unreachable(problem) | NoAnswer::Forbidden(problem)) => {
             return Err(format!(
                 "Comity: this did not run: the server could not be asked what others hold: {problem}\n  see what is wrong with: comity doctor"
             ));

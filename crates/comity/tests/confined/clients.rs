@@ -128,6 +128,35 @@ fn opencode_is_confined() {
     });
 }
 
+/// Nothing can be asked and nothing mounted in there: commands are judged by the hook alone, and none runs that has to be
+/// confined.
+#[test]
+fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
+    let script = "bash ./script.sh";
+    for policy in ["auto", "required"] {
+        let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        fs::write(place.repo.join("script.sh"), "echo the script ran\n").expect("written");
+        let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
+        let model = Model::start([READS, script, HIDDEN, FREE].map(call).into());
+        let test = "codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it";
+        let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
+        init(&place, "codex", &codex);
+        let mut sandboxed = place.program(codex.get_program());
+        sandboxed.envs(codex.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        sandboxed.args(["exec", "--json", "--skip-git-repo-check", "--sandbox", "workspace-write"]);
+        sandboxed.args(["--dangerously-bypass-hook-trust", "go on"]);
+        let ran = clients::run(&place, sandboxed);
+        let told = model.told();
+        let [reads, script, hidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
+        assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}: {reads}: {ran:?}");
+        let is_free = policy == "auto";
+        assert_eq!(script.contains("the script ran"), is_free, "{policy}: {script}");
+        assert_eq!(ways::is_untouched(&place.repo), !is_free, "{policy}: {hidden}");
+        assert_eq!(place.repo.join("free.txt").exists(), is_free, "{policy}: {free}");
+        assert_eq!([script, hidden, free].map(|told| told.contains(UNSEEN)), [!is_free; 3], "{told:?}");
+    }
+}
+
 /// Copilot CLI, set up but for what `comity init` asks its user to do by hand.
 fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
     let mut copilot = clients::copilot(test, place, model)?;
