@@ -26,6 +26,7 @@ use crate::metrics::Metrics;
 use crate::moves::OngoingMoves;
 use crate::operation::{Caller, Failure};
 use crate::projects::Projects;
+use crate::shells::Shells;
 use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
@@ -54,6 +55,7 @@ struct ApplicationParts {
     moves: OngoingMoves,
     mail_memory: MailMemory,
     watch: Watch,
+    shells: Shells,
     browser: BrowserService,
     dedupe: Dedupe,
     identities: Identities,
@@ -102,6 +104,7 @@ impl Application {
             moves: OngoingMoves::default(),
             mail_memory,
             watch: Watch::default(),
+            shells: Shells::default(),
             browser: BrowserService::default(),
             dedupe: Dedupe::default(),
             identities: Identities::default(),
@@ -214,6 +217,11 @@ impl Application {
     /// The watcher of files.
     pub fn watch(&self) -> &Watch {
         &self.0.watch
+    }
+
+    /// What is known of the shells of agents.
+    pub(crate) fn shells(&self) -> &Shells {
+        &self.0.shells
     }
 
     /// Where callers are.

@@ -31,6 +31,7 @@ pub mod projects;
 pub mod reconciler;
 mod removal;
 pub mod search;
+mod shells;
 pub mod span;
 pub mod spool;
 pub mod tokens;

@@ -24,7 +24,7 @@ const FAULT: u8 = 1;
 const REFUSED: u8 = 3;
 
 const USAGE: &str = "\
-usage: comity-hook [CLIENT [--confined]]  judges the tool call on standard input; confined: its shell starts through comity-confine
+usage: comity-hook [CLIENT]         judges the tool call on standard input
        comity-hook check PATH       says whether a path may be edited
        comity-hook pre-commit       judges the commit that git is about to make";
 
@@ -39,15 +39,15 @@ pub fn run(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match &words[..] {
-        [] => tool::judge(None, confine::is_set_up()),
+        [] => tool::judge(None),
         ["check", path] => check::ask(path),
         ["pre-commit", ..] => commit::judge(),
         ["-h" | "--help"] => {
             let _ = writeln!(std::io::stdout(), "{USAGE}");
             ExitCode::SUCCESS
         }
-        [client] if !client.starts_with('-') => tool::judge(Some(client), confine::is_set_up()),
-        [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client), true),
+        // What earlier plugins say of their shell is not taken on their word.
+        [client] | [client, "--confined"] if !client.starts_with('-') => tool::judge(Some(client)),
         _ => {
             say(USAGE);
             ExitCode::from(BLOCKED)

@@ -13,6 +13,9 @@ use crate::question::Question;
 /// How long the server may take; agent programs wait longer for their hooks.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
 
+/// "Operation not permitted".
+const EPERM: i32 = 1;
+
 pub(crate) struct HookClient {
     client: Client,
     token: Option<String>,
@@ -54,6 +57,13 @@ impl HookClient {
         };
         self.client.call(request).map_err(|error| error.to_string())
     }
+}
+
+/// Whether connections are forbidden by a filter of system calls: files and other users give other errors.
+pub(crate) fn is_forbidden() -> bool {
+    let home = Home::from_env().map_err(io::Error::other);
+    let error = home.and_then(|home| Client::connect(&home)).err();
+    error.and_then(|error| error.raw_os_error()) == Some(EPERM)
 }
 
 /// Lets the main program beside this one start the server: that takes a moment, once.

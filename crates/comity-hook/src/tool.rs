@@ -12,8 +12,8 @@ use crate::{BLOCKED, failing, say};
 /// Bytes of a payload; a whole file that is written is in it.
 const PAYLOAD_BYTES_MAX: u64 = 15 * 1024 * 1024;
 
-pub(crate) fn judge(client: Option<&str>, is_confined: bool) -> ExitCode {
-    match verdict(client, is_confined) {
+pub(crate) fn judge(client: Option<&str>) -> ExitCode {
+    match verdict(client) {
         Ok(code) => code,
         Err(problem) if failing::is_open() => {
             say(&format!("comity-hook: {problem}; guard.policy is open, so the call goes on"));
@@ -28,7 +28,7 @@ pub(crate) fn judge(client: Option<&str>, is_confined: bool) -> ExitCode {
     }
 }
 
-fn verdict(client: Option<&str>, is_confined: bool) -> Result<ExitCode, String> {
+fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
     let mut payload = Vec::new();
     let mut stdin = std::io::stdin().take(PAYLOAD_BYTES_MAX + 1);
     stdin.read_to_end(&mut payload).map_err(|error| format!("standard input: {error}"))?;
@@ -43,8 +43,7 @@ fn verdict(client: Option<&str>, is_confined: bool) -> Result<ExitCode, String> 
     }
     let client =
         client.map(|client| quoted(client).map(|client| format!("\"client\":{client},"))).transpose()?;
-    let confined = if is_confined { "\"confined\":true," } else { "" };
-    let input = format!("{{{}{confined}\"payload\":{payload}}}", client.unwrap_or_default());
+    let input = format!("{{{}\"payload\":{payload}}}", client.unwrap_or_default());
     let mut server = HookClient::find()?;
     let reply = server.ask(Question::Call, input)?;
     if let Some(error) = reply.error {

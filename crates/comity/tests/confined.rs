@@ -31,7 +31,13 @@ use support::{Agent, Place};
 
 /// A place where bob has locked the file that the ways write to.
 fn place() -> (Place, Agent) {
+    place_with("")
+}
+
+/// The same with settings.
+fn place_with(settings: &str) -> (Place, Agent) {
     let place = Place::new();
+    place.set(settings);
     ways::repository(&place.repo);
     let bob = place.join(&["bob"]);
     place.json_as(&bob, &["lock", ways::FILE, "--reason", "fixing login", "--ttl", "30m"]);

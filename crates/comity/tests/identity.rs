@@ -5,10 +5,10 @@ mod support;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use support::files::files_below;
 use support::mcp::Mcp;
 use support::wire::{No, Wire};
 use support::{Agent, HUMAN, Place, Running, eventually, http};
@@ -271,11 +271,6 @@ fn nothing_in_the_state_directory_makes_an_agents_token() {
     // A key that can be guessed makes no token.
     let guessable = Wire::connect(&place).ask_with_key("agent_join", json!({ "name": "bob" }), Some("1"));
     assert!(matches!(guessable, Err(No::Refused(_))), "{guessable:?}");
-}
-
-fn files_below(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
-    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]

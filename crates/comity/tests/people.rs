@@ -2,6 +2,10 @@
 
 #[path = "people/attached.rs"]
 mod attached;
+#[path = "people/connections.rs"]
+mod connections;
+#[path = "people/holders.rs"]
+mod holders;
 #[path = "people/presence.rs"]
 mod presence;
 #[expect(dead_code, reason = "each test uses a part of it")]
@@ -11,7 +15,6 @@ mod terminal;
 
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
 use support::program::Program;
 use support::{BINARY, HUMAN, Place, Ran, eventually, has_program, http, skip};
 use terminal::Terminal;
@@ -57,8 +60,21 @@ fn escapes(wrap: impl Fn(&str, &str) -> String) {
             eventually("it answered", || said.exists());
             std::fs::read_to_string(&said).expect("an answer")
         });
-        assert!(answers.any(|said| said.contains("can't tell who you are")), "{wish}");
+        let refused = answers.find(|said| said.contains("can't tell who you are"));
+        let refused = refused.unwrap_or_else(|| panic!("{wish}"));
+        if *wish != "whoami" {
+            for way in ["a terminal that was open before", "COMITY_TOKEN", "comity token create NAME"] {
+                assert!(refused.contains(way), "it is told how to prove itself: {wish}: {refused}");
+            }
+        }
     }
+    // Nobody may look.
+    let said = place.dir().join("looked");
+    let line = format!("{BINARY} locks >{0}.part 2>&1; mv {0}.part {0}", said.display());
+    ann.run(&wrap(&line, "looks"));
+    eventually("it answered", || said.exists());
+    let looked = std::fs::read_to_string(&said).expect("an answer");
+    assert!(looked.contains("src/b.rs") && looked.contains("bob"), "{looked}");
     nothing_was_decided(&place);
 }
 
@@ -132,90 +148,6 @@ fn unsetting_the_token_does_not_unset_the_agent() {
     assert_eq!(place.json(&["locks"])["locks"][0]["holder"], "cat");
 }
 
-/// Connects, hands the connection to a child and ends: what asks is not what connected.
-const CONNECTOR: &str = "import os, socket, sys, time, json\n\
-    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n\
-    parent = os.getpid()\n\
-    if os.fork(): os._exit(0)\n\
-    while os.getppid() == parent: time.sleep(0.001)\n\
-    s.sendall((json.dumps({'id': 1, 'op': sys.argv[2], 'input': json.loads(sys.argv[3])}) + '\\n').encode())\n\
-    answer = s.makefile().readline()\n\
-    open(sys.argv[4] + '.part', 'w').write(answer); os.rename(sys.argv[4] + '.part', sys.argv[4])\n";
-
-#[test]
-fn a_connection_belongs_to_the_process_that_made_it() {
-    let place = Place::new();
-    place.json(&["up"]);
-    let ask = |op: &str, input: &str| -> Value {
-        let said = place.dir().join(format!("said-{op}"));
-        let mut python = place.program("python3");
-        python.args(["-c", CONNECTOR]).arg(place.socket()).args([op, input]).arg(&said);
-        python.output().expect("python");
-        eventually("it answered", || said.exists());
-        serde_json::from_str(&std::fs::read_to_string(said).expect("an answer")).expect("JSON")
-    };
-    // Whether the kernel was asked before or after the connector ended, the answer is never the human's.
-    let answer = ask("agent_limit", r#"{"max": 20}"#);
-    let code = answer["error"]["code"].as_str().unwrap_or_default();
-    assert!(["unproven", "not_present"].contains(&code), "{answer}");
-}
-
-#[test]
-fn a_number_that_is_used_again_is_another_process() {
-    if !support::is_root() {
-        return skip(
-            "a_number_that_is_used_again_is_another_process",
-            "only root chooses the next process's number",
-        );
-    }
-    let place = Place::new();
-    place.json(&["up"]);
-    // The process that connects ends before the server looks, and a process of the human gets its number.
-    let script = "import os, signal, socket, sys, json, subprocess\n\
-        server = int(sys.argv[3]); os.kill(server, signal.SIGSTOP)\n\
-        s = socket.socket(socket.AF_UNIX)\n\
-        r, w = os.pipe()\n\
-        child = os.fork()\n\
-        if child == 0:\n\
-        \x20   s.connect(sys.argv[1]); os.write(w, b'c'); os._exit(0)\n\
-        os.read(r, 1); os.waitpid(child, 0)\n\
-        for _ in range(200):\n\
-        \x20   open('/proc/sys/kernel/ns_last_pid', 'w').write(str(child - 1))\n\
-        \x20   again = subprocess.Popen(['sleep', '60'])\n\
-        \x20   if again.pid == child: break\n\
-        \x20   again.kill(); again.wait()\n\
-        else: os.kill(server, signal.SIGCONT); print('{\"lost\": true}'); sys.exit(0)\n\
-        os.kill(server, signal.SIGCONT)\n\
-        s.sendall((json.dumps({'id': 1, 'op': 'lock', 'cwd': sys.argv[2], 'input': {'paths': ['src/a.rs']}}) + '\\n').encode())\n\
-        print(s.makefile().readline()); again.kill(); again.wait()\n";
-    let server = place.server().expect("a server").to_string();
-    let mut python = place.program("python3");
-    python.args(["-c", script]).arg(place.socket()).arg(&place.repo).arg(server);
-    let ran = Ran::of(python.output().expect("python"));
-    let answer: Value =
-        serde_json::from_str(ran.out.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    if answer["lost"] == true {
-        return skip("a_number_that_is_used_again_is_another_process", "others took the number each time");
-    }
-    assert_eq!(answer["error"]["code"], "unproven", "{answer}");
-    assert!(answer["error"]["message"].as_str().expect("words").contains("has ended"), "{answer}");
-}
-
-#[test]
-fn a_process_is_registered_only_from_inside_it() {
-    let (place, mut ann) = scene();
-    let stranger = place.start(place.program("sleep").arg("60"));
-    let ran = place.run(&["agent", "join", "eve", "--pid", &stranger.pid().to_string()]);
-    assert!(ran.err.contains("is not above this command"), "{ran:?}");
-    let inside = format!("COMITY_TOKEN={HUMAN} {BINARY} agent join eve --pid $$");
-    assert!(ann.run(&inside).contains("ann"), "a process has one agent");
-    let said = ann.run(&format!("sh -c '{BINARY} agent join eve --pid $$; exit 0'"));
-    assert!(said.contains("is here as"), "one below its own process is its child: {said}");
-    let agents = place.json(&["agent", "list", "--all"]);
-    let eve = agents["agents"].as_array().expect("agents").iter().find(|agent| agent["name"] == "eve");
-    assert_eq!(eve.expect("eve")["parent"], "ann");
-}
-
 #[test]
 fn a_human_token_below_an_agent_is_the_agents() {
     let (place, mut ann) = scene();
@@ -236,6 +168,10 @@ fn a_person_at_a_terminal_is_present_and_a_script_needs_a_token() {
     let terminal = Terminal::open(&place);
     let said = terminal.types(&place, &format!("{BINARY} whoami"));
     assert!(said.starts_with("you, present"), "{said}");
+    terminal.types(&place, &format!("{BINARY} agent limit 11"));
+    let from = &place.log_of("agents_limited")[0]["from"];
+    assert_eq!(from["proof"], "terminal", "{from}");
+    assert!(from["terminal"].as_str().is_some_and(|name| name.starts_with("pts/")), "{from}");
     let said = terminal.types(&place, &format!("setsid -w {BINARY} agent limit 9"));
     assert!(said.contains("only a person at a terminal may change the limit"), "{said}");
     assert!(said.contains("comity token create NAME"), "{said}");

@@ -9,6 +9,7 @@ use super::{Identities, lock};
 use crate::application::Application;
 use crate::hosts::is_multiplexer;
 use crate::lineage::{Lineage, LineageEnd, LineageProcess, link};
+use crate::processes;
 
 /// Terminals that are remembered.
 const TERMINALS_MAX: usize = 256;
@@ -19,8 +20,8 @@ const NESTED_MAX: usize = 4;
 /// Who holds the other end of a terminal.
 #[derive(Clone, Debug)]
 pub(super) enum Holder {
-    /// A program of the system, or one that no agent is above.
-    Fine,
+    /// Programs of the system, or such as no agent is above, until more processes are marked than so many.
+    Fine { until: u64 },
     /// A program that may be an agent's.
     Doubtful(String),
 }
@@ -28,34 +29,36 @@ pub(super) enum Holder {
 impl Application {
     /// Whether the terminal's other end is held by a program that no agent is above.
     pub(super) fn check_holder(&self, pty: u32, leader: &LineageProcess) -> Result<(), String> {
+        // Who holds it may become an agent's, or give it to one that it starts.
+        let markings = processes::markings();
         let known = lock(&self.identities().terminals).get(&leader.process).cloned();
+        let known = known.filter(|holder| !matches!(holder, Holder::Fine { until } if *until != markings));
         let holder = known.unwrap_or_else(|| {
-            let found = self.find_holder(pty, leader);
+            let found = self.find_doubtful(pty, leader);
+            let found = found.map_or(Holder::Fine { until: markings }, Holder::Doubtful);
             self.identities().remember(leader, found.clone());
             found
         });
         match holder {
-            Holder::Fine => Ok(()),
+            Holder::Fine { .. } => Ok(()),
             Holder::Doubtful(why) => Err(why),
         }
     }
 
-    fn find_holder(&self, pty: u32, leader: &LineageProcess) -> Holder {
+    /// Whoever of those that hold the other end may be an agent's. Several can: it goes on to what they start.
+    fn find_doubtful(&self, pty: u32, leader: &LineageProcess) -> Option<String> {
         // Those of other users cannot be read: they are the system's, such as sshd.
-        let holder = processes().find(|pid| *pid != leader.process.pid && holds_other_end(*pid, pty));
-        let Some(pid) = holder else { return Holder::Fine };
-        let above = Lineage::of(pid);
-        if above.end == LineageEnd::Gone {
-            return Holder::Fine;
-        }
-        let name = above.links.first().map(|link| link.name.clone()).unwrap_or_default();
-        let identity = self.recognise_holder(&above);
-        match identity {
-            true => Holder::Fine,
-            false => {
-                Holder::Doubtful(format!("{name} (process {pid}) made this terminal, and may be an agent's"))
+        let mut holders = all().filter(|pid| *pid != leader.process.pid && holds_other_end(*pid, pty));
+        holders.find_map(|pid| {
+            let above = Lineage::of(pid);
+            if above.end == LineageEnd::Gone || self.recognise_holder(&above) {
+                return None;
             }
-        }
+            let name = above.links.first().map(|link| link.name.clone()).unwrap_or_default();
+            Some(format!(
+                "{name} (process {pid}) holds the other end of this terminal, and may be an agent's"
+            ))
+        })
     }
 
     /// Whether a process descends from a person, as far as its lineage and its marks tell.
@@ -89,7 +92,7 @@ impl Application {
         let seen = open_files(server.process.pid);
         let terminals: Vec<u32> =
             seen.filter_map(|file| file.strip_prefix("/dev/pts/")?.parse().ok()).collect();
-        processes().filter_map(link).any(|client| {
+        all().filter_map(link).any(|client| {
             client.name == "tmux: client"
                 && client.pty().is_some_and(|pty| terminals.contains(&pty))
                 && client.foreground == client.group as i32
@@ -110,7 +113,8 @@ impl Identities {
     }
 }
 
-fn processes() -> impl Iterator<Item = u32> {
+/// The numbers of all processes.
+fn all() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

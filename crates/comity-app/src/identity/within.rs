@@ -107,6 +107,11 @@ impl Application {
         self.engine().world().agents.by_token(&hash).is_ok_and(|known| known.id == agent)
     }
 
+    /// The agent whose program this one runs in: itself, unless it is a sub-agent.
+    pub(crate) fn program_of(&self, agent: AgentId) -> AgentId {
+        own_program(&self.engine().world(), agent)
+    }
+
     /// Whether several agents live in the program that this one lives in.
     pub(crate) fn has_sub_agents(&self, agent: AgentId) -> bool {
         program_with_sub_agents(&self.engine().world(), agent).is_some()
@@ -132,11 +137,17 @@ impl Application {
     }
 
     /// Which agent of a program runs a line of shell; from now on the process and all below it are that agent's.
-    pub(crate) fn command_within(&self, program: AgentId, line: &str, process: Option<Process>) -> AgentId {
-        let program = own_program(&self.engine().world(), program);
+    pub(crate) fn command_within(
+        &self,
+        agent: AgentId,
+        line: impl FnOnce() -> Option<String>,
+        process: Option<Process>,
+    ) -> AgentId {
+        let Some(program) = program_with_sub_agents(&self.engine().world(), agent) else { return agent };
+        let Some(line) = line() else { return agent };
         let mut sub_agents = lock(&self.identities().sub_agents);
-        let Some(by) = sub_agents.take_command(program, line).filter(|by| *by != program) else {
-            return program;
+        let Some(by) = sub_agents.take_command(program, &line).filter(|by| *by != agent) else {
+            return agent;
         };
         if let Some(process) = process {
             sub_agents.runs(process, by);

@@ -10,7 +10,7 @@ use comity_core::roles::Mode;
 use comity_core::{Ask, Principal, Refusal};
 
 use crate::permission_world::{
-    ANN, BOB, HUMAN, LEAD, PermissionWorld, STRANGER, allow, base, id, shell, who,
+    ANN, BOB, HUMAN, LEAD, PermissionWorld, STRANGER, allow, base, id, shell, who, write,
 };
 
 #[test]
@@ -224,6 +224,21 @@ fn a_rule_for_a_team_is_told_to_each_of_it() {
     for member in [ANN, BOB] {
         stage.hears(member, &["a rule for all of red: allow Write docs/"]);
     }
+}
+
+#[test]
+fn a_rule_for_a_team_does_not_reach_who_only_wishes_to_be_in_it() {
+    let mut stage = PermissionWorld::new();
+    let wisher = stage.join(Principal::Nobody, "wisher", None, Some("red"));
+    let profile = &stage.world.agents.get(wisher).expect("known").profile;
+    assert_eq!((profile.team.as_deref(), profile.wished_team.as_deref()), (None, Some("red")));
+    let (number, write) = (stage.joined, write("docs/a.md"));
+    stage.rule(HUMAN, RuleEffect::Allow, "Write", Some("docs/**"), RuleScope::Team("red".into()));
+    assert_eq!(stage.tries(ANN, &write), "may");
+    assert_ne!(stage.tries(number, &write), "may", "it is not in the team");
+    stage.hears(number, &[]);
+    stage.rule(HUMAN, RuleEffect::Allow, "Write", Some("docs/**"), RuleScope::Agent(wisher));
+    assert_eq!(stage.tries(number, &write), "may", "by a rule of its own");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use comity_core::Event;
+use comity_core::{AgentId, Event, Principal, Record, Timestamp};
+use expect_test::expect_file;
 use serde_json::{Value, json};
 
 /// Events of every kind, one a line, as earlier versions wrote them.
@@ -23,6 +24,49 @@ fn no_kind_of_event_is_left_out() {
     let stored: BTreeSet<String> = EVENTS.lines().filter_map(kind).collect();
     let missing: Vec<String> = kinds().difference(&stored).cloned().collect();
     assert_eq!(missing, Vec::<String>::new(), "add one of each to stored_events.jsonl");
+}
+
+#[test]
+fn each_event_names_whom_it_concerns() {
+    let shown: Vec<String> = EVENTS.lines().map(concerned).collect();
+    expect_file!["stored_events_concern.txt"].assert_eq(&format!("{}\n", shown.join("\n")));
+}
+
+/// The kind of an event, the agents that stand in it, each as a letter, and those of them whom it concerns by itself. Of
+/// events that name only a lock, a request or a slot the world knows whose that was.
+fn concerned(line: &str) -> String {
+    let event: Event = serde_json::from_str(line).expect("an event");
+    let mut named: Vec<&str> = vec![];
+    for (at, _) in line.match_indices("agent_") {
+        let id = &line[at..(at + 18).min(line.len())];
+        if id.parse::<AgentId>().is_ok() && !named.contains(&id) {
+            named.push(id);
+        }
+    }
+    let letters = |agents: &[String]| -> String {
+        let at = |agent: &String| named.iter().position(|id| id == agent).expect("it stands in it");
+        let mut all: Vec<char> = agents.iter().map(|agent| char::from(b'A' + at(agent) as u8)).collect();
+        all.sort_unstable();
+        all.into_iter().collect()
+    };
+    let record = Record {
+        seq: 1,
+        now: Timestamp(0),
+        wall_ms: 0,
+        by: Principal::System,
+        from: None,
+        concerns: vec![],
+        key: None,
+        event,
+    };
+    let concerned: Vec<String> = record.concerned().iter().map(ToString::to_string).collect();
+    let named_letters = letters(&named.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+    let kind = kind(line).expect("a kind");
+    format!("{kind}: names {}, concerns {}", or_nobody(named_letters), or_nobody(letters(&concerned)))
+}
+
+fn or_nobody(letters: String) -> String {
+    if letters.is_empty() { "nobody".into() } else { letters }
 }
 
 #[test]

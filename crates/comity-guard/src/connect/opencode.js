@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { basename } from "node:path";
 
 // Enough for every reason; a program gone wrong must not fill the memory.
 const ANSWER_CHARS_MAX = 65536;
@@ -8,9 +7,9 @@ const SAID_CHARS_MAX = 4096;
 const FAULT = "so this was not allowed; see: comity doctor";
 
 // What the hook program says to a call: nothing but its exit code 0 lets the call pass.
-function ask(call, words) {
+function ask(call) {
   return new Promise((resolve, reject) => {
-    const child = spawn(HOOK, [DIALECT, ...words], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(HOOK, [DIALECT], { stdio: ["pipe", "pipe", "pipe"] });
     let stdout = "";
     let stderr = "";
     const refuse = (reason) => {
@@ -56,9 +55,6 @@ function contextOf(stdout) {
 }
 
 export const Comity = async ({ directory, client }) => {
-  let shell = process.env.SHELL ?? "";
-  // Only bash begins again because a variable says so.
-  const words = () => (basename(shell) === "bash" ? ["--confined"] : []);
   // A session that another one has started is a sub-agent's.
   const parents = new Map();
   const isSubAgents = async (session) => {
@@ -78,28 +74,25 @@ export const Comity = async ({ directory, client }) => {
     cwd: directory,
   });
   return {
-    config: async (config) => {
-      if (typeof config?.shell === "string") shell = config.shell;
-    },
     // bash begins again through comity-confine: what others hold is read-only there.
     "shell.env": async (_input, output) => {
       if (output?.env) output.env.BASH_ENV = BASH_ENV;
     },
     "tool.execute.before": async (input, output) => {
-      await ask(await call("tool.execute.before", input, output?.args), words());
+      await ask(await call("tool.execute.before", input, output?.args));
     },
     event: async ({ event }) => {
       const session = event?.properties?.sessionID;
       if (event?.type !== "session.idle" || parents.get(session) !== true) return;
       // Whoever goes on with it later is another agent of the same name.
-      await ask({ event: "SubagentStop", session, agent_id: session, cwd: directory }, words()).catch(() => {});
+      await ask({ event: "SubagentStop", session, agent_id: session, cwd: directory }).catch(() => {});
     },
     "tool.execute.after": async (input, output) => {
       // It has happened: there is nothing left to refuse.
       try {
         const said = typeof output?.output === "string" ? output.output.slice(-SAID_CHARS_MAX) : "";
         const after = await call("tool.execute.after", input, input.args);
-        const context = contextOf(await ask(said ? { ...after, said } : after, words()));
+        const context = contextOf(await ask(said ? { ...after, said } : after));
         if (context && typeof output?.output === "string") output.output += `\n\n${context}`;
       } catch {}
     },

@@ -59,6 +59,14 @@ pub fn shell_call(tool: &str, input: &Value) -> Option<ShellCall> {
     Some(ShellCall { command, directory })
 }
 
+/// Whether a call starts the shell that its program always starts, and as always: what is known of that one holds.
+pub fn starts_the_programs_shell(tool: &str, input: &Value) -> bool {
+    let changes_it = |name: &str| input.get(name).is_some_and(|value| !value.is_null());
+    kind(tool) == ToolKind::Shell
+        && tool != "powershell"
+        && !["shell", "env", "environment"].into_iter().any(changes_it)
+}
+
 fn is_shell(path: &str) -> bool {
     let name = path.strip_prefix("/usr").unwrap_or(path).strip_prefix("/bin/").unwrap_or(path);
     SHELLS.contains(&name)

@@ -12,10 +12,8 @@ use serde_json::Value;
 
 use super::globs::{self, SearchRoot};
 use crate::question::Question;
-use crate::server::{HookClient, quoted};
+use crate::server::{self, HookClient};
 
-/// Bytes of a line of shell that the server is told.
-const LINE_BYTES_MAX: usize = 256 * 1024;
 /// Digits of the length of an answer.
 const TOLD_DIGITS_MAX: usize = 7;
 
@@ -41,15 +39,16 @@ pub(super) enum NoAnswer {
     Refused(Fault),
     /// It could not be asked.
     Unreachable(String),
+    /// The system lets nobody ask anybody here, as in the sandbox of an agent program.
+    Forbidden(String),
 }
 
-/// Asks for a command; its line tells the server which of a program's agents runs it.
-pub(super) fn ask(line: Option<&str>) -> Result<ConfineRules, NoAnswer> {
-    let mut server = HookClient::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
-    let line = line.filter(|line| line.len() <= LINE_BYTES_MAX);
-    let input = line.map_or(Ok("{}".to_owned()), |line| Ok(format!("{{\"line\":{}}}", quoted(line)?)));
-    let input = input.map_err(NoAnswer::Unreachable)?;
-    let reply = server.ask(Question::Confinement, input).map_err(NoAnswer::Unreachable)?;
+pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
+    let mut server = HookClient::find_from_anywhere().map_err(|problem| match server::is_forbidden() {
+        true => NoAnswer::Forbidden(problem),
+        false => NoAnswer::Unreachable(problem),
+    })?;
+    let reply = server.ask(Question::Confinement, "{}".into()).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
     };

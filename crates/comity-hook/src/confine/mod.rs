@@ -6,8 +6,8 @@ mod globs;
 mod held;
 mod probe;
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use comity_confine::{Confinement, Extent, NetworkAccess, ProblemKind, enter};
 use comity_wire::Fault;
@@ -19,9 +19,6 @@ use crate::{failing, say};
 /// What a shell ends with that could not run its command.
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
-
-/// The name of the program that stands for all shells.
-const PROGRAM: &str = "comity-confine";
 
 const USAGE: &str = "\
 usage: comity-confine -- COMMAND [ARGUMENT]...   runs a command where what others hold is read-only
@@ -40,7 +37,7 @@ pub fn confine(words: Vec<OsString>) -> u8 {
         }
     };
     let confined = match command.kind {
-        CommandOwner::Agents => confine_this(command.program.args.last().and_then(|line| line.to_str())),
+        CommandOwner::Agents => confine_this(),
         CommandOwner::Servers => held::told().and_then(|answer| confine_to(&answer)),
         CommandOwner::Programs => Ok(()),
     };
@@ -53,17 +50,9 @@ pub fn confine(words: Vec<OsString>) -> u8 {
     if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN }
 }
 
-/// Whether the agent program that runs this hook starts its shell through us, as far as its environment says.
-pub(crate) fn is_set_up() -> bool {
-    let is_named = |variable: &str, name: &str| {
-        std::env::var_os(variable).is_some_and(|file| Path::new(&file).file_name() == Some(OsStr::new(name)))
-    };
-    is_named("CLAUDE_CODE_SHELL_PREFIX", PROGRAM) || is_named("BASH_ENV", command::BASH_ENV_FILE)
-}
-
 /// Confines this process, as far as it has to be and can be; else why its command must not run.
-fn confine_this(line: Option<&str>) -> Result<(), String> {
-    let answer = match held::ask(line) {
+fn confine_this() -> Result<(), String> {
+    let answer = match held::ask() {
         Ok(answer) => answer,
         Err(_) if failing::confine_is("off") => return Ok(()),
         // As its hook does: an agent that has left, say, must not be freer than one that is here.
@@ -73,8 +62,10 @@ fn confine_this(line: Option<&str>) -> Result<(), String> {
         Err(NoAnswer::Unreachable(_)) if failing::is_open() && !failing::confine_is("required") => {
             return Ok(());
         }
+        // Whatever an agent forbids itself, it forbids where it is confined already.
+        Err(NoAnswer::Forbidden(_)) if !failing::confine_is("required") => return Ok(()),
         // Else who ends the server would be freed by it, in plan mode, too.
-        Err(NoAnswer::Unreachable(problem)) => {
+        Err(NoAnswer::Unreachable(problem) | NoAnswer::Forbidden(problem)) => {
             return Err(format!(
                 "Comity: this did not run: the server could not be asked what others hold: {problem}\n  see what is wrong with: comity doctor"
             ));

@@ -1,6 +1,8 @@
 //! Who is at the other end of a local connection, as the kernel told it when the connection was made.
 
 use std::os::fd::AsFd;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 
 use comity_app::lineage::Lineage;
 
@@ -33,7 +35,13 @@ fn peer(_: &impl AsFd) -> std::io::Result<PeerProcess> {
 /// process cannot.
 #[cfg(target_os = "linux")]
 fn lineage(socket: &impl AsFd, peer: PeerProcess) -> Lineage {
-    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    lineage_by(descriptor(socket), peer)
+}
+
+/// A descriptor of the process that connected.
+#[cfg(target_os = "linux")]
+fn descriptor(socket: &impl AsFd) -> std::io::Result<OwnedFd> {
+    use std::os::fd::{AsRawFd, FromRawFd};
 
     let (mut raw, mut size) = (-1_i32, size_of::<i32>() as libc::socklen_t);
     let fd = socket.as_fd().as_raw_fd();
@@ -45,20 +53,23 @@ fn lineage(socket: &impl AsFd, peer: PeerProcess) -> Lineage {
         libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERPIDFD, (&raw mut raw).cast(), &raw mut size)
     };
     if result != 0 {
-        let error = std::io::Error::last_os_error();
-        // Before Linux 6.5 there is only the number, read at once.
-        return match error.raw_os_error() == Some(libc::ENOPROTOOPT) {
-            true => Lineage::of(peer.pid),
-            false => Lineage::gone(),
-        };
+        return Err(std::io::Error::last_os_error());
     }
     #[expect(unsafe_code, reason = "the kernel has just made this descriptor, for us alone")]
-    let process = unsafe { OwnedFd::from_raw_fd(raw) };
-    let found = Lineage::of(peer.pid);
-    // Alive after its lineage was read, it was alive while that was read.
-    match is_alive(&process) {
-        true => found,
-        false => Lineage::gone(),
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
+
+#[cfg(target_os = "linux")]
+fn lineage_by(process: std::io::Result<OwnedFd>, peer: PeerProcess) -> Lineage {
+    match process {
+        Ok(process) => {
+            let found = Lineage::of(peer.pid);
+            // Alive after its lineage was read, it was alive while that was read.
+            if is_alive(&process) { found } else { Lineage::gone() }
+        }
+        // Before Linux 6.5 there is only the number, read at once.
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => Lineage::of(peer.pid),
+        Err(_) => Lineage::gone(),
     }
 }
 
@@ -73,4 +84,36 @@ fn is_alive(process: &impl AsFd) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn lineage(_: &impl AsFd, peer: PeerProcess) -> Lineage {
     Lineage::of(peer.pid)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Error;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn peer_of(pid: u32) -> PeerProcess {
+        PeerProcess { pid, uid: 0 }
+    }
+
+    #[test]
+    fn without_descriptors_of_processes_the_number_and_its_start_are_taken() {
+        let without = |pid| lineage_by(Err(Error::from_raw_os_error(libc::ENOPROTOOPT)), peer_of(pid));
+        let own = comity_app::processes::identify(std::process::id()).expect("this process");
+        let found = without(own.pid);
+        assert_eq!(found.links.first().map(|link| link.process), Some(own));
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat"); // shell: it waits
+        let process = comity_app::processes::identify(child.id()).expect("it is there");
+        assert_eq!(without(child.id()).links.first().map(|link| link.process), Some(process));
+        drop(child.stdin.take());
+        child.wait().expect("an end");
+        assert_eq!(without(process.pid).links, [], "who has ended is nobody");
+    }
+
+    #[test]
+    fn any_other_error_proves_nothing() {
+        let other = lineage_by(Err(Error::from_raw_os_error(libc::EMFILE)), peer_of(std::process::id()));
+        assert_eq!(other.links, []);
+    }
 }

@@ -5,15 +5,31 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{place, ways};
+use super::{place, place_with, ways};
 use crate::support::Place;
 use crate::support::clients::{self, CODEX_PLAIN, codex_home};
 use crate::support::model::{Call, Model};
 
-/// A write that no reader of the command sees, one that the user's own rule forbids, and one that is free.
+/// A write that no reader of the command sees, one that the user's own rule forbids, and one that is free. Where all has
+/// to be confined, one that only reads comes first: it shows that the shell starts through us.
 const HIDDEN: &str = "python3 -c 'open(bytes.fromhex(\"7372632f612e7273\"), \"w\").write(\"more\")'";
 const FORBIDDEN: &str = "touch forbidden.txt";
+const READS: &str = "pwd";
 const FREE: &str = "echo free >free.txt && cat free.txt && exit 5";
+
+/// Why one is denied of whose shell nothing is known.
+const UNSEEN: &str = "your commands were not seen to start through Comity";
+const TRIED: [&str; 5] = [FREE, READS, HIDDEN, FORBIDDEN, FREE];
+
+/// Runs a client under each of the settings that confine, by what makes it ready where it is to run.
+fn check(call: impl Fn(&str) -> Call, ready: impl Fn(&Place, &Model) -> Option<Command>) {
+    for policy in ["auto", "required"] {
+        let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        let model = Model::start(TRIED.map(&call).into());
+        let Some(client) = ready(&place, &model) else { return };
+        check_one(policy, &place, &model, client);
+    }
+}
 
 /// Sets a client up as its user would.
 fn init(place: &Place, name: &str, client: &Command) {
@@ -22,22 +38,26 @@ fn init(place: &Place, name: &str, client: &Command) {
     assert!(ran.out.contains("confined what others hold is read-only"), "{ran:?}");
 }
 
-/// Runs the three commands in a client, and checks what each of them came to.
-fn check(place: &Place, model: &Model, client: Command) {
+/// Runs the commands in a client, and checks what each of them came to.
+fn check_one(policy: &str, place: &Place, model: &Model, client: Command) {
     let ran = clients::run(place, client);
     let told = model.told();
-    let [hidden, forbidden, free] = &told[..] else { panic!("{told:?}: {ran:?}") };
-    assert!(ways::is_untouched(&place.repo), "{hidden}: {ran:?}");
-    assert!(hidden.contains("Read-only file system"), "{hidden}: {ran:?}");
-    assert!(!place.repo.join("forbidden.txt").exists(), "the user's own rule still matches: {forbidden}");
+    let [first, reads, hidden, forbidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
+    let is_denied = first.contains(UNSEEN);
+    assert_eq!(is_denied, policy == "required", "nothing is known yet: {first}: {ran:?}");
+    assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}: {reads}: {ran:?}");
+    assert!(ways::is_untouched(&place.repo), "{policy}: {hidden}: {ran:?}");
+    assert!(hidden.contains("Read-only file system"), "{policy}: {hidden}: {ran:?}");
+    let is_there = place.repo.join("forbidden.txt").exists();
+    assert!(!is_there, "the user's own rule still matches: {policy}: {forbidden}");
     assert_eq!(
         fs::read_to_string(place.repo.join("free.txt")).ok().as_deref(),
         Some("free\n"),
-        "{free}: {ran:?}"
+        "{policy}: {free}: {ran:?}"
     );
-    assert!(free.contains("free"), "{free}");
+    assert!(free.contains("free"), "{policy}: {free}");
     let history = model.history();
-    for command in [HIDDEN, FORBIDDEN, FREE] {
+    for command in TRIED {
         let text = Value::from(command).to_string();
         // As JSON, or as JSON in a text of JSON.
         let is_kept =
@@ -50,73 +70,143 @@ fn check(place: &Place, model: &Model, client: Command) {
     assert!(history.contains("src/a.rs is locked by bob"), "it is told who holds it: {history}");
 }
 
-fn calls(call: impl Fn(&str) -> Call) -> Model {
-    Model::start([HIDDEN, FORBIDDEN, FREE].map(call).into())
-}
-
 #[test]
 fn claude_code_is_confined() {
-    let (place, _bob) = place();
-    let model = calls(|line| Call::new("Bash", json!({ "command": line, "description": "x" })));
-    let Some(mut claude) = clients::claude("claude_code_is_confined", &place, &model) else { return };
-    let rules = json!({ "permissions": { "deny": ["Bash(touch:*)"] } });
-    clients::write(&place.dir().join("claude/settings.json"), &rules.to_string());
-    init(&place, "claude", &claude);
-    claude.arg("--strict-mcp-config");
-    check(&place, &model, claude);
+    let call = |line: &str| Call::new("Bash", json!({ "command": line, "description": "x" }));
+    check(call, |place, model| {
+        let mut claude = clients::claude("claude_code_is_confined", place, model)?;
+        let rules = json!({ "permissions": { "deny": ["Bash(touch:*)"] } });
+        clients::write(&place.dir().join("claude/settings.json"), &rules.to_string());
+        // An agent can write this one: its commands do not pass for the program's own by it.
+        let variables = json!({ "env": { "AI_AGENT": "x_harness" } });
+        clients::write(&place.repo.join(".claude/settings.local.json"), &variables.to_string());
+        init(place, "claude", &claude);
+        claude.env("AI_AGENT", "x_harness");
+        claude.arg("--strict-mcp-config");
+        Some(claude)
+    });
 }
 
 #[test]
 fn codex_is_confined() {
-    let (place, _bob) = place();
-    let model = calls(|line| Call::new("exec_command", json!({ "cmd": line })));
-    let Some(mut codex) = clients::codex("codex_is_confined", &place, &model, CODEX_PLAIN, "") else {
-        return;
-    };
-    let rule = "prefix_rule(pattern = [\"touch\"], decision = \"forbidden\")\n";
-    clients::write(&codex_home(&place).join("rules/default.rules"), rule);
-    init(&place, "codex", &codex);
-    codex.env("SHELL", "/bin/bash");
-    check(&place, &model, codex);
+    let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
+    check(call, |place, model| {
+        let mut codex = clients::codex("codex_is_confined", place, model, CODEX_PLAIN, "")?;
+        let rule = "prefix_rule(pattern = [\"touch\"], decision = \"forbidden\")\n";
+        clients::write(&codex_home(place).join("rules/default.rules"), rule);
+        init(place, "codex", &codex);
+        codex.env("SHELL", "/bin/bash");
+        Some(codex)
+    });
 }
 
 #[test]
 fn gemini_cli_is_confined() {
-    let (place, _bob) = place();
-    let model = calls(|line| Call::new("run_shell_command", json!({ "command": line, "description": "x" })));
-    let Some(gemini) = clients::gemini("gemini_cli_is_confined", &place, &model, json!({})) else { return };
-    let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch\"\ndecision = \"deny\"\npriority = 900\n";
-    clients::write(&place.dir().join(".gemini/policies/own.toml"), rule);
-    init(&place, "gemini", &gemini);
-    check(&place, &model, gemini);
+    let call = |line: &str| Call::new("run_shell_command", json!({ "command": line, "description": "x" }));
+    check(call, |place, model| {
+        let gemini = clients::gemini("gemini_cli_is_confined", place, model, json!({}))?;
+        let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch\"\ndecision = \"deny\"\npriority = 900\n";
+        clients::write(&place.dir().join(".gemini/policies/own.toml"), rule);
+        init(place, "gemini", &gemini);
+        Some(gemini)
+    });
 }
 
 #[test]
 fn opencode_is_confined() {
-    let (place, _bob) = place();
-    let model = calls(|line| Call::new("bash", json!({ "command": line, "description": "x" })));
-    let Some(mut opencode) = clients::opencode("opencode_is_confined", &place, &model, "") else { return };
-    let config = place.dir().join(".config/opencode/opencode.json");
-    let mut settings: Value =
-        serde_json::from_str(&fs::read_to_string(&config).expect("text")).expect("JSON");
-    settings["permission"] = json!({ "bash": { "*": "allow", "touch *": "deny" } });
-    clients::write(&config, &settings.to_string());
-    init(&place, "opencode", &opencode);
-    opencode.env("SHELL", "/bin/bash");
-    check(&place, &model, opencode);
+    let call = |line: &str| Call::new("bash", json!({ "command": line, "description": "x" }));
+    check(call, |place, model| {
+        let mut opencode = clients::opencode("opencode_is_confined", place, model, "")?;
+        let config = place.dir().join(".config/opencode/opencode.json");
+        let mut settings: Value =
+            serde_json::from_str(&fs::read_to_string(&config).expect("text")).expect("JSON");
+        settings["permission"] = json!({ "bash": { "*": "allow", "touch *": "deny" } });
+        clients::write(&config, &settings.to_string());
+        init(place, "opencode", &opencode);
+        opencode.env("SHELL", "/bin/bash");
+        Some(opencode)
+    });
+}
+
+/// Nothing can be asked and nothing mounted in there: commands are judged by the hook alone, and none runs that has to be
+/// confined.
+#[test]
+fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
+    let script = "bash ./script.sh";
+    for policy in ["auto", "required"] {
+        let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        fs::write(place.repo.join("script.sh"), "echo the script ran\n").expect("written");
+        let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
+        let model = Model::start([READS, script, HIDDEN, FREE].map(call).into());
+        let test = "codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it";
+        let Some(codex) = clients::codex(test, &place, &model, CODEX_PLAIN, "") else { return };
+        init(&place, "codex", &codex);
+        let mut sandboxed = place.program(codex.get_program());
+        sandboxed.envs(codex.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        sandboxed.args(["exec", "--json", "--skip-git-repo-check", "--sandbox", "workspace-write"]);
+        sandboxed.args(["--dangerously-bypass-hook-trust", "go on"]);
+        let ran = clients::run(&place, sandboxed);
+        let told = model.told();
+        let [reads, script, hidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
+        assert!(reads.contains(place.repo.to_str().expect("a text")), "{policy}: {reads}: {ran:?}");
+        let is_free = policy == "auto";
+        assert_eq!(script.contains("the script ran"), is_free, "{policy}: {script}");
+        assert_eq!(ways::is_untouched(&place.repo), !is_free, "{policy}: {hidden}");
+        assert_eq!(place.repo.join("free.txt").exists(), is_free, "{policy}: {free}");
+        assert_eq!([script, hidden, free].map(|told| told.contains(UNSEEN)), [!is_free; 3], "{told:?}");
+    }
+}
+
+/// Copilot CLI, set up but for what `comity init` asks its user to do by hand.
+fn copilot(test: &str, place: &Place, model: &Model) -> Option<Command> {
+    let mut copilot = clients::copilot(test, place, model)?;
+    clients::install(place);
+    clients::init(place, "copilot", &copilot);
+    copilot.env("BASH_ENV", place.home.join("comity-confine.sh"));
+    Some(copilot)
+}
+
+fn copilots_bash(line: &str) -> Call {
+    Call::new("bash", json!({ "command": line, "description": "x" }))
 }
 
 #[test]
 fn copilot_cli_is_confined() {
-    let (place, _bob) = place();
-    let model = calls(|line| Call::new("bash", json!({ "command": line, "description": "x" })));
-    let Some(mut copilot) = clients::copilot("copilot_cli_is_confined", &place, &model) else { return };
-    clients::install(&place);
-    clients::init(&place, "copilot", &copilot);
-    // What `comity init` asks its user to do by hand.
-    copilot.args(["--bash-env=on", "--deny-tool", "shell(touch)"]);
-    copilot.env("BASH_ENV", place.home.join("comity-confine.sh"));
-    check(&place, &model, copilot);
+    check(copilots_bash, |place, model| {
+        let mut copilot = copilot("copilot_cli_is_confined", place, model)?;
+        copilot.args(["--bash-env=on", "--deny-tool", "shell(touch)"]);
+        Some(copilot)
+    });
+}
+
+/// What its environment says is not what it does: it starts bash without reading the variable.
+#[test]
+fn a_client_that_only_seems_to_be_set_up_is_not_believed() {
+    let test = "a_client_that_only_seems_to_be_set_up_is_not_believed";
+    for (policy, mode, why) in [
+        ("required", "default", UNSEEN),
+        ("auto", "plan", "you are in plan mode"),
+        ("required", "plan", UNSEEN),
+    ] {
+        let (place, _bob) = place_with(&format!("[guard]\nconfine = \"{policy}\"\n"));
+        let ann = place.join(&["ann"]);
+        if mode == "plan" {
+            place.json(&["mode", "ann", mode]);
+        }
+        let model = Model::start([READS, HIDDEN, FREE].map(copilots_bash).into());
+        let Some(mut copilot) = copilot(test, &place, &model) else { return };
+        copilot.env("COMITY_TOKEN", &ann.token);
+        let ran = clients::run(&place, copilot);
+        let told = model.told();
+        let [reads, hidden, free] = &told[..] else { panic!("{told:?}: {ran:?}") };
+        assert!(reads.contains(place.repo.to_str().expect("a text")), "what only reads may run: {told:?}");
+        assert!(ways::is_untouched(&place.repo), "{policy}, {mode}: {hidden}");
+        assert!(!place.repo.join("free.txt").exists(), "{policy}, {mode}: {free}");
+        assert!(
+            hidden.contains(why) && (free.contains(why) || free.contains("plan mode")),
+            "{policy}, {mode}: {told:?}"
+        );
+    }
 }
 
 /// Tries a part of all ways, as one session has only so much time.

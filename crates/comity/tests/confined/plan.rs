@@ -8,11 +8,16 @@ use super::{confined, place};
 use crate::support::{Agent, Place, Ran};
 
 /// What the hook says to a call.
-fn judged(place: &Place, agent: &Agent, words: &[&str], tool: &str, input: Value) -> Ran {
+fn judged(place: &Place, agent: &Agent, tool: &str, input: Value) -> Ran {
+    told(place, agent, "PreToolUse", tool, input)
+}
+
+fn told(place: &Place, agent: &Agent, event: &str, tool: &str, input: Value) -> Ran {
     let payload = json!({
-        "session_id": "s1", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input,
+        "session_id": "s1", "cwd": place.repo, "hook_event_name": event, "tool_name": tool, "tool_input": input,
     });
-    let mut hook = place.comity_as(agent, &[&["hook", "claude"], words].concat());
+    // What an earlier plugin says of its shell changes nothing.
+    let mut hook = place.comity_as(agent, &["hook", "claude", "--confined"]);
     let mut child =
         hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), payload.to_string().as_bytes())
@@ -29,38 +34,76 @@ fn a_hook_denies_writes_in_plan_mode() {
     let (place, _bob) = place();
     let ann = place.join(&["ann"]);
     let write = json!({ "file_path": place.repo.join("free.rs"), "content": "x" });
-    assert!(!is_denied(&judged(&place, &ann, &[], "Write", write.clone())), "not in plan mode");
+    assert!(!is_denied(&judged(&place, &ann, "Write", write.clone())), "not in plan mode");
     place.json(&["mode", "ann", "plan"]);
     let locks = place.log_of("lock_acquired").len();
-    for words in [&[][..], &["--confined"]] {
-        let ran = judged(&place, &ann, words, "Write", write.clone());
+    for is_seen in [false, true] {
+        if is_seen {
+            judged(&place, &ann, "Bash", json!({ "command": "pwd" }));
+            Ran::of(confined(&place, &ann, "pwd").output().expect("it runs"));
+        }
+        let ran = judged(&place, &ann, "Write", write.clone());
         assert!(is_denied(&ran), "{ran:?}");
-        let ran = judged(&place, &ann, words, "Bash", json!({ "command": "echo x >free.rs" }));
+        let ran = judged(&place, &ann, "Bash", json!({ "command": "echo x >free.rs" }));
         assert!(is_denied(&ran), "{ran:?}");
-        let ran = judged(&place, &ann, words, "Bash", json!({ "command": "ls -l" }));
+        let ran = judged(&place, &ann, "Bash", json!({ "command": "ls -l" }));
         assert!(!is_denied(&ran), "looking is allowed: {ran:?}");
-        let ran = judged(&place, &ann, words, "mcp__comity__plan_submit", json!({ "content": "x" }));
+        let ran = judged(&place, &ann, "mcp__comity__plan_submit", json!({ "content": "x" }));
         assert!(!is_denied(&ran), "so are our own tools: {ran:?}");
         for command in ["comity plan submit p.md --content 'do it'", "comity next", "comity mail read"] {
-            let ran = judged(&place, &ann, words, "Bash", json!({ "command": command }));
+            let ran = judged(&place, &ann, "Bash", json!({ "command": command }));
             assert!(!is_denied(&ran), "and our own commands: {command}: {ran:?}");
         }
-        let ran = judged(&place, &ann, words, "ExitPlanMode", json!({ "plan": "x" }));
+        let ran = judged(&place, &ann, "ExitPlanMode", json!({ "plan": "x" }));
         assert!(!is_denied(&ran), "{ran:?}");
     }
     for command in
         ["comity commit -m x", "comity next >free.rs", "comity lease run x -- rm a", "comity serve"]
     {
-        let ran = judged(&place, &ann, &[], "Bash", json!({ "command": command }));
+        let ran = judged(&place, &ann, "Bash", json!({ "command": command }));
         assert!(is_denied(&ran), "{command}: {ran:?}");
     }
-    let unproven = json!({ "command": "python3 tool.py" });
-    assert!(is_denied(&judged(&place, &ann, &[], "Bash", unproven.clone())), "who knows what it does");
-    assert!(
-        !is_denied(&judged(&place, &ann, &["--confined"], "Bash", unproven)),
-        "it cannot do anything there"
-    );
     assert_eq!(place.log_of("lock_acquired").len(), locks, "nothing was locked for it");
+}
+
+/// Whether the hook lets a command pass of which nobody knows what it does.
+fn may_try(place: &Place, agent: &Agent, besides: Value) -> bool {
+    let mut input = json!({ "command": "python3 tool.py" });
+    input.as_object_mut().expect("an object").extend(besides.as_object().cloned().unwrap_or_default());
+    !is_denied(&judged(place, agent, "Bash", input))
+}
+
+/// A command that its hook judges and that runs confined, or not.
+fn run(place: &Place, agent: &Agent, line: &str, runs: Option<&str>) {
+    assert!(!is_denied(&judged(place, agent, "Bash", json!({ "command": line }))), "{line}");
+    if let Some(runs) = runs {
+        assert_eq!(Ran::of(confined(place, agent, runs).output().expect("it runs")).code, 0, "{runs}");
+    }
+    told(place, agent, "PostToolUse", "Bash", json!({ "command": line }));
+}
+
+#[test]
+fn what_is_not_proven_runs_in_plan_mode_only_where_its_shell_was_seen_to_be_confined() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    run(&place, &ann, "pwd", Some("pwd"));
+    place.json(&["mode", "ann", "plan"]);
+    let none = || json!({});
+    assert!(!may_try(&place, &ann, none()), "a shell that is open may have started before");
+    run(&place, &ann, "pwd", None);
+    assert!(!may_try(&place, &ann, none()), "its shell starts by itself");
+    run(&place, &ann, "pwd", Some("ls"));
+    assert!(!may_try(&place, &ann, none()), "another shell, within the command");
+    Ran::of(confined(&place, &ann, "pwd").output().expect("it runs"));
+    assert!(!may_try(&place, &ann, none()), "no hook was asked about that one");
+    run(&place, &ann, "pwd", Some("pwd"));
+    assert!(may_try(&place, &ann, none()), "it cannot do anything there");
+    for another in [json!({ "shell": "zsh" }), json!({ "shell": "bash" }), json!({ "env": { "A": "1" } })] {
+        assert!(!may_try(&place, &ann, another.clone()), "another shell: {another}");
+    }
+    let dora = place.join(&["dora"]);
+    place.json(&["mode", "dora", "plan"]);
+    assert!(!may_try(&place, &dora, none()), "another agent's shell may be another one");
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
+use super::support::program::Program;
 use super::support::wire::{Follower, Wire};
-use super::support::{Agent, PATIENCE, Place, http};
+use super::support::{Agent, PATIENCE, Place, eventually, http};
 
 /// In the subject, the text and the name of the conversation of the one letter.
 const SECRET: &str = "xyzzy";
@@ -88,6 +89,48 @@ fn no_operation_shows_it_to_another_agent() {
         }
     }
     assert!(asked > 90, "{asked} questions were asked");
+}
+
+/// Asks every question of a file once it has lost its parent: it is nobody then.
+const ORPHAN: &str = "import json, os, socket, sys, time
+parent = os.getpid()
+if os.fork(): os._exit(0)
+while os.getppid() == parent: time.sleep(0.001)
+out = open(sys.argv[3] + '.part', 'w')
+for line in open(sys.argv[2]):
+    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(line.encode())
+    out.write(s.makefile().readline())
+out.close()
+os.rename(sys.argv[3] + '.part', sys.argv[3])
+";
+
+#[test]
+fn no_operation_shows_it_to_nobody() {
+    let post = post();
+    let mut questions = vec![json!({ "id": 1, "op": "whoami", "input": {} }).to_string()];
+    for op in comity_app::catalog::CATALOG.iter().map(|entry| entry.name) {
+        if !op.starts_with("tab") && !op.contains("_tab") {
+            let asks = inputs(op, &post.letter).into_iter();
+            questions.extend(asks.map(|input| json!({ "id": 1, "op": op, "input": input }).to_string()));
+        }
+    }
+    let file = |name: &str| post.place.dir().join(name);
+    std::fs::write(file("orphan.py"), ORPHAN).expect("written");
+    std::fs::write(file("questions"), questions.join("\n") + "\n").expect("written");
+    let mut program = Program::start(&post.place, "mallory");
+    let [script, asks, says] =
+        ["orphan.py", "questions", "answers"].map(|name| file(name).display().to_string());
+    program.run(&format!("python3 {script} {} {asks} {says}", post.place.socket().display()));
+    eventually("it is answered", || file("answers").exists());
+    let answers = std::fs::read_to_string(file("answers")).expect("answers");
+    let answers: Vec<&str> = answers.lines().collect();
+    assert_eq!(answers.len(), questions.len());
+    assert!(answers[0].contains("nobody"), "{}", answers[0]);
+    for (question, answer) in questions.iter().zip(&answers) {
+        let answer = answer.replace(&format!("{SECRET} three\\\" is"), "");
+        assert!(!answer.contains(SECRET), "{question}: {answer}");
+    }
+    assert!(answers.iter().any(|answer| answer.contains("\"locks\"")), "it may look: {answers:?}");
 }
 
 #[test]

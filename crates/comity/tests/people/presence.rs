@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::{BINARY, Place, has_program, skip};
+use crate::support::files::files_below;
+use crate::support::{BINARY, HUMAN, Place, has_program, http, skip};
 use crate::terminal::Terminal;
 
 #[test]
@@ -17,6 +18,76 @@ fn tokens_are_listed_for_a_present_person_only() {
     assert!(said.contains("only a person at a terminal may list tokens"), "{said}");
     let said = terminal.types(&place, &format!("{BINARY} token list"));
     assert!(said.contains("made "), "{said}");
+}
+
+#[test]
+fn the_server_is_stopped_by_a_present_person_only() {
+    if !has_program("tmux") {
+        return skip("the_server_is_stopped_by_a_present_person_only", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let server = place.server();
+    let terminal = Terminal::open(&place);
+    for words in ["down", "restart"] {
+        let said = terminal.types(&place, &format!("setsid -w {BINARY} {words}"));
+        assert!(said.contains("only a person at a terminal may stop the server"), "{words}: {said}");
+        assert_eq!(place.server(), server, "{words}: it is the same one");
+    }
+    terminal.types(&place, &format!("{BINARY} restart"));
+    assert!(place.server().is_some() && place.server() != server, "it is another one");
+}
+
+#[test]
+fn no_secret_of_a_person_is_written_down() {
+    if !has_program("tmux") {
+        return skip("no_secret_of_a_person_is_written_down", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let made = terminal.types(&place, &format!("{BINARY} token create deploy"));
+    let token = made.lines().next().expect("a token").to_owned();
+    let said = terminal.types(&place, &format!("{BINARY} login"));
+    let login = said.lines().find_map(|line| line.split_once("#token=")).expect("a link").1.trim().to_owned();
+    let by_login =
+        http::request(&place, Some(&login), "POST", "/api/agents/limit", Some(&json!({ "max": 9 })));
+    assert_eq!(by_login.status, 200, "{by_login:?}");
+    let secrets = [&token, &login, &HUMAN.to_owned()]
+        .map(|secret| secret.rsplit(['_', '.']).next().expect("a secret").as_bytes().to_owned());
+    assert!(secrets.iter().all(|secret| secret.len() >= 12), "{token} {login}");
+    for round in ["running", "killed", "restarted", "stopped"] {
+        let files = files_below(&place.home);
+        assert!(files.iter().any(|file| file.ends_with("log.db")), "{files:?}");
+        for file in files {
+            let bytes = std::fs::read(&file).unwrap_or_default();
+            for (secret, whose) in secrets.iter().zip(["the script's token", "the login", "the first token"])
+            {
+                let found = bytes.windows(secret.len()).any(|window| window == secret);
+                assert!(!found, "{} holds {whose} ({round})", file.display());
+            }
+        }
+        match round {
+            "running" => drop(place.kill_server()),
+            "killed" => drop(place.json(&["up"])),
+            _ => drop(place.json(&["down"])),
+        }
+    }
+}
+
+#[test]
+fn a_terminals_own_shell_becomes_no_agents_program() {
+    if !has_program("tmux") {
+        return skip("a_terminals_own_shell_becomes_no_agents_program", "there is no tmux");
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    let terminal = Terminal::open(&place);
+    let said = terminal.types(&place, &format!("{BINARY} agent join eve --pid $$"));
+    assert!(said.contains("is your own terminal's"), "{said}");
+    let said = terminal.types(&place, &format!("{BINARY} whoami"));
+    assert!(said.starts_with("you, present"), "{said}");
+    assert_eq!(place.json(&["agent", "list", "--all"])["agents"], json!([]));
 }
 
 #[test]

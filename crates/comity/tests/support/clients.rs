@@ -191,12 +191,12 @@ pub(crate) fn install(place: &Place) {
     fs::create_dir_all(&bin).expect("made");
     place.copy_program(BINARY, &bin.join("comity"));
     let asked = place.dir().join(ASKED);
-    // A script is known by its own name, as a program would be; a shell below it runs nothing of its own.
-    let hook = format!("exec sh -c 'tee -a \"{}\" | \"{BINARY}\" hook \"$@\"' sh \"$@\"", asked.display());
-    for (name, line) in [("comity-hook", hook), ("comity-confine", format!("exec '{BINARY}' confine \"$@\""))]
-    {
+    // It becomes the hook, as an agent is known by the program that starts that; and a variable does not confine it.
+    let hook = format!("exec '{BINARY}' hook \"$@\" < <(exec tee -a '{}')", asked.display());
+    let confine = format!("exec '{BINARY}' confine \"$@\"");
+    for (name, line) in [("comity-hook", hook), ("comity-confine", confine)] {
         let script = bin.join(name);
-        fs::write(&script, format!("#!/bin/sh\n{line}\n")).expect("written");
+        fs::write(&script, format!("#!/bin/bash -p\n{line}\n")).expect("written");
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
     }
 }

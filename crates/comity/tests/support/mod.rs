@@ -1,6 +1,7 @@
 //! A private server for one test: its own state directory and repository, and the end of every process.
 
 pub(crate) mod clients;
+pub(crate) mod files;
 pub(crate) mod firefoxes;
 pub(crate) mod http;
 pub(crate) mod mcp;

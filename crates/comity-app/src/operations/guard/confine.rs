@@ -13,7 +13,7 @@ use comity_core::{CaseRule, PathPattern, Principal, ProjectId, Refusal, Timestam
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::own;
+use super::{own, shell};
 use crate::application::Application;
 use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
@@ -26,11 +26,7 @@ const EVERYTHING: &str = "**";
 /// Asks what a shell command of the caller must not write to: what comity-confine asks before it runs one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GuardConfine {
-    /// The line of shell that runs, which tells sub-agents of one program apart
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<String>,
-}
+pub struct GuardConfine {}
 
 /// What a command is confined to.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -62,13 +58,16 @@ impl Operation for GuardConfine {
     type Output = Confines;
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
-        let who = match (caller.who, &self.line) {
-            (Principal::Agent(agent), Some(line)) => {
+        let who = match caller.who {
+            Principal::Agent(agent) => {
+                let line = || caller.lineage.as_deref().and_then(|line| shell::words(line).pop());
                 Principal::Agent(app.command_within(agent, line, caller.process()))
             }
-            (who, _) => who,
+            who => who,
         };
-        confines(app, who).map(Plan::Answer)
+        let confines = confines(app, who)?;
+        shell::note(app, caller, confines.sealed);
+        Ok(Plan::Answer(confines))
     }
 }
 

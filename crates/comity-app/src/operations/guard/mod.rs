@@ -14,6 +14,7 @@ mod payload;
 mod permission;
 mod planning;
 mod running;
+mod shell;
 mod spelling;
 mod targets;
 mod told;

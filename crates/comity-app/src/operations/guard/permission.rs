@@ -8,7 +8,8 @@ use comity_guard::payload::HookCall;
 use comity_guard::verdict::Verdict;
 use serde_json::Value;
 
-use super::tool::{Judged, Shell, Spoken, denied};
+use super::shell::Shell;
+use super::tool::{Judged, Spoken, denied};
 use super::{is_own_tool, planning};
 use crate::operation::{Failure, Plan};
 use crate::operations::permissions::ask::{put, use_of};

@@ -1,11 +1,12 @@
 //! Whoever is in plan mode changes nothing: its hook denies what was not proven to only read.
 
 use comity_core::Refusal;
-use comity_guard::payload::HookCall;
+use comity_guard::payload::{HookCall, starts_the_programs_shell};
 use serde_json::Value;
 
 use super::is_own_tool;
-use super::tool::{Judged, Shell};
+use super::shell::Shell;
+use super::tool::Judged;
 use crate::catalog::{CATALOG, CatalogEntry};
 use crate::operation::Failure;
 use crate::operations::permissions::reading;
@@ -17,23 +18,32 @@ pub(super) fn check(judged: &Judged<'_>, payload: &str, shell: Shell) -> Result<
     if !judged.app.is_planning(judged.who) {
         return Ok(());
     }
-    if is_sealed(judged, shell) {
+    if is_sealed(judged, shell) || is_harmless(judged, payload)? {
         return Ok(());
     }
+    let may_be_proven = shell == Shell::Unproven && judged.call.runs_commands();
+    Err(Refusal::bad_input(
+        "you are in plan mode, and this was not proven to change nothing",
+        match may_be_proven {
+            true => {
+                "look around, then submit your plan: comity plan submit plan.md --content TEXT; to run this, show first \
+                 that your commands can't write: run pwd by itself"
+            }
+            false => "look around, then submit your plan: comity plan submit plan.md --content TEXT",
+        },
+    )
+    .into())
+}
+
+/// Whether a call is proven to change nothing, wherever it runs.
+pub(super) fn is_harmless(judged: &Judged<'_>, payload: &str) -> Result<bool, Failure> {
     let tool = tool_of(judged.call);
     if is_own_tool(tool) {
-        return Ok(());
+        return Ok(true);
     }
     let input = HookCall::tool_input(payload.as_bytes()).unwrap_or(Value::Null);
     let call = reading::call(judged.app, &judged.cwd, tool, &input)?;
-    match call.reads_only || is_own_command(tool, &input) {
-        true => Ok(()),
-        false => Err(Refusal::bad_input(
-            "you are in plan mode, and this was not proven to change nothing",
-            "look around, then submit your plan: comity plan submit plan.md --content TEXT",
-        )
-        .into()),
-    }
+    Ok(call.reads_only || is_own_command(tool, &input))
 }
 
 /// Whether the call is one plain command of Comity's, which has rules of its own for who plans.
@@ -64,7 +74,14 @@ fn is_own_command(tool: &str, input: &Value) -> bool {
 ///
 /// One that is seen to write is denied all the same: that says more than the kernel does.
 pub(super) fn is_sealed(judged: &Judged<'_>, shell: Shell) -> bool {
-    shell == Shell::Confined && judged.call.runs_commands() && judged.call.effects.writes.is_empty()
+    let starts_it = || {
+        let input = HookCall::tool_input(judged.payload.as_bytes()).unwrap_or(Value::Null);
+        starts_the_programs_shell(tool_of(judged.call), &input)
+    };
+    shell == Shell::Confined
+        && judged.call.runs_commands()
+        && judged.call.effects.writes.is_empty()
+        && starts_it()
 }
 
 /// The tool of a call. Cursor has an event of its own for command lines, without a tool.

@@ -5,16 +5,17 @@ use comity_guard::payload::{HookCall, HookEvent};
 use comity_guard::verdict::Verdict;
 use comity_guard::{FileTarget, Write};
 
+use super::shell;
 use super::tool::Judged;
 use crate::watch::{WriteReach, WritingCall};
 
 impl Judged<'_> {
     /// Keeps in mind who makes the call, for what comes of it from the same process: commands, and calls of our own tools.
-    pub(super) fn trace(&self, payload: &str) {
+    pub(super) fn trace(&self) {
         let (Some(agent), Some(id)) = (self.who.agent(), self.call.call_id.as_deref()) else { return };
         match self.call.event {
             HookEvent::BeforeTool if self.app.has_sub_agents(agent) => {
-                let input = HookCall::tool_input(payload.as_bytes());
+                let input = HookCall::tool_input(self.payload.as_bytes());
                 let line = input.as_ref().and_then(|input| input.get("command")?.as_str());
                 self.app.trace_call(agent, id, line.filter(|_| self.call.runs_commands()));
             }
@@ -26,9 +27,10 @@ impl Judged<'_> {
     /// Remembers which calls run: whoever writes without a lock is probably one of them.
     pub(super) fn keep_account(&self, verdict: &Verdict) {
         let (Principal::Agent(agent), watch) = (self.who, self.app.watch()) else { return };
+        let may_run = matches!(verdict, Verdict::Allow { .. });
+        shell::keep_account(self, agent, may_run);
         match self.call.event {
             HookEvent::BeforeTool => {
-                let may_run = matches!(verdict, Verdict::Allow { .. });
                 watch.call_began(agent, &self.cwd, may_run.then(|| self.writing_call()).flatten());
             }
             HookEvent::AfterTool => watch.call_ended(agent, self.call.tool.as_deref()),

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::doubts::doubts;
 use super::payload::Payload;
 use super::permission::Permission;
+use super::shell::{self, Shell};
 use super::targets::{By, Touch, touches};
 use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, own, planning};
 use crate::application::Application;
-use crate::config::ConfinePolicy;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
 
@@ -32,9 +32,6 @@ pub struct Guard {
     pub payload: Payload,
     /// The agent program: claude, codex, gemini, copilot, cursor or opencode; else it is recognised
     pub client: Option<String>,
-    /// The agent program starts its shell through comity-confine
-    #[serde(default)]
-    pub confined: bool,
 }
 
 /// What the hook has to say.
@@ -63,12 +60,12 @@ impl Operation for Guard {
             Err(bad) => return Err(Refusal::bad_input(bad.to_string(), "see: comity hook --help").into()),
         };
         let payload = self.payload.get();
-        let mut judged = Judged::of(app, caller, &call)?;
+        let mut judged = Judged::of(app, caller, &call, payload)?;
         if call.event == HookEvent::AfterTool && call.runs_commands() {
             judged.explanation = held_up::explanation(&judged, payload);
         }
-        judged.trace(payload);
-        let shell = Shell::of(app, self.confined);
+        judged.trace();
+        let shell = Shell::of(app, judged.who);
         let permission = Permission::of(app, &judged, payload, shell);
         match judged.asks(payload, shell) {
             Ok(asks) if call.event == HookEvent::BeforeTool && permission.is_wanted() => {
@@ -86,45 +83,31 @@ impl Operation for Guard {
 pub(super) struct Judged<'a> {
     pub(super) app: &'a Application,
     pub(super) call: &'a HookCall,
+    pub(super) payload: &'a str,
     pub(super) who: Principal,
     pub(super) cwd: PathBuf,
     /// What held up the command that ran, if the kernel did.
     explanation: Option<String>,
 }
 
-/// How the agent program starts its shell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shell {
-    /// Through us: what others hold is read-only there, and everything in plan mode.
-    Confined,
-    Free,
-    /// By itself, which guard.confine does not let pass.
-    Missing,
-}
-
-impl Shell {
-    fn of(app: &Application, is_confined: bool) -> Shell {
-        match (app.config().guard.confine, is_confined) {
-            (ConfinePolicy::Off, _) | (ConfinePolicy::Auto, false) => Shell::Free,
-            (ConfinePolicy::Auto | ConfinePolicy::Required, true) => Shell::Confined,
-            (ConfinePolicy::Required, false) => Shell::Missing,
-        }
-    }
-}
-
 impl<'a> Judged<'a> {
-    fn of(app: &'a Application, caller: &Caller, call: &'a HookCall) -> Result<Judged<'a>, Failure> {
+    fn of(
+        app: &'a Application,
+        caller: &Caller,
+        call: &'a HookCall,
+        payload: &'a str,
+    ) -> Result<Judged<'a>, Failure> {
         let who = caller::agent(app, caller, call)?;
         let cwd = call.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute());
         let cwd = cwd.or(caller.cwd.as_deref()).unwrap_or(Path::new("/")).to_owned();
-        Ok(Judged { app, call, who, cwd, explanation: None })
+        Ok(Judged { app, call, payload, who, cwd, explanation: None })
     }
 
     /// What the engine has to agree to before the call may run, or has to know after it ran.
     fn asks(&self, payload: &str, shell: Shell) -> Result<Vec<Ask>, Failure> {
         match self.call.event {
             HookEvent::BeforeTool => {
-                self.check_shell(shell)?;
+                shell::check(self, shell)?;
                 planning::check(self, payload, shell)?;
                 self.before()
             }
@@ -143,16 +126,6 @@ impl<'a> Judged<'a> {
                 };
                 Ok(self.who.agent().map(ended).into_iter().collect())
             }
-        }
-    }
-
-    fn check_shell(&self, shell: Shell) -> Result<(), Refusal> {
-        match shell {
-            Shell::Missing if self.call.runs_commands() => Err(Refusal::bad_input(
-                "guard.confine is \"required\", and this program does not start its shell through Comity",
-                "ask your human to run: comity init, and to start this program again",
-            )),
-            Shell::Missing | Shell::Confined | Shell::Free => Ok(()),
         }
     }
 

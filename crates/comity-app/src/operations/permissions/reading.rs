@@ -185,7 +185,7 @@ fn stored(commands: comity_guard::programs::ShellCommands) -> Commands {
 }
 
 /// The command line of a shell's input, if it is a text.
-fn command_line(input: &Value) -> Option<String> {
+pub(crate) fn command_line(input: &Value) -> Option<String> {
     let text = |names: &[&str]| names.iter().find_map(|name| input.get(*name)?.as_str());
     input.as_str().or_else(|| text(&["command", "cmd", "script"])).map(str::to_owned)
 }

@@ -1,0 +1,126 @@
+//! Which agents' commands really start through `comity-confine`: what was seen, never what somebody says.
+//!
+//! A program can be set up and start another shell all the same. So a command that its hook has let pass has to come
+//! back, by its own text, when `comity-confine` asks what it is to be confined to.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use comity_core::AgentId;
+
+/// Bytes of the words of a process that are looked at; the kernel allows about as many.
+pub(crate) const WORDS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Commands of an agent that run at once; with more than one, whose shell asks is not clear anyhow.
+const RUNNING_MAX: usize = 2;
+
+/// What is known of the shells of agents.
+#[derive(Default)]
+pub(crate) struct Shells(Mutex<BTreeMap<AgentId, AgentShell>>);
+
+#[derive(Default)]
+struct AgentShell {
+    /// What its hook has let pass and what has not ended.
+    running: Vec<String>,
+    confined: Option<Reach>,
+}
+
+/// What the commands of an agent could write to when they were last seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// What nobody else holds.
+    Unheld,
+    /// Nothing: it was in plan mode.
+    Nothing,
+}
+
+impl Shells {
+    /// A command is about to run. What is remembered of agents that are gone goes, too.
+    pub(crate) fn began(&self, agent: AgentId, command: &str, is_live: impl Fn(AgentId) -> bool) {
+        let mut all = self.all();
+        if !all.contains_key(&agent) {
+            all.retain(|agent, _| is_live(*agent));
+        }
+        let running = &mut all.entry(agent).or_default().running;
+        // Some programs ask twice about one call.
+        let command = plain(command);
+        if running.len() < RUNNING_MAX && !running.contains(&command) {
+            running.push(command);
+        }
+    }
+
+    /// A command has ended; it does not matter which: those that still run prove nothing.
+    pub(crate) fn ended(&self, agent: AgentId) {
+        if let Some(shell) = self.all().get_mut(&agent) {
+            shell.running.clear();
+        }
+    }
+
+    /// `comity-confine` asks for an agent, about to become what these words run, which can write to so much.
+    pub(crate) fn started(&self, agent: AgentId, reach: Reach, words: impl FnOnce() -> Vec<String>) {
+        let mut all = self.all();
+        let Some(shell) = all.get_mut(&agent).filter(|shell| shell.confined != Some(reach)) else { return };
+        let [command] = &shell.running[..] else { return };
+        if !command.is_empty() && words().iter().any(|word| plain(word).contains(command)) {
+            shell.confined = Some(reach);
+        }
+    }
+
+    /// What commands of an agent can write to, if they were seen.
+    pub(crate) fn reach(&self, agent: AgentId) -> Option<Reach> {
+        self.all().get(&agent).and_then(|shell| shell.confined)
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<AgentId, AgentShell>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A text without what quoting adds to it.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"' | '\\')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(bits: u64) -> AgentId {
+        AgentId::from_bits(bits)
+    }
+
+    /// What is known of a shell after these commands were let pass, and these words came.
+    fn check(commands: &[&str], words: &[&str], expected: Option<Reach>) {
+        let shells = Shells::default();
+        commands.iter().for_each(|command| shells.began(id(1), command, |_| true));
+        shells.started(id(1), Reach::Unheld, || words.iter().map(|word| (*word).to_owned()).collect());
+        assert_eq!(shells.reach(id(1)), expected, "{commands:?}: {words:?}");
+    }
+
+    #[test]
+    fn a_command_that_comes_back_is_seen() {
+        let seen = Some(Reach::Unheld);
+        check(&["pwd"], &["--again", "/bin/bash", "bash", "-lc", "pwd"], seen);
+        check(&["echo 'a b'"], &["source x; eval 'echo '\\''a b'\\''' < /dev/null && pwd -P"], seen);
+        check(&[], &["--again", "/bin/bash", "bash", "-c", "pwd"], None);
+        check(&[" "], &["--again", "/bin/bash", "bash", "-c", "pwd"], None);
+        check(&["bash -c pwd"], &["--again", "/bin/bash", "bash", "-c", "pwd"], None);
+        check(&["pwd", "bash -c pwd"], &["--again", "/bin/bash", "bash", "-c", "pwd"], None);
+        check(&["pwd", "ls", "bash -c pwd"], &["--again", "/bin/bash", "bash", "-c", "pwd"], None);
+    }
+
+    #[test]
+    fn what_was_seen_is_of_its_mode() {
+        let shells = Shells::default();
+        let again = || vec!["pwd".to_owned()];
+        shells.began(id(1), "pwd", |_| true);
+        shells.started(id(1), Reach::Unheld, again);
+        shells.ended(id(1));
+        shells.started(id(1), Reach::Nothing, again);
+        assert_eq!(shells.reach(id(1)), Some(Reach::Unheld), "nothing ran");
+        shells.began(id(1), "pwd", |_| true);
+        shells.started(id(1), Reach::Nothing, again);
+        assert_eq!(shells.reach(id(1)), Some(Reach::Nothing));
+        shells.began(id(2), "pwd", |agent| agent != id(1));
+        assert_eq!(shells.reach(id(1)), None, "it has left");
+    }
+}

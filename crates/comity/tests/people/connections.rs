@@ -1,0 +1,166 @@
+//! Who is at the other end of a connection, and whose a process becomes.
+
+use serde_json::{Value, json};
+
+use crate::support::program::Program;
+use crate::support::wire::Wire;
+use crate::support::{BINARY, HUMAN, Place, Ran, eventually, is_root, skip};
+use crate::{nothing_was_decided, scene};
+
+/// Connects, hands the connection to a child and ends: what asks is not what connected.
+const CONNECTOR: &str = "import os, socket, sys, time, json\n\
+    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n\
+    parent = os.getpid()\n\
+    if os.fork(): os._exit(0)\n\
+    while os.getppid() == parent: time.sleep(0.001)\n\
+    s.sendall((json.dumps({'id': 1, 'op': sys.argv[2], 'input': json.loads(sys.argv[3])}) + '\\n').encode())\n\
+    answer = s.makefile().readline()\n\
+    open(sys.argv[4] + '.part', 'w').write(answer); os.rename(sys.argv[4] + '.part', sys.argv[4])\n";
+
+#[test]
+fn a_connection_belongs_to_the_process_that_made_it() {
+    let (place, mut ann) = scene();
+    let script = place.dir().join("connector.py");
+    std::fs::write(&script, CONNECTOR).expect("written");
+    let mut ask = |op: &str, input: &str| -> Value {
+        let said = place.dir().join(format!("said-{}", op.trim_start_matches('$')));
+        let (script, socket, to) = (script.display(), place.socket(), said.display());
+        ann.run(&format!("python3 {script} {} '{op}' '{input}' {to}", socket.display()));
+        eventually("it answered", || said.exists());
+        serde_json::from_str(&std::fs::read_to_string(said).expect("an answer")).expect("JSON")
+    };
+    // Whether the kernel was asked before or after the connector ended, it is the agent or nobody: never the human.
+    let whoami = ask("whoami", "{}");
+    assert!(["ann", "nobody"].contains(&whoami["ok"]["you"].as_str().unwrap_or_default()), "{whoami}");
+    for (op, input) in [
+        ("agent_limit", r#"{"max": 20}"#),
+        ("mode", r#"{"agent": "ann", "mode": "full"}"#),
+        ("release", r#"{"paths": ["src/b.rs"]}"#),
+        ("$stop", "{}"),
+    ] {
+        let answer = ask(op, input);
+        let code = answer["error"]["code"].as_str().unwrap_or_default();
+        assert!(["unproven", "not_allowed", "not_holder", "ownership"].contains(&code), "{op}: {answer}");
+    }
+    nothing_was_decided(&place);
+}
+
+#[test]
+fn a_number_that_is_used_again_is_another_process() {
+    if !is_root() {
+        return skip(
+            "a_number_that_is_used_again_is_another_process",
+            "only root chooses the next process's number",
+        );
+    }
+    let place = Place::new();
+    place.json(&["up"]);
+    // The process that connects ends before the server looks, and a process of the human gets its number.
+    let script = "import os, signal, socket, sys, json, subprocess\n\
+        server = int(sys.argv[3]); os.kill(server, signal.SIGSTOP)\n\
+        s = socket.socket(socket.AF_UNIX)\n\
+        r, w = os.pipe()\n\
+        child = os.fork()\n\
+        if child == 0:\n\
+        \x20   s.connect(sys.argv[1]); os.write(w, b'c'); os._exit(0)\n\
+        os.read(r, 1); os.waitpid(child, 0)\n\
+        for _ in range(200):\n\
+        \x20   open('/proc/sys/kernel/ns_last_pid', 'w').write(str(child - 1))\n\
+        \x20   again = subprocess.Popen(['sleep', '60'])\n\
+        \x20   if again.pid == child: break\n\
+        \x20   again.kill(); again.wait()\n\
+        else: os.kill(server, signal.SIGCONT); print('{\"lost\": true}'); sys.exit(0)\n\
+        os.kill(server, signal.SIGCONT)\n\
+        s.sendall((json.dumps({'id': 1, 'op': 'lock', 'cwd': sys.argv[2], 'input': {'paths': ['src/a.rs']}}) + '\\n').encode())\n\
+        print(s.makefile().readline()); again.kill(); again.wait()\n";
+    let server = place.server().expect("a server").to_string();
+    let mut python = place.program("python3");
+    python.args(["-c", script]).arg(place.socket()).arg(&place.repo).arg(server);
+    let ran = Ran::of(python.output().expect("python"));
+    let answer: Value =
+        serde_json::from_str(ran.out.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    if answer["lost"] == true {
+        return skip("a_number_that_is_used_again_is_another_process", "others took the number each time");
+    }
+    assert_eq!(answer["error"]["code"], "unproven", "{answer}");
+    assert!(answer["error"]["message"].as_str().expect("words").contains("has ended"), "{answer}");
+}
+
+#[test]
+fn a_process_is_registered_only_from_inside_it() {
+    let (place, mut ann) = scene();
+    let stranger = place.start(place.program("sleep").arg("60"));
+    let ran = place.run(&["agent", "join", "eve", "--pid", &stranger.pid().to_string()]);
+    assert!(ran.err.contains("is not above this command"), "{ran:?}");
+    let inside = format!("COMITY_TOKEN={HUMAN} {BINARY} agent join eve --pid $$");
+    assert!(ann.run(&inside).contains("ann"), "a process has one agent");
+    let said = ann.run(&format!("sh -c '{BINARY} agent join eve --pid $$; exit 0'"));
+    assert!(said.contains("is here as"), "one below its own process is its child: {said}");
+    let agents = place.json(&["agent", "list", "--all"]);
+    let eve = agents["agents"].as_array().expect("agents").iter().find(|agent| agent["name"] == "eve");
+    assert_eq!(eve.expect("eve")["parent"], "ann");
+}
+
+#[test]
+fn knowing_a_session_makes_nobody_its_agent() {
+    let (place, mut ann) = scene();
+    // Of carl no process is known: its hooks are known by its session.
+    let carl = place.join(&["carl", "--session", "s-of-carl"]);
+    place.json(&["mail", "send", "carl", "-m", "the launch code is xyzzy"]);
+    let call = json!({
+        "session_id": "s-of-carl", "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": { "file_path": place.repo.join("src/c.rs"), "content": "x" },
+    });
+    let (payload, said) = (place.dir().join("call.json"), place.dir().join("said"));
+    std::fs::write(&payload, call.to_string()).expect("written");
+    let line = format!(
+        "{BINARY} hook claude <{} >{1}.part 2>&1; mv {1}.part {1}",
+        payload.display(),
+        said.display()
+    );
+    ann.run(&format!("setsid -f sh -c '{line}'"));
+    eventually("it answered", || said.exists());
+    let told = std::fs::read_to_string(&said).expect("an answer");
+    assert!(!told.contains("xyzzy"), "{told}");
+    std::fs::remove_file(&said).expect("removed");
+    ann.run(&line);
+    let told = std::fs::read_to_string(&said).expect("an answer");
+    assert!(!told.contains("xyzzy"), "ann is ann: {told}");
+    let locks = place.json(&["locks"]);
+    assert!(!locks.to_string().contains("carl"), "{locks}");
+    let own = place.json_as(&carl, &["mail", "read"]);
+    assert!(own.to_string().contains("xyzzy"), "it waits for carl: {own}");
+}
+
+#[test]
+fn a_process_above_anothers_is_no_agents() {
+    let place = Place::new();
+    let script = format!(
+        "mkfifo told; sh -c '{BINARY} agent join low --pid $$ >low; echo >told; exec sleep 1000' & read x <told
+         {BINARY} agent join high --pid $$; kill $!"
+    );
+    let mut shell = place.program("sh");
+    shell.args(["-c", &script]).current_dir(place.dir()).env("COMITY_TOKEN", HUMAN);
+    let ran = Ran::of(shell.output().expect("sh"));
+    let low = std::fs::read_to_string(place.dir().join("low")).expect("what join said");
+    assert!(low.contains("low is here as"), "{low}");
+    assert!(ran.err.contains("low (process") && ran.err.contains("is below process"), "{ran:?}");
+}
+
+#[test]
+fn whoever_attaches_names_no_process_but_one_above_it() {
+    let place = Place::new();
+    let stranger = place.start(place.program("sleep").arg("60"));
+    let mut wire = Wire::connect(&place);
+    let given = json!({ "name": "eve", "pid": stranger.pid() });
+    let attached = wire.ask("agent_attach", given).expect("attached");
+    assert_eq!(attached["new"], true, "{attached}");
+    let _low = Program::start(&place, "low");
+    let joined = place.log_of("agent_joined");
+    let process_of = |name: &str| {
+        let its = |entry: &&Value| entry["details"]["profile"]["name"] == name;
+        joined.iter().find(its).expect("it joined")["details"]["profile"]["process"].clone()
+    };
+    assert!(process_of("low").is_object(), "{joined:?}");
+    assert_eq!(process_of("eve"), Value::Null, "that one is not above it");
+}
