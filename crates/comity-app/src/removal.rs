@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::time::SystemTime;
 
+use comity_core::redact::redact;
 use comity_core::worktrees::{Worktree, WorktreeAsk};
 use comity_core::{Ask, Key, Principal, Refusal, World};
 use comity_git::worktree::{Driver, InnerPath, KeepReason, RemovalRules, TRASH_KEPT_FOR, Why, WorktreeHook};
@@ -12,6 +13,7 @@ use crate::application::Application;
 use crate::engine::Failed;
 use crate::operation::Failure;
 use crate::operations::guard::confiner;
+use crate::planted::panic_at;
 use crate::trees;
 
 /// What became of a worktree that was to go.
@@ -25,6 +27,7 @@ pub(crate) enum RemovalOutcome {
 /// Proves that no work is in a worktree and puts it into the trash, or says what is in it.
 ///
 /// One at a time does it in a project: who comes second finds what the first has done. A call that asks for it gives its key.
+/// Before anything is moved it is written down that it goes: the next server settles what this one does not live to write.
 pub(crate) fn settle(
     app: &Application,
     by: Principal,
@@ -44,21 +47,49 @@ pub(crate) fn settle(
     let _ = driver.take_back_interrupted(Path::new(&*worktree.tree.path));
     let build_dirs = build_dirs(app, common_dir, worktree)?;
     let hook = hook(app, by, worktree)?;
-    let (id, rescue) = match remove(app, by, worktree, &driver, &build_dirs, hook.as_ref()) {
-        Ok(gone) => gone,
+    let mut key = key;
+    let removed = remove(app, by, worktree, &driver, &build_dirs, hook.as_ref(), |worktree| {
+        if is_released(&app.engine().world(), worktree) {
+            return Ok(());
+        }
+        let asked = WorktreeAsk::Release { project: worktree.project, slug: worktree.tree.slug.clone() };
+        app.engine().ask_with_key(by, vec![Ask::Worktree(asked)], key.take()).map(drop)
+    });
+    let (id, rescue) = match removed {
+        Ok(gone) => {
+            panic_at("worktree-removed");
+            gone
+        }
         Err(kept) => match driver.trashed_from(Path::new(&*worktree.tree.path)) {
             // It went before, and the server did not live to write it down.
             Ok(Some(trashed)) => (Some(trashed.id), trashed.saved_as.unwrap_or_default()),
-            Ok(None) | Err(_) => return Ok(RemovalOutcome::Kept(kept)),
+            Ok(None) | Err(_) => {
+                // Whoever asks now is told right here; the reaper does not try it again.
+                if worktree.released.is_none() && is_released(&app.engine().world(), worktree) {
+                    keep(app, worktree, &in_words(&kept))?;
+                }
+                return Ok(RemovalOutcome::Kept(kept));
+            }
         },
     };
     let (project, slug) = (worktree.project, worktree.tree.slug.clone());
     let asked = Ask::Worktree(WorktreeAsk::Remove { project, slug, rescue: rescue.into() });
-    app.engine().ask_with_key(by, vec![asked], key).map_err(|failed| match failed {
+    app.engine().ask_with_key(by, vec![asked], key).map_err(failure)?;
+    Ok(RemovalOutcome::Gone { id })
+}
+
+/// Writes down that a worktree which was to go stays.
+pub(crate) fn keep(app: &Application, worktree: &Worktree, why: &str) -> Result<(), Failure> {
+    let (project, slug) = (worktree.project, worktree.tree.slug.clone());
+    let asked = WorktreeAsk::Keep { project, slug, why: redact(why).into() };
+    app.engine().ask(Principal::System, Ask::Worktree(asked)).map(drop).map_err(failure)
+}
+
+fn failure(failed: Failed) -> Failure {
+    match failed {
         Failed::Refused(refusal) => refusal.into(),
         Failed::Fault(problem) => Failure::Fault(problem),
-    })?;
-    Ok(RemovalOutcome::Gone { id })
+    }
 }
 
 /// Empties the trash of what has been there for a week; what cannot be proven again stays.
@@ -101,10 +132,12 @@ fn remove(
     driver: &Driver,
     build_dirs: &[InnerPath],
     hook: Option<&WorktreeHook>,
+    release: impl FnOnce(&Worktree) -> Result<(), Failed>,
 ) -> Result<(Option<String>, String), Vec<KeepReason>> {
     let in_use = |path: &Path| is_in_use(&app.engine().world(), by, worktree, path);
     let proof = driver
         .prove_removable(Path::new(&*worktree.tree.path), RemovalRules { build_dirs, in_use: &in_use })?;
+    release(worktree).map_err(|failed| vec![KeepReason::unknown(failure(failed).to_text())])?;
     match hook {
         Some(hook) => driver.remove_by_hook(hook, &proof).map(|_| (None, String::new())),
         None => driver.remove(proof).map(|gone| (Some(gone.id), gone.saved_as.unwrap_or_default())),
@@ -117,6 +150,11 @@ fn hook(app: &Application, by: Principal, worktree: &Worktree) -> Result<Option<
     let removed = Path::new(&*worktree.tree.path);
     let confiner = if program.is_empty() { None } else { confiner(app, by, Some(removed))? };
     Ok(trees::hook(program, confiner))
+}
+
+fn is_released(world: &World, worktree: &Worktree) -> bool {
+    let now = world.worktrees.get(worktree.project, &worktree.tree.slug);
+    now.is_some_and(|now| now.released.is_some())
 }
 
 fn is_there_still(world: &World, worktree: &Worktree) -> bool {

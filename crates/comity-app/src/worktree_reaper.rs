@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use comity_core::worktrees::{Worktree, WorktreeAsk};
-use comity_core::{Ask, Principal, World};
+use comity_core::worktrees::Worktree;
+use comity_core::{Principal, World};
 
 use crate::application::Application;
-use crate::engine::Failed;
 use crate::operation::Failure;
 use crate::reconciler::{self, Bell};
-use crate::removal::{RemovalOutcome, in_words, may_pass, purge, settle};
+use crate::removal::{RemovalOutcome, in_words, keep, may_pass, purge, settle};
 
 /// How long after a release somebody may still be at work in it, as an agent is that ends; then it is looked at again.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -59,20 +58,12 @@ fn look(app: &Application, waiting: &mut BusyWorktrees) -> Option<Instant> {
             Err(Failure::Refused(refusal)) => refusal.to_string(),
             Err(Failure::Fault(problem)) => problem,
         };
-        keep(app, worktree, &why);
+        // It is kept all the same; only nobody is told.
+        if let Err(failed) = keep(app, worktree, &why) {
+            eprintln!("comity: {}", failed.to_text());
+        }
     }
     waiting.0.values().map(|(_, due)| *due).min()
-}
-
-fn keep(app: &Application, worktree: &Worktree, why: &str) {
-    let (project, slug) = (worktree.project, worktree.tree.slug.clone());
-    let why = comity_core::redact::redact(why).into();
-    match app.engine().ask(Principal::System, Ask::Worktree(WorktreeAsk::Keep { project, slug, why })) {
-        Ok(_) => {}
-        // It is kept all the same; only nobody is told.
-        Err(Failed::Refused(refusal)) => eprintln!("comity: {refusal}"),
-        Err(Failed::Fault(problem)) => eprintln!("comity: {problem}"),
-    }
 }
 
 /// Clears what a server that was killed has left where nobody looks, and watches the worktrees that it made ready.

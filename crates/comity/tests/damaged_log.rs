@@ -231,6 +231,34 @@ fn another_log_is_noticed() {
     send(&place, "it goes on");
 }
 
+#[test]
+fn a_log_of_another_state_directory_is_noticed() {
+    let filled = |letters: usize| {
+        let place = Place::new();
+        place.join(&["ann"]);
+        (0..letters).for_each(|number| send(&place, &format!("letter {number} of {letters}")));
+        let last = head(&place);
+        place.json(&["down"]);
+        (place, last)
+    };
+    let (place, last) = filled(3);
+    let own = fs::read(place.home.join("log.db")).expect("read");
+    for (what, (other, its_last)) in [("as long", filled(3)), ("longer", filled(20))] {
+        assert_eq!(
+            (its_last - last).min(1),
+            u64::from(what == "longer"),
+            "{what}: {its_last} and {last} records"
+        );
+        fs::copy(other.home.join("log.db"), place.home.join("log.db")).expect("copied");
+        is_noticed(&place, what);
+        let said = place.run(&["up"]).err;
+        assert!(said.contains("is not the one that was written"), "{what}: {said}");
+    }
+    fs::write(place.home.join("log.db"), own).expect("put back");
+    let _ = fs::remove_file(place.home.join("log.db-wal"));
+    send(&place, "it goes on");
+}
+
 /// Fills the log until a part of it is sealed.
 fn seal(place: &Place) {
     place.join(&["filler"]);

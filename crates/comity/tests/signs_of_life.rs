@@ -54,11 +54,33 @@ fn a_tool_call_that_runs_keeps_the_locks_of_its_agent() {
     assert_eq!(holders(&place), [""; 0], "its end was heard, and nothing since");
 }
 
-/// Calls the hook of Claude Code before or after a shell command.
+#[test]
+fn an_idle_agent_that_runs_a_command_is_at_work_again() {
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let state = || place.json(&["agent", "list"])["agents"][0]["state"].as_str().map(str::to_owned);
+    place.json_as(&ann, &["idle", "wrote the login page"]);
+    for looks in ["ls", "comity next --wait 1m", "comity mail read"] {
+        hook_of(&place, &ann, "PreToolUse", looks);
+        assert_eq!(state().as_deref(), Some("idle"), "{looks} is no work");
+    }
+    hook_of(&place, &ann, "PreToolUse", "make");
+    assert_eq!(state().as_deref(), Some("running"));
+    let head = || place.json(&["status"])["head"].as_u64();
+    let before = head();
+    hook_of(&place, &ann, "PreToolUse", "make");
+    assert_eq!(head(), before, "nothing more is written of it");
+}
+
 fn hook(place: &Place, agent: &Agent, event: &str) {
+    hook_of(place, agent, event, "make");
+}
+
+/// Calls the hook of Claude Code before or after a shell command.
+fn hook_of(place: &Place, agent: &Agent, event: &str, command: &str) {
     let payload = json!({
         "session_id": agent.id, "cwd": place.repo, "hook_event_name": event, "tool_name": "Bash",
-        "tool_input": { "command": "make" },
+        "tool_input": { "command": command },
     });
     let mut hook = place.comity_as(agent, &["hook", "claude"]);
     let piped = hook.stdin(Stdio::piped()).stdout(Stdio::null());

@@ -289,6 +289,37 @@ fn a_server_that_dies_after_the_move_writes_it_down_at_the_next_start() {
 }
 
 #[test]
+fn what_a_person_removes_is_settled_by_the_next_server_if_this_one_dies() {
+    let planted = tempfile::tempdir().expect("a directory");
+    let file = planted.path().join("panic");
+    let plant = file.to_str().expect("a text");
+    let place = Place::with(&[("COMITY_WORKTREE_READY", "0"), ("COMITY_PANIC", plant)]);
+    for asks_again in [false, true] {
+        let path =
+            place.json(&["worktree", "add", "ann"])["path"].as_str().map(PathBuf::from).expect("a path");
+        fs::write(&file, "worktree-removed").expect("planted");
+        match asks_again {
+            true => {
+                let goes = place.json(&["worktree", "remove", "ann"]);
+                assert!(goes["gone"] == true && goes["id"].is_string(), "{goes}");
+            }
+            false => {
+                let server = place.server().expect("a server");
+                let mut wire = support::wire::Wire::connect(&place);
+                let lost = wire.ask("worktree_remove", json!({ "slug": "ann" }));
+                assert!(lost.is_err(), "{lost:?}");
+                assert!(support::has_ended(server, support::PATIENCE));
+                place.json(&["up"]);
+            }
+        }
+        eventually("it is recorded", || listed(&place)["worktrees"] == json!([]));
+        assert!(!path.exists() && !file.exists(), "it is gone, and the plant was hit");
+        assert_eq!(place.log_of("worktree_removed").len(), 1 + usize::from(asks_again));
+        assert_eq!(place.log_of("worktree_kept"), Vec::<Value>::new());
+    }
+}
+
+#[test]
 fn a_name_that_leads_out_is_refused() {
     let place = place();
     for slug in ["../x", "a/../../x", "-x", ".", "..", "a//b", "x.lock", "a@{1}", "a b", "\u{e4}"] {

@@ -18,8 +18,7 @@ use comity_core::{Principal, Record, Refusal};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::peers::Doing;
-use super::unsent::Unsent;
+use super::peers::{Doing, Peer};
 use super::{At, Door, guard, reply, routes, sse, websocket};
 
 /// What is read at a time.
@@ -88,7 +87,7 @@ pub(super) struct Follower {
     only: Vec<String>,
     news: Arc<Notify>,
     waker: u64,
-    unsent: Unsent,
+    peer: Arc<Peer>,
 }
 
 impl Follower {
@@ -105,25 +104,26 @@ impl Follower {
         };
         let types = value("type").unwrap_or_default().split(',');
         let only = types.filter(|one| !one.is_empty()).map(str::to_owned).collect();
-        if let Some(At(peer)) = parts.extensions.get::<At>() {
-            peer.now(Doing::Following);
-        }
-        Ok(Follower::new(door, who, after, only))
+        let Some(At(peer)) = parts.extensions.get::<At>() else {
+            unreachable!("whoever is let in has a connection")
+        };
+        peer.now(Doing::Following);
+        Ok(Follower::new(door, peer, who, after, only))
     }
 
-    fn new(door: &Door, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
-        let (app, unsent) = (&door.app, door.unsent.clone());
+    fn new(door: &Door, peer: &Arc<Peer>, who: Principal, after: Option<u64>, only: Vec<String>) -> Follower {
+        let app = &door.app;
         let news = Arc::new(Notify::new());
         let feed = app.engine().feed();
         let woken = Arc::clone(&news);
         let waker = feed.wake(Arc::new(move |_| woken.notify_one()));
         let cursor = after.unwrap_or_else(|| feed.head());
-        Follower { app: app.clone(), who, cursor, only, news, waker, unsent }
+        Follower { app: app.clone(), who, cursor, only, news, waker, peer: Arc::clone(peer) }
     }
 
-    /// What waits for all followers.
-    pub(super) fn unsent(&self) -> Unsent {
-        self.unsent.clone()
+    /// Whose it is.
+    pub(super) fn peer(&self) -> &Arc<Peer> {
+        &self.peer
     }
 
     /// The first message: how far the log goes.

@@ -63,8 +63,6 @@ pub(crate) struct Door {
     pub(crate) mcp_all: Arc<comity_mcp::McpServer>,
     /// The mail that was last offered over MCP, until the receiver's next call proves that it arrived.
     pub(crate) offers: Mutex<BTreeMap<Principal, Receipt>>,
-    /// What waits for clients of the event stream.
-    unsent: unsent::Unsent,
 }
 
 impl Door {
@@ -74,7 +72,7 @@ impl Door {
         let mcp = |offer: ToolSet| Arc::new(mcp_server(offer, &version));
         let (mcp_browser, mcp_all) = (mcp(ToolSet::Browser), mcp(ToolSet::All));
         let mcp = mcp(ToolSet::Usual);
-        Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default(), unsent: unsent::Unsent::default() }
+        Door { app, mcp, mcp_browser, mcp_all, offers: Mutex::default() }
     }
 }
 
@@ -154,7 +152,7 @@ async fn enter(
             peer.now(Doing::Waiting);
             let response = routes::answer(&open.door, you, parts, body).await;
             peer.ends_request();
-            response
+            unsent::count(&peer, response).await
         }
         Err(refusal) => {
             open.refused.note(&open.door.app, &refusal);

@@ -7,6 +7,8 @@ use std::task::{Context, Waker};
 
 use tokio::time::Instant;
 
+use super::unsent::UNSENT_BYTES_MAX;
+
 /// All clients; clones are the same.
 #[derive(Clone, Default)]
 pub(super) struct Peers(Arc<Mutex<All>>);
@@ -16,6 +18,8 @@ struct All {
     /// In the order in which they came.
     peers: BTreeMap<u64, Weak<Peer>>,
     next: u64,
+    /// Bytes that wait for all of them.
+    unsent: usize,
 }
 
 /// One client.
@@ -30,6 +34,8 @@ struct PeerState {
     /// When it last did something.
     since: Instant,
     is_closing: bool,
+    /// Bytes that wait for it.
+    unsent: usize,
     /// Wakes whoever waits for it.
     waker: Option<Waker>,
 }
@@ -54,8 +60,13 @@ impl Peers {
         let mut all = lock(&self.0);
         let id = all.next;
         all.next += 1;
-        let state =
-            PeerState { doing: Doing::Entering, since: Instant::now(), is_closing: false, waker: None };
+        let state = PeerState {
+            doing: Doing::Entering,
+            since: Instant::now(),
+            is_closing: false,
+            unsent: 0,
+            waker: None,
+        };
         let peer = Arc::new(Peer { id, all: self.clone(), state: Mutex::new(state) });
         all.peers.insert(id, Arc::downgrade(&peer));
         peer
@@ -63,7 +74,7 @@ impl Peers {
 
     /// Closes the client that has to go first, unless all of them wait for answers.
     pub(super) fn close_one(&self) {
-        let peers: Vec<Arc<Peer>> = lock(&self.0).peers.values().filter_map(Weak::upgrade).collect();
+        let peers = self.connected();
         let first = peers.iter().filter_map(|peer| {
             let state = lock(&peer.state);
             (state.doing < Doing::Waiting && !state.is_closing).then_some((state.doing, state.since, peer))
@@ -71,6 +82,31 @@ impl Peers {
         if let Some((.., peer)) = first.min_by_key(|(doing, since, _)| (*doing, *since)) {
             peer.close();
         }
+    }
+
+    /// Closes those who have taken nothing for longest, until no more waits for the others than may.
+    fn close_slowest(&self) {
+        let peers = self.connected();
+        let mut slow: Vec<(Instant, usize, &Arc<Peer>)> = peers
+            .iter()
+            .filter_map(|peer| {
+                let state = lock(&peer.state);
+                (state.unsent > 0 && !state.is_closing).then_some((state.since, state.unsent, peer))
+            })
+            .collect();
+        slow.sort_unstable_by_key(|(since, ..)| *since);
+        let mut unsent: usize = slow.iter().map(|(_, unsent, _)| unsent).sum();
+        for (_, of_peer, peer) in slow {
+            if unsent <= UNSENT_BYTES_MAX {
+                return;
+            }
+            unsent -= of_peer;
+            peer.close();
+        }
+    }
+
+    fn connected(&self) -> Vec<Arc<Peer>> {
+        lock(&self.0).peers.values().filter_map(Weak::upgrade).collect()
     }
 }
 
@@ -91,6 +127,31 @@ impl Peer {
     /// It has taken something that was sent.
     pub(super) fn acted(&self) {
         lock(&self.state).since = Instant::now();
+    }
+
+    /// So many more bytes wait for it; if that is too much for all, the slowest go.
+    pub(super) fn queue(&self, bytes: usize) {
+        {
+            let mut state = lock(&self.state);
+            if state.unsent == 0 {
+                state.since = Instant::now();
+            }
+            state.unsent += bytes;
+        }
+        let is_too_much = {
+            let mut all = lock(&self.all.0);
+            all.unsent += bytes;
+            all.unsent > UNSENT_BYTES_MAX
+        };
+        if is_too_much {
+            self.all.close_slowest();
+        }
+    }
+
+    /// So many fewer.
+    pub(super) fn unqueue(&self, bytes: usize) {
+        lock(&self.state).unsent -= bytes;
+        lock(&self.all.0).unsent -= bytes;
     }
 
     /// Since when it could have asked something and has not.
@@ -130,4 +191,34 @@ impl Drop for Peer {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::unsent::Unsent;
+    use super::*;
+
+    #[tokio::test]
+    async fn the_slowest_go_when_too_much_waits() {
+        let third = UNSENT_BYTES_MAX / 3;
+        let all = Peers::default();
+        let [slow, reads, idle, last] = [(); 4].map(|()| all.enter());
+        let closing = |peer: &Arc<Peer>| lock(&peer.state).is_closing;
+        let kept = [&slow, &reads].map(|peer| Unsent::new(peer, third));
+        for peer in [&slow, &idle] {
+            lock(&peer.state).since -= Duration::from_secs(1);
+        }
+        let fits = Unsent::new(&last, third);
+        assert!([&slow, &reads, &idle, &last].iter().all(|peer| !closing(peer)));
+        let more = Unsent::new(&last, third);
+        assert!(closing(&slow));
+        assert!(
+            [&reads, &idle, &last].iter().all(|peer| !closing(peer)),
+            "only those for whom something waits"
+        );
+        drop((kept, fits, more));
+        assert_eq!((lock(&all.0).unsent, lock(&slow.state).unsent), (0, 0));
+    }
 }

@@ -4,12 +4,15 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use axum::response::sse::{Event, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
 use super::events::{Follower, StreamItem};
+use super::unsent::{counted, in_time};
 
 /// Events on their way to one client: they may be large.
 const ON_THE_WAY_MAX: usize = 1;
@@ -18,13 +21,14 @@ const ON_THE_WAY_MAX: usize = 1;
 pub(super) fn answer(follower: Follower) -> Response {
     let (sender, receiver) = mpsc::channel(ON_THE_WAY_MAX);
     tokio::spawn(serve(sender, follower));
-    Sse::new(Events(receiver)).into_response()
+    let mut response = Response::new(Body::from_stream(Events(receiver)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response
 }
 
-async fn serve(sender: mpsc::Sender<Event>, mut follower: Follower) {
-    let unsent = follower.unsent();
-    let hello = Event::default().event("hello").data(follower.hello());
-    if sender.send(hello).await.is_err() {
+async fn serve(sender: mpsc::Sender<Bytes>, mut follower: Follower) {
+    let hello = event("hello", None, &follower.hello());
+    if sender.send(counted(follower.peer(), hello)).await.is_err() {
         return;
     }
     loop {
@@ -34,26 +38,28 @@ async fn serve(sender: mpsc::Sender<Event>, mut follower: Follower) {
         };
         let Some(items) = items else { return };
         for item in items {
-            let (StreamItem::Record { json, .. } | StreamItem::Resync { json }) = &item;
-            let bytes = json.len();
             let event = match item {
-                StreamItem::Record { seq, event, json } => {
-                    Event::default().id(seq.to_string()).event(event).data(json)
-                }
-                StreamItem::Resync { json } => Event::default().event("resync").data(json),
+                StreamItem::Record { seq, event: name, json } => event(name, Some(seq), &json),
+                StreamItem::Resync { json } => event("resync", None, &json),
             };
-            if unsent.send(bytes, sender.send(event)).await.is_err() {
+            if in_time(sender.send(counted(follower.peer(), event))).await.is_err() {
                 return;
             }
         }
     }
 }
 
+/// One event; JSON has no line breaks.
+fn event(name: &str, id: Option<u64>, json: &str) -> String {
+    let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
+    format!("{id}event: {name}\ndata: {json}\n\n")
+}
+
 /// The receiving end, as the body of a response.
-struct Events(mpsc::Receiver<Event>);
+struct Events(mpsc::Receiver<Bytes>);
 
 impl Stream for Events {
-    type Item = Result<Event, Infallible>;
+    type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_recv(context).map(|event| event.map(Ok))

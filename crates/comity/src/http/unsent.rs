@@ -1,56 +1,78 @@
-//! What waits for clients of the event stream: one message each, and not too much together.
+//! What waits for clients: every byte counts until it is in the client's socket, and beyond a bound the slowest go.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A client that takes longer for one message is disconnected; it comes back with its cursor.
-const SEND_MAX: Duration = Duration::from_secs(30);
-/// The same, while more waits for all of them than there is room for.
-const SEND_SOON: Duration = Duration::from_secs(1);
-/// Bytes that may wait for all of them.
-const UNSENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
 
-/// The bytes that wait for all clients; clones are the same count.
-#[derive(Clone, Default)]
-pub(super) struct Unsent(Arc<AtomicUsize>);
+use super::peers::Peer;
+
+/// Bytes that may wait for all clients together.
+pub(super) const UNSENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// A client that takes longer for one message of a stream is disconnected; it comes back with its cursor.
+const SEND_MAX: Duration = Duration::from_secs(30);
 
 /// The client is gone or too slow.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ClientGone;
 
+/// So many bytes wait for a client.
+pub(super) struct Unsent {
+    peer: Arc<Peer>,
+    bytes: usize,
+}
+
 impl Unsent {
-    /// Sends a message of so many bytes, unless the client is too slow.
-    pub(super) async fn send<E>(
-        &self,
-        bytes: usize,
-        sending: impl Future<Output = Result<(), E>>,
-    ) -> Result<(), ClientGone> {
-        let _counted = CountedBytes::new(self, bytes);
-        let mut sending = std::pin::pin!(sending);
-        let soon = tokio::time::timeout(SEND_SOON, &mut sending).await;
-        match soon {
-            Ok(sent) => sent.map_err(|_| ClientGone),
-            Err(_) if self.0.load(Ordering::Relaxed) > UNSENT_BYTES_MAX => Err(ClientGone),
-            Err(_) => match tokio::time::timeout(SEND_MAX, sending).await {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(_)) | Err(_) => Err(ClientGone),
-            },
-        }
+    pub(super) fn new(peer: &Arc<Peer>, bytes: usize) -> Unsent {
+        peer.queue(bytes);
+        Unsent { peer: Arc::clone(peer), bytes }
     }
 }
 
-struct CountedBytes<'a>(&'a Unsent, usize);
-
-impl CountedBytes<'_> {
-    fn new(unsent: &Unsent, bytes: usize) -> CountedBytes<'_> {
-        unsent.0.fetch_add(bytes, Ordering::Relaxed);
-        CountedBytes(unsent, bytes)
-    }
-}
-
-impl Drop for CountedBytes<'_> {
+impl Drop for Unsent {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(self.1, Ordering::Relaxed);
+        self.peer.unqueue(self.bytes);
+    }
+}
+
+/// Bytes that count as long as anybody has them.
+struct UnsentBytes {
+    bytes: Bytes,
+    _counted: Unsent,
+}
+
+impl AsRef<[u8]> for UnsentBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Bytes for a client, which count until they are sent.
+pub(super) fn counted(peer: &Arc<Peer>, bytes: impl Into<Bytes>) -> Bytes {
+    let bytes = bytes.into();
+    let counted = Unsent::new(peer, bytes.len());
+    Bytes::from_owner(UnsentBytes { bytes, _counted: counted })
+}
+
+/// The same answer, whose body counts until it is sent. A stream counts what it sends by itself.
+pub(super) async fn count(peer: &Arc<Peer>, response: Response) -> Response {
+    let (parts, body) = response.into_parts();
+    let body = match body.size_hint().exact() {
+        None | Some(0) => body,
+        // It is in memory already, in one piece.
+        Some(_) => match axum::body::to_bytes(body, usize::MAX).await {
+            Ok(bytes) => Body::from(counted(peer, bytes)),
+            Err(never) => Body::from(never.to_string()),
+        },
+    };
+    Response::from_parts(parts, body)
+}
+
+/// Waits until the client has taken a message, unless it is too slow.
+pub(super) async fn in_time<E>(sending: impl Future<Output = Result<(), E>>) -> Result<(), ClientGone> {
+    match tokio::time::timeout(SEND_MAX, sending).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(ClientGone),
     }
 }

@@ -4,6 +4,7 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 
 use super::events::{Follower, StreamItem};
+use super::unsent::{ClientGone, Unsent, in_time};
 
 /// The protocol that is spoken; browsers offer it beside their token.
 const PROTOCOL: &str = "comity.v1";
@@ -20,9 +21,8 @@ pub(super) fn answer(upgrade: WebSocketUpgrade, follower: Follower) -> Response 
 }
 
 async fn serve(mut socket: WebSocket, mut follower: Follower) {
-    let unsent = follower.unsent();
     let hello = follower.hello();
-    if unsent.send(hello.len(), socket.send(Message::text(hello))).await.is_err() {
+    if send(&mut socket, &follower, hello).await.is_err() {
         return;
     }
     loop {
@@ -31,7 +31,7 @@ async fn serve(mut socket: WebSocket, mut follower: Follower) {
                 let Some(items) = items else { break };
                 for item in items {
                     let (StreamItem::Record { json, .. } | StreamItem::Resync { json }) = item;
-                    if unsent.send(json.len(), socket.send(Message::text(json))).await.is_err() {
+                    if send(&mut socket, &follower, json).await.is_err() {
                         return;
                     }
                 }
@@ -42,5 +42,10 @@ async fn serve(mut socket: WebSocket, mut follower: Follower) {
             },
         }
     }
-    let _ = unsent.send(0, socket.send(Message::Close(None))).await;
+    let _ = in_time(socket.send(Message::Close(None))).await;
+}
+
+async fn send(socket: &mut WebSocket, follower: &Follower, text: String) -> Result<(), ClientGone> {
+    let _counted = Unsent::new(follower.peer(), text.len());
+    in_time(socket.send(Message::text(text))).await
 }

@@ -1,6 +1,6 @@
 //! One local connection: what came in, what has to go out, and who it is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,6 +58,10 @@ pub(crate) struct Connection {
     pub(crate) looked_at: Option<u64>,
     /// Requests that wait in the queue.
     pub(crate) parked: HashMap<u64, WaitPlace>,
+    /// Those of them that have to end, and whose askers are not told so yet.
+    pub(crate) refused_waits: HashSet<u64>,
+    /// Whether it came in when all places but the kept ones were taken.
+    pub(crate) came_into_reserve: bool,
     /// The agent whose own connection this is.
     pub(crate) link: Option<AgentId>,
     /// Whether it follows the log, and how far it got.
@@ -106,6 +110,8 @@ impl Connection {
             showed_token: false,
             looked_at: None,
             parked: HashMap::new(),
+            refused_waits: HashSet::new(),
+            came_into_reserve: false,
             link: None,
             follow: None,
             is_held: false,

@@ -16,10 +16,18 @@ pub(crate) type ConnectionId = u64;
 
 /// What the loop has to do for a connection.
 pub(crate) enum Parcel {
-    /// Send this line, the answer to the request with this id.
-    Line { id: u64, line: Vec<u8> },
+    /// Send this line, the answer to the request with this id; or, if it only says that nothing came of it, why it had to.
+    Line { id: u64, line: Vec<u8>, outcome: Outcome },
     /// The request with this id waits.
     Parked { id: u64, waiting: WaitPlace },
+}
+
+/// Whether a request was answered, or only ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    Answered,
+    /// It waited, and its place was given up.
+    GivenUp,
 }
 
 /// Where replies wait for the loop.
@@ -73,11 +81,12 @@ pub(crate) struct PendingReply {
     /// Set where calls are traced.
     trace: Option<Trace>,
     is_answered: bool,
+    is_dropped: bool,
 }
 
 impl PendingReply {
     pub(crate) fn new(outbox: Arc<Outbox>, to: ConnectionId, id: u64, trace: Option<Trace>) -> PendingReply {
-        PendingReply { outbox, to, id, besides: None, trace, is_answered: false }
+        PendingReply { outbox, to, id, besides: None, trace, is_answered: false, is_dropped: false }
     }
 
     fn answer(&mut self, output: &Result<Rendered, Failure>, notices: &[String]) {
@@ -91,13 +100,19 @@ impl PendingReply {
             let hint = "ask for less, with a limit or a filter".into();
             line = self::line(self.id, &Err(Refusal::LimitReached { problem, hint }.into()), notices);
         }
-        self.outbox.post(self.to, Parcel::Line { id: self.id, line });
+        let outcome = match output {
+            _ if self.is_dropped => Outcome::GivenUp,
+            Err(Failure::Refused(Refusal::WaitCancelled)) => Outcome::GivenUp,
+            Ok(_) | Err(_) => Outcome::Answered,
+        };
+        self.outbox.post(self.to, Parcel::Line { id: self.id, line, outcome });
     }
 }
 
 impl Drop for PendingReply {
     fn drop(&mut self) {
         if !self.is_answered {
+            self.is_dropped = true;
             let fault = "the server dropped this question, and its log says why; see what was done before you ask again";
             self.answer(&Err(Failure::fault(fault)), &[]);
         }

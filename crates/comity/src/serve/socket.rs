@@ -26,7 +26,7 @@ use mio::{Events, Interest, Poll, Token};
 use super::connection::{Connection, Received};
 use super::connections::Connections;
 use super::logging::Trace;
-use super::outbox::{ConnectionId, Outbox, Parcel, PendingReply, line};
+use super::outbox::{ConnectionId, Outbox, Outcome, Parcel, PendingReply, line};
 use super::output::Queued;
 use super::signals::Signals;
 use super::tenure::Tenure;
@@ -313,12 +313,16 @@ impl Socket {
     }
 
     fn reply(&mut self, id: ConnectionId, request: u64, output: Result<comity_app::Rendered, Failure>) {
-        self.outbox.post(id, Parcel::Line { id: request, line: line(request, &output, &[]) });
+        self.outbox.post(
+            id,
+            Parcel::Line { id: request, line: line(request, &output, &[]), outcome: Outcome::Answered },
+        );
     }
 
     /// Sends what is in the outbox.
     fn deliver(&mut self) {
         let mut touched: Vec<ConnectionId> = Vec::new();
+        let mut parked = Vec::new();
         for (id, parcel) in self.outbox.take() {
             let Some(connection) = self.connections.get_mut(&id) else {
                 // It hung up before it was known that its call waits.
@@ -328,15 +332,22 @@ impl Socket {
                 continue;
             };
             match parcel {
-                Parcel::Parked { id, waiting } => drop(connection.parked.insert(id, waiting)),
-                Parcel::Line { id: request, line } => {
-                    connection.answer(request, &line);
+                Parcel::Parked { id: request, waiting } => {
+                    connection.parked.insert(request, waiting);
+                    parked.push((id, request));
+                }
+                Parcel::Line { id: request, line, outcome } => {
+                    match connection.refused_waits.remove(&request) && outcome == Outcome::GivenUp {
+                        true => connection.answer(request, &door::no_room_to_wait(request)),
+                        false => connection.answer(request, &line),
+                    }
                     if touched.last() != Some(&id) {
                         touched.push(id);
                     }
                 }
             }
         }
+        self.refuse_waits_in_reserve(&parked);
         for id in touched {
             if self.flush(id) {
                 // Right after the answer: its reader is about to wake, and is not woken a second time.

@@ -3,19 +3,44 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Stdio;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::wire::{No, Wire};
-use crate::support::{HUMAN, PATIENCE, Place, eventually, kill};
-use crate::{asking, crowd_size};
+use crate::support::{Agent, BINARY, HUMAN, PATIENCE, Place, eventually, kill};
+use crate::{CROWD, asking, crowd_size};
 
 fn next_line(stream: &mut BufReader<UnixStream>) -> Value {
     let mut line = String::new();
     stream.read_line(&mut line).expect("a line");
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+}
+
+/// The person gets in, and so does an agent's hook, by both programs.
+fn check_open(place: &Place, agent: &Agent) {
+    let shown = place.run(&["status"]);
+    assert_eq!(shown.code, 0, "the person: {shown:?}");
+    let payload = json!({
+        "session_id": agent.id, "cwd": place.repo, "hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": { "file_path": place.repo.join("src/b.rs"), "content": "new" },
+    });
+    let mut program = place.program(Path::new(BINARY).with_file_name("comity-hook"));
+    program.arg("claude").env("COMITY_TOKEN", &agent.token);
+    for mut hook in [place.comity_as(agent, &["hook", "claude"]), program] {
+        let mut child = place.start(hook.stdin(Stdio::piped()));
+        let mut input = child.0.stdin.take().expect("an input");
+        input.write_all(payload.to_string().as_bytes()).expect("written");
+        drop(input);
+        let said = child.finish();
+        assert!(said.code == 0 && said.err.is_empty() && !said.out.contains("deny"), "the hook: {said:?}");
+    }
+    let locks = place.json(&["locks"]);
+    let is_its = |lock: &Value| lock["path"] == "src/b.rs";
+    assert!(locks["locks"].as_array().is_some_and(|locks| locks.iter().any(is_its)), "it was heard: {locks}");
 }
 
 #[test]
@@ -41,8 +66,7 @@ fn idle_connections_shut_nobody_out() {
             _ => asking(&place, &status),
         })
         .collect();
-    let shown = place.run(&["status"]);
-    assert_eq!(shown.code, 0, "the person: {shown:?}");
+    check_open(&place, &bob);
     let checked = Wire::connect(&place).asking_as(&bob).ask("check", json!({ "path": "src/a.rs" }));
     assert!(matches!(checked, Err(No::Refused(_))), "an agent: {checked:?}");
 
@@ -57,7 +81,7 @@ fn idle_connections_shut_nobody_out() {
 fn requests_that_are_sent_by_half_shut_nobody_out() {
     let size = crowd_size() + 300;
     let place = Place::new();
-    place.json(&["up"]);
+    let ann = place.join(&["ann"]);
     let half = |_| {
         let mut stream = UnixStream::connect(place.socket()).ok()?;
         stream.write_all(b"{\"id\":1,\"op\":").ok()?;
@@ -65,6 +89,29 @@ fn requests_that_are_sent_by_half_shut_nobody_out() {
     };
     let crowd: Vec<UnixStream> = (0..size).filter_map(half).collect();
     eventually("somebody gets in", || place.run(&["status"]).code == 0);
+    check_open(&place, &ann);
+    drop(crowd);
+}
+
+#[test]
+fn calls_that_wait_shut_nobody_out() {
+    let size = crowd_size();
+    let place = Place::new();
+    let ann = place.join(&["ann"]);
+    let wait = [("mail_read", json!({ "wait": "10m" }))];
+    let mut crowd: Vec<UnixStream> = (0..size).map(|_| asking(&place, &wait)).collect();
+    check_open(&place, &ann);
+    if size == CROWD {
+        let refused = next_line(&mut BufReader::new(crowd.pop().expect("the last one")));
+        assert_eq!(refused["error"]["code"], "limit_reached", "{refused}");
+    }
+    let first = crowd.swap_remove(0);
+    Wire::connect(&place)
+        .asking_as(&ann)
+        .ask("mail_send", json!({ "to": "human", "message": "hello" }))
+        .expect("sent");
+    let got = next_line(&mut BufReader::new(first));
+    assert_eq!(got["ok"]["messages"][0]["text"], "hello", "{got}");
     drop(crowd);
 }
 

@@ -1,6 +1,7 @@
 //! Guards: a tool call or a commit is judged before it happens.
 
 mod aliases;
+mod at_work;
 mod behalf;
 mod caller;
 mod commit;

@@ -47,7 +47,7 @@ pub(super) fn is_harmless(judged: &Judged<'_>, payload: &str) -> Result<bool, Fa
 }
 
 /// Whether the call is one plain command of Comity's, which has rules of its own for who plans.
-fn is_own_command(tool: &str, input: &Value) -> bool {
+pub(super) fn is_own_command(tool: &str, input: &Value) -> bool {
     let (_, _, commands) = comity_guard::payload::tool(tool, input);
     let Some(words) = commands.and_then(|commands| commands.single) else { return false };
     let Some(("comity", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) else {

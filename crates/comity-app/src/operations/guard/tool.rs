@@ -19,7 +19,7 @@ use super::payload::Payload;
 use super::permission::Permission;
 use super::shell::{self, Shell};
 use super::targets::{By, Touch, touches};
-use super::{AUTO_REASON, caller, held_up, is_own_tool, knowledge, mail, own, planning};
+use super::{AUTO_REASON, at_work, caller, held_up, is_own_tool, knowledge, mail, own, planning};
 use crate::application::Application;
 use crate::operation::{Caller, Failure, Operation, Plan};
 use crate::operations::locks::keeps_out;
@@ -109,7 +109,9 @@ impl<'a> Judged<'a> {
             HookEvent::BeforeTool => {
                 shell::check(self, shell)?;
                 planning::check(self, payload, shell)?;
-                self.before()
+                let mut asks = self.before()?;
+                asks.extend(at_work::works_again(self, payload));
+                Ok(asks)
             }
             // What failed may have done half of it: what is in its files now is not what the agent knows.
             HookEvent::AfterTool if self.call.event_name == "PostToolUseFailure" => Ok(vec![]),

@@ -43,7 +43,8 @@ impl Operation for WorktreeRemove {
 
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<WorktreeGoes>, Failure> {
         let place = app.projects().place(caller)?;
-        if let Some(done) = done_before(app, caller, &place)? {
+        let waits = self.wait || !matches!(caller.who, Principal::Agent(_));
+        if let Some(done) = done_before(app, caller, &place, waits)? {
             return Ok(Plan::Answer(done));
         }
         let worktree = meant(app, caller, &place, self.slug.as_deref())?;
@@ -52,12 +53,22 @@ impl Operation for WorktreeRemove {
             caller.check_presence("remove another's worktree")?;
         }
         let (project, slug) = (worktree.project, worktree.tree.slug.to_string());
-        if matches!(caller.who, Principal::Agent(_)) && !self.wait {
+        if !waits {
             let asks = vec![Ask::Worktree(WorktreeAsk::Release { project, slug: slug.as_str().into() })];
             let finish = move |_: &_, _: &_, _| WorktreeGoes::soon(slug);
             return Ok(Plan::change(asks, finish));
         }
-        match settle(app, caller.who, &worktree, caller.key.clone())? {
+        let settled = match settle(app, caller.who, &worktree, caller.key.clone()) {
+            Ok(settled) => settled,
+            // A call that is repeated may find that the server which came meanwhile has done the rest.
+            Err(failure) => {
+                return match done_before(app, caller, &place, waits)? {
+                    Some(done) => Ok(Plan::Answer(done)),
+                    None => Err(failure),
+                };
+            }
+        };
+        match settled {
             RemovalOutcome::Gone { id } => {
                 let app = app.clone();
                 // Without it the trash is emptied after the next removal.
@@ -79,12 +90,23 @@ fn done_before(
     app: &Application,
     caller: &Caller,
     place: &PathBase,
+    waits: bool,
 ) -> Result<Option<WorktreeGoes>, Failure> {
+    let is_on_its_way = |slug: &str| {
+        let world = app.engine().world();
+        let worktree = world.worktrees.get(place.project(), slug);
+        worktree.is_some_and(|worktree| worktree.released.is_some() || worktree.kept.is_some())
+    };
     let goes = app.answered(caller).into_iter().flatten().find_map(|event| match event {
         Event::Worktree(WorktreeEvent::Removed { slug, .. }) => {
             Some(WorktreeGoes { gone: true, ..WorktreeGoes::soon(slug.into()) })
         }
-        Event::Worktree(WorktreeEvent::Released { slug, .. }) => Some(WorktreeGoes::soon(slug.into())),
+        Event::Worktree(WorktreeEvent::Released { slug, .. }) if !waits => {
+            Some(WorktreeGoes::soon(slug.into()))
+        }
+        Event::Worktree(WorktreeEvent::Released { slug, .. }) if !is_on_its_way(&slug) => {
+            Some(WorktreeGoes { gone: true, ..WorktreeGoes::soon(slug.into()) })
+        }
         _ => None,
     });
     let Some(mut goes) = goes else { return Ok(None) };

@@ -62,7 +62,7 @@ impl KeepReason {
         KeepReason::new(why, [what])
     }
 
-    pub(crate) fn unknown(problem: impl fmt::Display) -> KeepReason {
+    pub fn unknown(problem: impl fmt::Display) -> KeepReason {
         KeepReason::one(Why::Unknown, problem.to_string())
     }
 

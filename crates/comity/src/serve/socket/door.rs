@@ -4,16 +4,17 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use comity_core::{Principal, Refusal};
 use mio::{Interest, Token};
 
 use super::Socket;
 use crate::serve::connection::Connection;
 use crate::serve::identity;
-use crate::serve::outbox::ConnectionId;
+use crate::serve::outbox::{ConnectionId, line};
 
 /// Connections at a time, beyond which idle ones are closed for new ones.
 const CONNECTIONS_MAX: usize = 4_096;
-/// Further ones, when none of those is idle: a person and the hooks get in even then.
+/// Further ones, when none of those is idle: a person and the hooks get in even then. Nobody waits there.
 const RESERVE: usize = 256;
 /// Callers that are let in before those inside get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
@@ -66,6 +67,7 @@ impl Socket {
             self.app.metrics().count_connection();
             let mut connection = Connection::new(id, stream, lineage, self.queued.clone());
             connection.heard_in = self.turns;
+            connection.came_into_reserve = self.connections.len() >= CONNECTIONS_MAX;
             self.connections.insert(id, connection);
         }
         self.at_door = AtDoor::Somebody;
@@ -77,6 +79,25 @@ impl Socket {
         self.connections.len() < CONNECTIONS_MAX
             || self.close_idle()
             || self.connections.len() < CONNECTIONS_MAX + RESERVE
+    }
+
+    /// Ends those of these requests that would wait in a kept place: whoever comes next needs it.
+    pub(super) fn refuse_waits_in_reserve(&mut self, parked: &[(ConnectionId, u64)]) {
+        if self.connections.len() <= CONNECTIONS_MAX {
+            return;
+        }
+        for (id, request) in parked {
+            let Some(connection) = self.connections.get_mut(id) else { continue };
+            // It may be answered already.
+            let Some(waiting) = connection.parked.get(request).filter(|_| connection.came_into_reserve)
+            else {
+                continue;
+            };
+            let who = connection.identity.as_ref().map_or(Principal::Nobody, |identity| identity.who);
+            connection.refused_waits.insert(*request);
+            self.app.engine().give_up(who, *waiting);
+            self.outbox.wake_loop();
+        }
     }
 
     /// Closes some idle connections, to go on with the next turn; if there are none, those at the door wait a while.
@@ -103,6 +124,13 @@ impl Socket {
         let all = all.filter(|connection| connection.heard_in < self.turns && may_go(connection));
         all.min_by_key(|connection| (connection.heard_in, connection.id)).map(|connection| connection.id)
     }
+}
+
+/// The answer to a request that may not wait.
+pub(super) fn no_room_to_wait(request: u64) -> Vec<u8> {
+    let problem = format!("{CONNECTIONS_MAX} connections are open, and no further one may wait");
+    let hint = "ask without waiting, or again when others have ended".into();
+    line(request, &Err(Refusal::LimitReached { problem, hint }.into()), &[])
 }
 
 /// Whether so many more files can be opened.
