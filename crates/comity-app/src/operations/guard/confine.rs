@@ -60,7 +60,9 @@ impl Operation for GuardConfine {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Confines>, Failure> {
         let who = match caller.who {
             Principal::Agent(agent) => {
-                let line = || caller.lineage.as_deref().and_then(|line| shell::words(line).pop());
+                let words = || caller.lineage.as_deref().map(shell::words).unwrap_or_default();
+                // The system ends the last word, too.
+                let line = || words().into_iter().rfind(|word| !word.is_empty());
                 Principal::Agent(app.command_within(agent, line, caller.process()))
             }
             who => who,
