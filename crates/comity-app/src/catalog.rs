@@ -14,12 +14,13 @@ use crate::operation::{
     AtTerminal, Audience, Caller, Effect, Failure, Operation, Pace, Plan, Rendered, Route,
 };
 use crate::operations::{
-    agents, commits, control, decisions, guard, ledger, locks, mail, people, permissions, pools, server,
-    tabs, tasks, teams, worktrees,
+    agents, commits, control, decisions, guard, inbox, ledger, locks, mail, people, permissions, pools,
+    server, tabs, tasks, teams, worktrees,
 };
 
 /// The features, in the order in which people read them.
 const FEATURES: &[&[CatalogEntry]] = &[
+    inbox::OPERATIONS,
     locks::OPERATIONS,
     pools::OPERATIONS,
     commits::OPERATIONS,
@@ -40,6 +41,7 @@ const FEATURES: &[&[CatalogEntry]] = &[
 
 /// What the commands that begin with the same word are about.
 const GROUPS: &[&[Group]] = &[
+    inbox::GROUPS,
     pools::GROUPS,
     worktrees::GROUPS,
     tabs::GROUPS,

@@ -1,6 +1,7 @@
 //! How an operation goes on after its first look at the world.
 
 use comity_core::{Ask, Event, Principal, Refusal, Timestamp, World};
+use serde_json::Value;
 
 use crate::application::Application;
 use crate::engine::When;
@@ -9,6 +10,11 @@ use crate::operation::Failure;
 /// How an operation goes on.
 pub enum Plan<Output> {
     Answer(Output),
+    /// Another operation does it; what that says is the answer.
+    Instead {
+        operation: &'static str,
+        input: Value,
+    },
     /// The engine is asked, and what it says makes the answer.
     Change(Change<Output>),
 }
@@ -87,7 +93,7 @@ impl<Output: 'static> Plan<Output> {
     #[must_use]
     pub fn when(self, when: impl Into<Option<When>>) -> Plan<Output> {
         match self {
-            Plan::Answer(_) => self,
+            Plan::Answer(_) | Plan::Instead { .. } => self,
             Plan::Change(change) => Plan::Change(Change { when: when.into(), ..change }),
         }
     }
@@ -99,6 +105,7 @@ impl<Output: 'static> Plan<Output> {
     ) -> Result<Plan<To>, Failure> {
         Ok(match self {
             Plan::Answer(output) => Plan::Answer(turn(output)?),
+            Plan::Instead { operation, input } => Plan::Instead { operation, input },
             Plan::Change(Change { asks, on_behalf_of, when, finish }) => {
                 let finish = match finish {
                     Finish::InBatch(finish) => Finish::InBatch(Box::new(|said| turn(finish(said)?))),

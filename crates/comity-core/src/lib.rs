@@ -17,6 +17,7 @@ pub mod display;
 pub mod event;
 mod features;
 pub mod ids;
+pub mod inbox;
 pub mod invariants;
 pub mod limits;
 pub mod locks;

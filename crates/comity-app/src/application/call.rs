@@ -103,6 +103,11 @@ impl Application {
         let change = match (entry.plan)(entry, self, caller, input, text) {
             Ok(Plan::Change(change)) => change,
             Ok(Plan::Answer(output)) => return self.respond(&caller.asker(), responder, Ok(output)),
+            Ok(Plan::Instead { operation, input }) => {
+                let key = caller.given_key.as_deref();
+                let call = OperationCall { op: operation, input: input.into(), key, text, again: false };
+                return self.call(caller, call, responder);
+            }
             Err(failure) => {
                 self.metrics().count_refusal();
                 return self.respond(&caller.asker(), responder, Err(failure));

@@ -5,6 +5,7 @@ pub mod commits;
 pub mod control;
 pub mod decisions;
 pub mod guard;
+pub mod inbox;
 pub mod ledger;
 pub mod locks;
 pub mod mail;

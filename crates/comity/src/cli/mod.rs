@@ -7,6 +7,7 @@ mod confinement;
 mod docs;
 mod doctor;
 mod follow;
+mod inbox;
 mod lease_run;
 mod log_files;
 mod log_pages;
@@ -46,7 +47,7 @@ const VERBS_SHOWN_MAX: usize = 6;
 
 /// Runs one command.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.collect();
+    let mut arguments: Vec<OsString> = arguments.collect();
     if let [_, word, rest @ ..] = &arguments[..]
         && word == "bench"
     {
@@ -65,6 +66,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         // It becomes the command: nothing may be started before.
         return comity_hook::run_confined(rest.iter().cloned());
     }
+    inbox::spell_out(&mut arguments);
     let tree = meant(&arguments[1..]).map_or_else(command, command_of);
     let matches = match tree.try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -335,6 +337,7 @@ fn operation(matches: &ArgMatches, home: Home, form: OutputFormat) -> ExitCode {
     if let Some(receipt) = receipt {
         acknowledge(&mut session, receipt);
     }
+    inbox::tell(&mut session, entry, form);
     code
 }
 

@@ -38,6 +38,8 @@ pub struct ServerStatus {
     pub locks: usize,
     /// Locks over uncommitted work that their holder left.
     pub orphaned: usize,
+    /// What waits for you: see the inbox.
+    pub inbox: usize,
     /// Asks that wait.
     pub waits: usize,
     /// Commits and merges that were begun, and of which it could not be found out yet what came of them.
@@ -67,6 +69,7 @@ impl Operation for Status {
             agents: world.agents.live().count(),
             locks: world.locks.len(),
             orphaned: world.locks.orphaned().count(),
+            inbox: comity_core::inbox::count(&world, caller.who),
             waits: world.locks.waits().count(),
             unsettled,
             head: world.head,
@@ -92,6 +95,9 @@ impl fmt::Display for ServerStatus {
                 "alerts  {} of uncommitted work: comity alerts",
                 counted(self.orphaned, "orphaned lock")
             )?;
+        }
+        if self.inbox > 0 {
+            writeln!(f, "inbox   {}: comity inbox", counted(self.inbox, "thing"))?;
         }
         if self.unsettled > 0 {
             writeln!(f, "open    {}, not recorded yet", counted(self.unsettled, "commit"))?;

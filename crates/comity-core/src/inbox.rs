@@ -1,0 +1,153 @@
+//! What waits for somebody to decide or to read: one list over all features.
+
+use crate::agents::Agent;
+use crate::control::Shutdown;
+use crate::decisions::{Decision, DecisionState};
+use crate::ids::{AgentId, Principal};
+use crate::locks::Lock;
+use crate::permissions::{PermissionRequest, PlanState, RequestState, SubmittedPlan};
+use crate::roles::{Right, may};
+use crate::tasks::{Task, TaskState};
+use crate::teams::leader_of;
+use crate::time::Timestamp;
+use crate::world::World;
+
+/// One thing that waits for somebody. What comes first here matters most.
+#[derive(Clone, Copy, Debug)]
+pub enum InboxItem<'w> {
+    /// It is asked to end.
+    Shutdown(&'w Shutdown),
+    Permission(&'w PermissionRequest),
+    Plan(&'w SubmittedPlan),
+    /// Uncommitted work that an agent has left.
+    Orphan(&'w Lock),
+    Review(&'w Task),
+    Failed(&'w Task),
+    Decision(&'w Decision),
+    /// An agent would like to be in a team.
+    Wish(&'w Agent),
+    /// Letters that nobody has read yet.
+    Mail {
+        letters: usize,
+        since: Timestamp,
+    },
+    /// A task that it was given and has not begun.
+    Task(&'w Task),
+}
+
+impl InboxItem<'_> {
+    fn rank(&self) -> u8 {
+        match self {
+            InboxItem::Shutdown(_) => 0,
+            InboxItem::Permission(_) => 1,
+            InboxItem::Plan(_) => 2,
+            InboxItem::Orphan(_) => 3,
+            InboxItem::Review(_) => 4,
+            InboxItem::Failed(_) => 5,
+            InboxItem::Decision(_) => 6,
+            InboxItem::Wish(_) => 7,
+            InboxItem::Mail { .. } => 8,
+            InboxItem::Task(_) => 9,
+        }
+    }
+
+    /// Since when it waits.
+    pub fn since(&self) -> Timestamp {
+        match self {
+            InboxItem::Shutdown(shutdown) => shutdown.until,
+            InboxItem::Permission(request) => request.since,
+            InboxItem::Plan(plan) => plan.since,
+            InboxItem::Orphan(lock) => lock.renewed,
+            InboxItem::Decision(decision) => decision.at,
+            InboxItem::Wish(agent) => agent.joined,
+            InboxItem::Mail { since, .. } => *since,
+            InboxItem::Review(task) | InboxItem::Failed(task) | InboxItem::Task(task) => match &task.state {
+                TaskState::InReview { since, .. } => *since,
+                TaskState::Failed { at, .. } => *at,
+                TaskState::Open { claim: Some(claim) } => claim.since,
+                _ => task.since,
+            },
+        }
+    }
+}
+
+/// Everything that waits for `who`: what matters most first, and of the same kind the oldest.
+pub fn waiting_for(world: &World, who: Principal) -> Vec<InboxItem<'_>> {
+    let mut items: Vec<InboxItem<'_>> = Vec::new();
+    let own_end = who.agent().and_then(|agent| world.shutdowns.of(agent));
+    items.extend(own_end.map(|(_, shutdown)| InboxItem::Shutdown(shutdown)));
+    let asked = |request: &&PermissionRequest| {
+        matches!(request.state, RequestState::Waiting { to } if to == who) && world.now < request.deadline
+    };
+    items.extend(world.permissions.requests().filter(asked).map(InboxItem::Permission));
+    let submitted = |plan: &&SubmittedPlan| matches!(plan.state, PlanState::Waiting { to } if to == who);
+    items.extend(world.permissions.plans().filter(submitted).map(InboxItem::Plan));
+    let left = |lock: &&Lock| lock.holder.agent().is_some_and(|agent| leader_of(world, agent) == who);
+    items.extend(world.locks.orphaned().filter(left).map(InboxItem::Orphan));
+    items.extend(world.tasks.iter().filter_map(|task| task_item(world, who, task)));
+    let to_confirm = |decision: &&Decision| {
+        decision.standing == DecisionState::Pending && confirms(world, decision.by) == who
+    };
+    items.extend(world.decisions.iter().filter(to_confirm).map(InboxItem::Decision));
+    items.extend(world.agents.live().filter(|agent| admits(world, agent) == Some(who)).map(InboxItem::Wish));
+    items.extend(mail(world, who));
+    items.sort_by_key(|item| (item.rank(), item.since()));
+    items
+}
+
+/// How much waits for somebody.
+pub fn count(world: &World, who: Principal) -> usize {
+    waiting_for(world, who).len()
+}
+
+fn task_item<'w>(world: &'w World, who: Principal, task: &'w Task) -> Option<InboxItem<'w>> {
+    match &task.state {
+        TaskState::InReview { by, .. } => {
+            (reviewer(world, task, *by) == who).then_some(InboxItem::Review(task))
+        }
+        TaskState::Failed { .. } => (alive(world, task.creator) == who).then_some(InboxItem::Failed(task)),
+        TaskState::Open { claim: Some(claim) } => (claim.by == who).then_some(InboxItem::Task(task)),
+        _ => None,
+    }
+}
+
+/// Whoever declared it, if it may review and did not do it; else the first above its worker that may; else the human.
+fn reviewer(world: &World, task: &Task, by: Principal) -> Principal {
+    let reviews = |who: Principal| who != by && may(world, who, Right::ReviewTasks).is_ok();
+    let creator = alive(world, task.creator);
+    if reviews(creator) {
+        return creator;
+    }
+    let mut at = by.agent();
+    for _ in 0..world.agents.len() {
+        let Some(leader) = at.map(|agent| leader_of(world, agent)) else { break };
+        if reviews(leader) {
+            return leader;
+        }
+        at = leader.agent();
+    }
+    Principal::Human
+}
+
+/// The human answers for whoever has ended.
+fn alive(world: &World, who: Principal) -> Principal {
+    let lives = |agent: AgentId| world.agents.living(agent).is_ok();
+    if who.agent().is_some_and(lives) { who } else { Principal::Human }
+}
+
+fn confirms(world: &World, maker: Principal) -> Principal {
+    maker.agent().map_or(Principal::Human, |agent| leader_of(world, agent))
+}
+
+fn admits(world: &World, agent: &Agent) -> Option<Principal> {
+    let wished = agent.profile.wished_team.as_deref()?;
+    let lead = world.teams.get(wished).map_or(Principal::Human, |team| team.lead);
+    Some(alive(world, lead))
+}
+
+fn mail(world: &World, who: Principal) -> Option<InboxItem<'_>> {
+    let mailbox = world.mail.of(who)?;
+    let oldest = mailbox.all_letters().next()?;
+    let since = world.mail.get(oldest).map_or(world.now, |stored| stored.sent);
+    Some(InboxItem::Mail { letters: mailbox.letters(), since })
+}
