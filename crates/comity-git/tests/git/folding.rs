@@ -1,7 +1,6 @@
 //! Case on a file system that folds it, if the machine lets us mount one.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use std::time::Duration;
 use comity_core::{CaseRule, PathPattern};
 use comity_git::{Repository, has_uncommitted_work};
 
-use crate::sandbox::{Sandbox, canonical};
+use crate::sandbox::{Sandbox, canonical, skip};
 
 const IMAGE_BYTES: u64 = 64 << 20;
 
@@ -26,17 +25,6 @@ fn ran(program: &str, args: &[impl AsRef<std::ffi::OsStr>]) -> bool {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
-}
-
-/// Says that a test is left out, to whoever counts that.
-fn skip(test: &str) {
-    let why = "no file system that folds case can be mounted here (root, and vfat, ext4 or ntfs-3g)";
-    let line = format!("SKIPPED {test}: {why}\n");
-    eprint!("{line}");
-    let file = std::env::var_os("COMITY_SKIPS").map(|file| fs::File::options().append(true).open(file));
-    if let Some(Ok(mut file)) = file {
-        let _full = file.write_all(line.as_bytes());
-    }
 }
 
 /// A way to get such a file system: how to format an image, and how to mount it.
@@ -83,7 +71,8 @@ fn names_that_the_file_system_folds_are_one() {
     let below = if mounted.is_some() { "folding/Top" } else { "Top" };
     sandbox.make_dir(below);
     if !is_folding(&sandbox.path(below)) {
-        return skip("names_that_the_file_system_folds_are_one");
+        let why = "no file system that folds case can be mounted here (root, and vfat, ext4 or ntfs-3g)";
+        return skip("names_that_the_file_system_folds_are_one", why);
     }
     sandbox.init(&format!("{below}/Main"));
     sandbox.commit_files(&format!("{below}/Main"), &["Src/Login.rs"]);

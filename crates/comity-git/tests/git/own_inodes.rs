@@ -9,7 +9,7 @@ use comity_core::CaseRule;
 use comity_core::paths::overlaps;
 use comity_git::Repository;
 
-use crate::sandbox::{Sandbox, canonical};
+use crate::sandbox::{Sandbox, canonical, skip};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git/own_inodes.py");
 /// Set where the test runs in namespaces of its own, and may mount.
@@ -60,7 +60,10 @@ fn spellings_with_inodes_of_their_own_are_one_name() {
     sandbox.make_dir("folding");
     let top = sandbox.path("folding");
     let Some(_mounted) = mount(&sandbox.path("real"), &top) else {
-        return println!("skipped: python3 cannot mount a file system here");
+        return skip(
+            "spellings_with_inodes_of_their_own_are_one_name",
+            "python3 cannot mount a file system here",
+        );
     };
     let inode = |path: &str| top.join(path).symlink_metadata().expect(path).ino();
     assert_ne!(inode("Main/.git"), inode("Main/.GIT"), "each spelling has its own");
@@ -89,7 +92,7 @@ fn a_single_directory_may_fold_case() {
     sandbox.write("real/Deep/Icon.png", "");
     let top = sandbox.path("Main");
     let Some(_mounted) = mount(&sandbox.path("real"), &top.join("assets")) else {
-        return println!("skipped: python3 cannot mount a file system here");
+        return skip("a_single_directory_may_fold_case", "python3 cannot mount a file system here");
     };
     let repository = Repository::containing(&top).expect("a directory").expect("a repository");
     assert_eq!(repository.case(), CaseRule::Exact);
@@ -129,7 +132,7 @@ fn a_worktree_may_be_where_case_is_folded() {
     sandbox.make_dir("stick");
     let (top, stick) = (sandbox.path("Main"), sandbox.path("stick"));
     let Some(_mounted) = mount(&sandbox.path("real"), &stick) else {
-        return println!("skipped: python3 cannot mount a file system here");
+        return skip("a_worktree_may_be_where_case_is_folded", "python3 cannot mount a file system here");
     };
     let found = |dir: &Path| Repository::containing(dir).expect("a directory").expect("a repository");
     let (main, other) = (found(&top), found(&stick));

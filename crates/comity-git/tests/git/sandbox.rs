@@ -1,6 +1,7 @@
 //! A temporary directory with repositories, made by the real git under settings of nobody.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -111,5 +112,15 @@ pub(crate) fn canonical(repository: &Repository, cwd: &Path, text: &str) -> Stri
     match repository.resolve(cwd, text) {
         Ok(pattern) => pattern.as_str().to_owned(),
         Err(no) => format!("{}: {no}", no.code()),
+    }
+}
+
+/// Says that a test is left out, to whoever counts that.
+pub(crate) fn skip(test: &str, why: &str) {
+    let line = format!("SKIPPED {test}: {why}\n");
+    eprint!("{line}");
+    let file = std::env::var_os("COMITY_SKIPS").map(|file| fs::File::options().append(true).open(file));
+    if let Some(Ok(mut file)) = file {
+        let _full = file.write_all(line.as_bytes());
     }
 }

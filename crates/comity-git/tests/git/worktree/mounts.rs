@@ -9,6 +9,7 @@ use comity_git::worktree::{Purged, RemovalRules, TRASH_KEPT_FOR};
 
 use super::states::{commit, write};
 use super::yard::{Yard, inner};
+use crate::sandbox::skip;
 
 /// Namespaces of its own, in which only its own processes are seen.
 const OWN: &str = "-rmpf";
@@ -22,7 +23,7 @@ fn may_mount(test: &str) -> bool {
     }
     if !Command::new("unshare").args([OWN, "--mount-proc", "true"]).status().is_ok_and(|done| done.success())
     {
-        eprintln!("SKIPPED {test}: namespaces are not allowed here");
+        skip(test, "namespaces are not allowed here");
         return false;
     }
     let own = std::env::current_exe().expect("this program");
