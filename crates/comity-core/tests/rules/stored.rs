@@ -99,7 +99,8 @@ fn what_must_be_on_the_disk_before_it_is_answered() {
         team_created
         team_deleted
         worktree_added
-        worktree_removed"#]].assert_eq(&durable.into_iter().collect::<Vec<_>>().join("\n"));
+        worktree_removed"#]]
+    .assert_eq(&durable.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
