@@ -61,6 +61,7 @@ fn json_is_one_document_everywhere() {
             "idle" => &["done"],
             "decide" => &["Use tabs"],
             "decision_confirm" | "decision_reject" => &["d1"],
+            "inbox_answer" => &["p7", "allow"],
             "ask_permission" => &["Bash", "{\"command\":\"ls\"}"],
             "permission_allow" | "permission_deny" | "permission_rule_remove" | "plan_approve" => &["7"],
             "plan_reject" => &["7", "--feedback", "no"],

@@ -78,6 +78,12 @@ fn a_directory_in_the_place_of_a_file_is_found() {
             check_bad(&ran, "server", &[]);
         }
     }
+    for name in ["log.witness", "log.fences-4096"] {
+        let place = empty_state();
+        let path = place.home.join(name);
+        fs::create_dir(&path).expect("made");
+        check_bad(&place.run(&["doctor"]), "state files", &[&path.display().to_string(), "is a directory"]);
+    }
     let place = empty_state();
     fs::write(place.home.join("ledger"), "").expect("written");
     check_bad(&place.run(&["doctor"]), "state files", &["ledger is not a directory"]);

@@ -50,6 +50,8 @@ fn a_signal_ends_a_server_as_a_command_does() {
         kill(server, signal);
         assert!(has_ended(server, PATIENCE), "{signal:?} is not heard");
         assert!(!place.socket().exists(), "nothing is left of it after {signal:?}");
+        let backlog = std::fs::metadata(place.home.join("log.db-wal")).map_or(0, |file| file.len());
+        assert_eq!(backlog, 0, "all of the log is in log.db after {signal:?}");
         assert_eq!(place.json(&["locks"])["total"], 1, "the next server has everything");
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use comity_core::{AgentId, Event, Principal, Record, Timestamp};
-use expect_test::expect_file;
+use comity_core::snapshot::Snapshot;
+use comity_core::world::Timeouts;
+use comity_core::{AgentId, Event, Principal, Record, Timestamp, World};
+use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 
 /// Events of every kind, one a line, as earlier versions wrote them.
@@ -24,6 +26,106 @@ fn no_kind_of_event_is_left_out() {
     let stored: BTreeSet<String> = EVENTS.lines().filter_map(kind).collect();
     let missing: Vec<String> = kinds().difference(&stored).cloned().collect();
     assert_eq!(missing, Vec::<String>::new(), "add one of each to stored_events.jsonl");
+}
+
+/// Whoever was told of one of these may rely on it after a power cut; a move of a branch is intended before it is made.
+#[test]
+fn what_must_be_on_the_disk_before_it_is_answered() {
+    let events = EVENTS.lines().map(|line| serde_json::from_str::<Event>(line).expect(line));
+    let durable: BTreeSet<&str> =
+        events.map(|event| event.kind()).filter(|kind| kind.durable).map(|kind| kind.action).collect();
+    expect![[r#"
+        agent_joined
+        agent_named
+        agent_terminated
+        agent_token_added
+        agents_limited
+        branch_merged
+        commit_unguarded
+        decision_confirmed
+        decision_made
+        decision_rejected
+        delegated
+        delegation_cancelled
+        file_commit
+        human_token_made
+        human_token_revoked
+        idle_reported
+        lock_handed_over
+        mail_put_aside
+        mail_undelivered
+        merge_conflicted
+        message_sent
+        move_intended
+        passphrase_set
+        permission_allowed
+        permission_asked
+        permission_denied
+        permission_escalated
+        permission_expired
+        permission_lapsed
+        permission_mode_set
+        permission_rule_added
+        permission_rule_passed_on
+        permission_rule_removed
+        permission_used
+        permission_withdrawn
+        plan_approved
+        plan_escalated
+        plan_rejected
+        plan_submitted
+        plan_withdrawn
+        server_started
+        shutdown_approved
+        shutdown_overdue
+        shutdown_rejected
+        shutdown_requested
+        task_cancelled
+        task_claimed
+        task_completed
+        task_declared
+        task_failed
+        task_linked
+        task_looks_like
+        task_paused
+        task_reopened
+        task_reported
+        task_resumed
+        task_retried
+        task_sent_back
+        task_skipped
+        task_started
+        team_admitted
+        team_created
+        team_deleted
+        worktree_added
+        worktree_removed"#]]
+    .assert_eq(&durable.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn a_world_with_everything_in_it_is_read_back_from_its_snapshot() {
+    let mut world = World::default();
+    for (line, seq) in EVENTS.lines().zip(1..) {
+        let (now, wall_ms) = (Timestamp(seq * 1_000), 1_000 * seq as i64);
+        let event = serde_json::from_str(line).expect(line);
+        let record = Record {
+            seq,
+            now,
+            wall_ms,
+            by: Principal::Human,
+            from: None,
+            concerns: vec![],
+            key: None,
+            event,
+        };
+        world.apply(&record);
+        let snapshot = Snapshot::of(&world);
+        let text = serde_json::to_string(&snapshot).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let read: Snapshot = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let again = read.restore(Timeouts::default());
+        assert_eq!(Snapshot::of(&again), snapshot, "{line}");
+    }
 }
 
 #[test]

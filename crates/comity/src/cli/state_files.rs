@@ -15,7 +15,7 @@ const ROOM_BYTES: usize = 256 * 1024;
 /// What a database begins with.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 /// Files that a server opens at its start.
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "comity.toml",
     "environment.json",
     "first-token",
@@ -24,11 +24,14 @@ const FILES: [&str; 12] = [
     "log.db",
     "log.db-shm",
     "log.db-wal",
+    "log.witness",
     "secret",
     "server.lock",
     "server.log",
     "start.lock",
 ];
+/// What the names of further ones begin with: how large fences may be.
+const FENCES: &str = "log.fences-";
 /// Directories that it looks into.
 const DIRECTORIES: [&str; 1] = ["ledger"];
 
@@ -117,7 +120,7 @@ fn problem(home: &Home, path: &Path) -> Option<(String, String)> {
         return Some((format!("{shown} is not a directory"), away()));
     }
     let is_segment = name.starts_with("ledger/");
-    if !FILES.contains(&name) && !is_segment {
+    if !FILES.contains(&name) && !name.starts_with(FENCES) && !is_segment {
         return None;
     }
     if !found.is_file() {

@@ -192,6 +192,8 @@ pub(crate) fn all_steps() -> Vec<Step> {
             &["Read", "{\"file_path\": \"src/a.rs\"}"],
         ),
         step("permissions", json!({}), &[]),
+        step("inbox", json!({}), &[]),
+        step("inbox_answer", json!({ "entry": "p1", "answer": "perhaps" }), &["p1", "perhaps"]),
         step("permission_allow", json!({ "id": 1 }), &["1"]),
         step("permission_deny", json!({ "id": 1 }), &["1"]),
         step("permission_deny", json!({ "id": 2, "reason": "no" }), &["2", "--reason", "no"]),

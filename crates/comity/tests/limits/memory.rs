@@ -90,7 +90,7 @@ fn is_hung_up(stream: &TcpStream) -> bool {
 
 /// A connection to the HTTP door whose system takes little of what comes, in small pieces: the server's does not keep
 /// megabytes for it then.
-fn narrow(address: &str) -> TcpStream {
+pub(crate) fn narrow(address: &str) -> TcpStream {
     let address: SocketAddr = address.replace("localhost", "127.0.0.1").parse().expect("an address");
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     socket.set_recv_buffer_size(NARROW_BYTES).expect("a size");

@@ -62,6 +62,7 @@ impl KeepReason {
         KeepReason::new(why, [what])
     }
 
+    /// That it could not be found out.
     pub fn unknown(problem: impl fmt::Display) -> KeepReason {
         KeepReason::one(Why::Unknown, problem.to_string())
     }

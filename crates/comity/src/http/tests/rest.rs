@@ -59,6 +59,7 @@ fn sample(op: &str) -> Value {
         "idle" => json!({ "summary": "fixed the login page" }),
         "decide" => json!({ "title": "Use tabs" }),
         "decision_confirm" | "decision_reject" => json!({ "id": "d1" }),
+        "inbox_answer" => json!({ "entry": "p7", "answer": "allow" }),
         "ask_permission" => json!({ "tool": "Bash", "input": { "command": "ls" } }),
         "permission_allow" | "permission_deny" | "permission_rule_remove" | "plan_approve" => {
             json!({ "id": 7 })
@@ -82,7 +83,7 @@ fn expected(op: &str) -> u16 {
         "guard" => 403,
         "token_revoke" => 404,
         "team_delete" | "team" | "shutdown_approve" | "shutdown_reject" => 404,
-        "decision_confirm" | "decision_reject" => 404,
+        "decision_confirm" | "decision_reject" | "inbox_answer" => 404,
         "idle" | "ask_permission" | "plan_submit" => 400,
         "permission_allow"
         | "permission_deny"
