@@ -86,14 +86,24 @@ fn fuzz(first: u64, lines: u64, progress: bool, proves: impl Fn(&str) -> bool) -
 fn can_run() -> bool {
     for shell in SHELLS {
         if let Some(missing) = shell.missing() {
-            println!("skipped: {} ({missing} is not installed)", shell.name);
+            skip(shell.name, &format!("{missing} is not installed"));
         }
     }
     let can_watch = watch::can_watch();
     if !can_watch {
-        println!("skipped: strace cannot watch a process here");
+        skip("the fuzz of proofs", "strace cannot watch a process here");
     }
     can_watch
+}
+
+/// Says that a test cannot run here, also in the file in which a run collects these lines.
+fn skip(test: &str, why: &str) {
+    let line = format!("SKIPPED {test}: {why}\n");
+    eprint!("{line}");
+    let file = std::env::var_os("COMITY_SKIPS").map(|file| std::fs::File::options().append(true).open(file));
+    if let Some(Ok(mut file)) = file {
+        let _full = std::io::Write::write_all(&mut file, line.as_bytes());
+    }
 }
 
 fn number(variable: &str) -> Option<u64> {
