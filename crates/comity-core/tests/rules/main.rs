@@ -8,6 +8,7 @@ mod decisions;
 mod expiry;
 mod fences;
 mod handed_on;
+mod inbox;
 mod limits;
 mod locks;
 mod mail;

@@ -27,6 +27,7 @@ mod toml;
 pub use configured::{ShellStart, hook_command, shell_start};
 pub use gaps::gaps;
 pub use places::{SettingsFile, SettingsKind, SettingsRoot, places};
+pub use policy::sandbox;
 pub use problem::EditProblem;
 pub use shell::{BASH_ENV_FILE, is_bash_env_script};
 

@@ -73,6 +73,17 @@ pub(super) fn shell_start(text: &str) -> ShellStart {
     bash_env(set.and_then(Item::as_str).map(str::to_owned))
 }
 
+/// The sandbox that Codex runs commands in, by the setting that says it; nothing if there is none. Without a setting it is
+/// Codex's own choice.
+pub fn sandbox(text: &str) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    match document.get("sandbox_mode").and_then(Item::as_str) {
+        Some("danger-full-access") => None,
+        Some(mode) => Some(format!("sandbox_mode is \"{mode}\"")),
+        None => Some("sandbox_mode is not set".into()),
+    }
+}
+
 /// Whether commands that are given only these variables are given ours.
 fn keeps(only: &Item) -> bool {
     let names = only.as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -31,7 +31,10 @@ pub(super) fn look(home: &Home, policy: ConfinePolicy) -> Finding {
     let here = agent_programs::here(&user).into_iter();
     for dialect in here.filter(|dialect| Configured::has_traces(*dialect, &user)) {
         match Configured::look(dialect, &user, &connection).shell {
-            Ok(_) => with.push(dialect.name()),
+            Ok(_) => match Configured::exceptions(dialect, &user)[..] {
+                [] => with.push(dialect.name().to_owned()),
+                ref not => with.push(format!("{dialect} (not {})", not.join("; not "))),
+            },
             Err(why) => without.push(format!("{dialect} ({why})")),
         }
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use comity_guard::Dialect;
 use comity_guard::connect::{
-    Connected, ProgramPaths, SettingsFile, ShellStart, disconnect, hook_command, is_connected, places,
-    shell_start,
+    Connected, ProgramPaths, SettingsFile, SettingsKind, ShellStart, disconnect, hook_command, is_connected,
+    places, sandbox, shell_start,
 };
 
 use super::User;
@@ -38,6 +38,19 @@ impl Configured {
             hook: hook.unwrap_or_else(|| Err("it has no hooks".into())),
             shell: starts.into_iter().next().unwrap_or_else(|| Err(no_setting(dialect).into())),
         }
+    }
+
+    /// Where the shell commands of a program are not confined although it is set up.
+    pub(crate) fn exceptions(dialect: Dialect, user: &User) -> Vec<String> {
+        let takes_users_shell = matches!(dialect, Dialect::Codex | Dialect::OpenCode);
+        let shell = std::env::var("SHELL").ok().filter(|_| takes_users_shell);
+        let other = shell.filter(|shell| Path::new(shell).file_name().is_some_and(|name| name != "bash"));
+        let of_shell = other.map(|shell| format!("in your shell, {shell}: only in bash"));
+        let config =
+            places(dialect).iter().find(|place| dialect == Dialect::Codex && place.kind == SettingsKind::Mcp);
+        let text = config.and_then(|place| fs::read_to_string(place.file(&user.home, User::variable)).ok());
+        let of_sandbox = text.and_then(|text| sandbox(&text)).map(|why| format!("in its own sandbox: {why}"));
+        of_shell.into_iter().chain(of_sandbox).collect()
     }
 
     /// Whether anything of ours is in the files of a program.

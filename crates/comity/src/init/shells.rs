@@ -78,9 +78,12 @@ pub(super) fn by_hand(dialect: Dialect, changes: &[FileEdit], connection: &Progr
 
 /// What the system forbids, and how to allow it, as far as it tells.
 pub(crate) fn advice() -> &'static str {
-    let says = |file: &str, value: &str| {
-        std::fs::read_to_string(format!("/proc/sys/{file}")).is_ok_and(|text| text.trim() == value)
-    };
+    advice_by(|file| fs::read_to_string(format!("/proc/sys/{file}")).ok())
+}
+
+/// The same by what the kernel's settings are.
+fn advice_by(read: impl Fn(&str) -> Option<String>) -> &'static str {
+    let says = |file: &str, value: &str| read(file).is_some_and(|text| text.trim() == value);
     if says("user/max_user_namespaces", "0") {
         "allow user namespaces: sudo sysctl user.max_user_namespaces=10000"
     } else if says("kernel/unprivileged_userns_clone", "0") {
@@ -91,5 +94,36 @@ pub(crate) fn advice() -> &'static str {
         "in a container, let it make user namespaces (seccomp and /proc unmasked); Linux 5.12 or newer is needed"
     } else {
         "it needs Linux"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_forbids_namespaces_is_named_with_what_allows_them() {
+        let (number, clone, apparmor) = (
+            "user/max_user_namespaces",
+            "kernel/unprivileged_userns_clone",
+            "kernel/apparmor_restrict_unprivileged_userns",
+        );
+        let allowed = [(number, "127000\n"), (clone, "1\n"), (apparmor, "0\n")];
+        for (set, part) in [
+            (&[(number, "0\n"), (clone, "0\n")][..], "sysctl user.max_user_namespaces=10000"),
+            (
+                &[(number, "127000\n"), (clone, "0\n"), (apparmor, "1\n")],
+                "sysctl kernel.unprivileged_userns_clone=1",
+            ),
+            (&[(clone, "1\n"), (apparmor, "1\n")], "an AppArmor profile with \"userns,\""),
+            // Nothing of the system forbids it: a container does.
+            (&allowed, if cfg!(target_os = "linux") { "in a container" } else { "it needs Linux" }),
+            (&[], if cfg!(target_os = "linux") { "in a container" } else { "it needs Linux" }),
+        ] {
+            let read =
+                |file: &str| set.iter().find(|(name, _)| *name == file).map(|(_, text)| (*text).to_owned());
+            let advice = advice_by(read);
+            assert!(advice.contains(part), "{set:?}: {advice}");
+        }
     }
 }

@@ -88,6 +88,42 @@ fn claude_code_is_confined() {
 }
 
 #[test]
+fn a_server_in_claude_codes_background_serves_on_and_stays_confined() {
+    let (place, _bob) = place();
+    let server = "import os, socket
+s = socket.socket(socket.AF_UNIX); s.bind('door'); s.listen()
+open('ready', 'w').close()
+for asked in ('one', 'two'):
+    c, _ = s.accept()
+    try: open('src/a.rs', 'w').write('more'); said = 'written'
+    except OSError as error: said = error.strerror
+    c.sendall((asked + ': ' + said).encode()); c.close()
+";
+    fs::write(place.repo.join("server.py"), server).expect("written");
+    let asks = "import socket, time, os
+while not os.path.exists('ready'): time.sleep(0.01)
+s = socket.socket(socket.AF_UNIX); s.connect('door'); print(s.recv(100).decode())";
+    fs::write(place.repo.join("asks.py"), asks).expect("written");
+    let call = |line: &str, behind: bool| {
+        let input = json!({ "command": line, "description": "x", "run_in_background": behind });
+        Call::new("Bash", input)
+    };
+    let calls =
+        [call("python3 server.py", true), call("python3 asks.py", false), call("python3 asks.py", false)];
+    let model = Model::start(calls.into());
+    let test = "a_server_in_claude_codes_background_serves_on_and_stays_confined";
+    let Some(mut claude) = clients::claude(test, &place, &model) else { return };
+    init(&place, "claude", &claude);
+    claude.arg("--strict-mcp-config");
+    let ran = clients::run(&place, claude);
+    let told = model.told();
+    assert!(told.len() >= 3, "{told:?}: {ran:?}");
+    assert!(told[1].contains("one: Read-only file system"), "{told:?}: {ran:?}");
+    assert!(told[2].contains("two: Read-only file system"), "{told:?}: {ran:?}");
+    assert!(ways::is_untouched(&place.repo), "{told:?}");
+}
+
+#[test]
 fn codex_is_confined() {
     let call = |line: &str| Call::new("exec_command", json!({ "cmd": line }));
     check(call, |place, model| {

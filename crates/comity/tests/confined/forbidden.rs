@@ -47,6 +47,21 @@ fn doctor_says_what_to_do_about_it() {
 }
 
 #[test]
+fn who_plans_runs_no_command_there() {
+    let (place, _bob) = place();
+    let ann = place.join(&["ann"]);
+    place.json(&["mode", "ann", "plan"]);
+    let words = [BINARY, "confine", "-c", "touch ran"];
+    let Some(ran) = without_namespaces("who_plans_runs_no_command_there", &place, &words, Some(&ann.token))
+    else {
+        return;
+    };
+    assert_eq!(ran.code, 126, "{ran:?}");
+    assert!(ran.err.contains("this did not run: you are in plan mode"), "{ran:?}");
+    assert!(!place.repo.join("ran").exists(), "{ran:?}");
+}
+
+#[test]
 fn what_must_be_confined_does_not_run_there() {
     for (setting, is_run) in [("required", false), ("auto", true)] {
         let (place, _bob) = place();
@@ -69,7 +84,8 @@ fn an_agent_program_learns_why_its_command_does_not_run_there() {
     let (place, _bob) = place();
     place.set("[guard]\nconfine = \"required\"\n");
     place.kill_server();
-    let model = Model::start(vec![Call::new("Bash", json!({ "command": "touch ran", "description": "x" }))]);
+    let call = |line: &str| Call::new("Bash", json!({ "command": line, "description": "x" }));
+    let model = Model::start(["pwd", "touch ran"].map(call).into());
     let Some(claude) = clients::claude(test, &place, &model) else { return };
     clients::install(&place);
     clients::init(&place, "claude", &claude);
@@ -78,9 +94,11 @@ fn an_agent_program_learns_why_its_command_does_not_run_there() {
     apart.envs(claude.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let ran = clients::run(&place, apart);
     let told = model.told();
-    let [told] = &told[..] else { panic!("{told:?}: {ran:?}") };
-    assert!(!place.repo.join("ran").exists(), "{told}: {ran:?}");
-    for said in ["this did not run", "user namespaces are not allowed here", "comity doctor"] {
+    assert_eq!(told.len(), 2, "{told:?}: {ran:?}");
+    assert!(!place.repo.join("ran").exists(), "{told:?}: {ran:?}");
+    for (told, said) in told.iter().flat_map(|told| {
+        ["this did not run", "user namespaces are not allowed here", "comity doctor"].map(|said| (told, said))
+    }) {
         assert!(told.contains(said), "{said}: {told}: {ran:?}");
     }
 }

@@ -1,0 +1,59 @@
+//! What waits for whom, in which order.
+
+use comity_core::inbox::{self, InboxItem};
+use comity_core::{Principal, World};
+
+use crate::permission_world::{ANN, HUMAN, LEAD, PermissionWorld, allow, shell, who};
+use crate::script::Stage;
+
+fn kinds(world: &World, who: Principal) -> Vec<&'static str> {
+    let kind = |item: &InboxItem<'_>| match item {
+        InboxItem::Shutdown(_) => "shutdown",
+        InboxItem::Permission(_) => "permission",
+        InboxItem::Plan(_) => "plan",
+        InboxItem::Orphan(_) => "orphan",
+        InboxItem::Review(_) => "review",
+        InboxItem::Failed(_) => "failed",
+        InboxItem::Decision(_) => "decision",
+        InboxItem::Wish(_) => "wish",
+        InboxItem::Mail { .. } => "mail",
+        InboxItem::Task(_) => "task",
+    };
+    inbox::waiting_for(world, who).iter().map(kind).collect()
+}
+
+#[test]
+fn a_request_waits_for_whoever_was_asked_until_it_is_answered() {
+    let mut stage = PermissionWorld::new();
+    let call = shell("make");
+    let request = stage.request(ANN, &call).expect("asked");
+    assert_eq!(kinds(&stage.world, who(LEAD)), ["permission"]);
+    assert!(kinds(&stage.world, HUMAN).is_empty() && kinds(&stage.world, who(ANN)).is_empty());
+    stage.answer(who(LEAD), request, &call, allow()).expect("answered");
+    assert!(!kinds(&stage.world, who(LEAD)).contains(&"permission"));
+}
+
+#[test]
+fn work_that_was_left_waits_for_the_leader_and_else_for_the_human() {
+    let mut stage = Stage::default();
+    for line in [
+        "lead joins as lead",
+        "ann joins under lead",
+        "bob joins",
+        "ann locks a.rs",
+        "bob locks b.rs",
+        "ann crashes",
+        "bob crashes",
+        "dirty a.rs",
+        "dirty b.rs",
+    ] {
+        stage.play(line);
+    }
+    let lead = stage.who("lead");
+    assert_eq!(kinds(&stage.world, lead), ["orphan"]);
+    assert_eq!(kinds(&stage.world, HUMAN), ["orphan"]);
+    stage.play("lead crashes");
+    assert_eq!(kinds(&stage.world, HUMAN), ["orphan", "orphan"], "whoever leads it now");
+    stage.play("clean a.rs");
+    assert_eq!(kinds(&stage.world, HUMAN), ["orphan"]);
+}
