@@ -11,7 +11,7 @@ use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs::{self, SearchRoot};
-use crate::question::Question;
+use crate::question::HookQuestion;
 use crate::server::HookClient;
 
 /// Digits of the length of an answer.
@@ -43,7 +43,7 @@ pub(super) enum NoAnswer {
 
 pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
     let mut server = HookClient::find_from_anywhere().map_err(NoAnswer::Unreachable)?;
-    let reply = server.ask(Question::Confinement, "{}".into()).map_err(NoAnswer::Unreachable)?;
+    let reply = server.ask(HookQuestion::Confinement, "{}".into()).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
     };
