@@ -8,9 +8,20 @@ use crate::process::{Failure, no_arguments, root};
 use crate::tidy::{Tree, reused_type_names, worst_names};
 
 /// Crates that are no part of the product.
-const BESIDE: [&str; 4] = ["crates/comity-bench/", "crates/comity-sim/", "crates/comity-soak/", "xtask/"];
+const BESIDE: [&str; 5] =
+    ["crates/comity-bench/", "crates/comity-sim/", "crates/comity-skip/", "crates/comity-soak/", "xtask/"];
 /// The programs that are shipped.
-const PROGRAMS: [&str; 3] = ["comity", "comity-hook", "comity-confine"];
+const PROGRAMS: [(&str, &str); 3] =
+    [("comity", ", 17 MB at most"), ("comity-hook", ""), ("comity-confine", "")];
+/// What has to be run for the other figures.
+const MEASURED: [(&str, &str); 6] = [
+    ("memory of comity mcp", "cargo xtask bench mcp"),
+    ("a command as a process", "cargo xtask bench command"),
+    ("checks, locks, 100,000 of them", "cargo xtask bench check lock"),
+    ("all other promises", "cargo xtask bench"),
+    ("CPU seconds of a cold build", "time cargo build --release --target-dir EMPTY"),
+    ("time of the tests", "time cargo xtask test"),
+];
 
 /// What is counted of one crate.
 #[derive(Clone, Copy, Default)]
@@ -45,14 +56,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     println!("{:<24} {:>8} {:>8} {:>6}", "the product", product.source, product.tests, product.files);
 
     let reused = reused_type_names(&tree);
-    println!("\ntype names that several types have: {}\n  {}", reused.len(), worst_names(&reused));
+    println!(
+        "\ntype names that several types have, fewer than 30: {}\n  {}",
+        reused.len(),
+        worst_names(&reused)
+    );
 
     println!();
-    for program in PROGRAMS {
+    for (program, goal) in PROGRAMS {
         match fs::metadata(target_dir().join("release").join(program)) {
-            Ok(file) => println!("{program:<24} {:>8.1} MB", file.len() as f64 / (1024.0 * 1024.0)),
+            Ok(file) => {
+                println!("{program:<24} {:>8.1} MB{goal}", file.len() as f64 / (1024.0 * 1024.0));
+            }
             Err(_) => println!("{program:<24} not built: cargo xtask build"),
         }
+    }
+
+    println!("\nmeasured by");
+    for (figure, command) in MEASURED {
+        println!("  {figure:<32} {command}");
     }
     Ok(())
 }

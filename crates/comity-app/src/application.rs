@@ -31,6 +31,7 @@ use crate::tokens::{self, Token};
 use crate::trees::Trees;
 use crate::watch::Watch;
 use crate::worker_pool::WorkerPool;
+pub(crate) use call::plan;
 pub use call::{CallInput, OperationCall, Responder};
 use signs_of_life::AtWork;
 

@@ -2,13 +2,11 @@
 //!
 //! Each feature lists its operations in the `mod.rs` of its folder below `operations`; here is the order of the features.
 
-use comity_core::Refusal;
-use comity_core::display::visible_lines;
 use schemars::Schema;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use crate::application::{Application, CallInput};
+use crate::application::{self, Application, CallInput};
 use crate::identity::WayIn;
 use crate::operation::{
     AtTerminal, Audience, Caller, Effect, Failure, Operation, Pace, Plan, Rendered, Route,
@@ -143,7 +141,7 @@ pub struct CatalogEntry {
     pub(crate) plan: PlanOperation,
 }
 
-type PlanOperation =
+pub(crate) type PlanOperation =
     fn(&CatalogEntry, &Application, &Caller, CallInput<'_>, bool) -> Result<Plan<Rendered>, Failure>;
 
 /// The operation with this name.
@@ -199,7 +197,7 @@ impl CatalogEntry {
             input: schema::<O>,
             output: schema::<O::Output>,
             type_id: std::any::TypeId::of::<O>,
-            plan: plan::<O>,
+            plan: application::plan::<O>,
         }
     }
 
@@ -317,35 +315,6 @@ fn without_plain_default(schema: &mut Schema) {
     if schema.get("default").is_some_and(is_plain) {
         schema.remove("default");
     }
-}
-
-fn plan<O: Operation>(
-    entry: &CatalogEntry,
-    app: &Application,
-    caller: &Caller,
-    input: CallInput<'_>,
-    text: bool,
-) -> Result<Plan<Rendered>, Failure> {
-    let operation: O = input.read().map_err(|error| {
-        let hint =
-            format!("its input is described at /api/openapi.json and by: comity {} --help", entry.command());
-        Refusal::bad_input(format!("{} can't read its input: {error}", entry.name), hint)
-    })?;
-    let of_pages = entry.audience == Audience::Browsing;
-    operation.plan(app, caller)?.map(move |output| render::<O>(&output, text, of_pages))
-}
-
-fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {
-    let receipt = O::receipt(output);
-    if !of_pages {
-        let json = serde_json::to_string(output).map_err(Failure::fault)?;
-        return Ok(Rendered { json, text: text.then(|| output.to_string()), receipt });
-    }
-    // Pages have a say in it.
-    let mut value = serde_json::to_value(output).map_err(Failure::fault)?;
-    crate::browser::show_hidden(&mut value);
-    let text = text.then(|| visible_lines(&output.to_string()).into_owned());
-    Ok(Rendered { json: value.to_string(), text, receipt })
 }
 
 #[cfg(test)]

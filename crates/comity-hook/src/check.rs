@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use comity_wire::Fault;
 
-use crate::question::Question;
+use crate::question::HookQuestion;
 use crate::server::{HookClient, quoted};
 use crate::{FAULT, REFUSED, say};
 
@@ -23,7 +23,7 @@ pub(crate) fn ask(path: &str) -> ExitCode {
 fn answer(path: &str) -> Result<ExitCode, String> {
     let input = format!("{{\"path\":{}}}", quoted(path)?);
     let mut server = HookClient::find()?;
-    let reply = server.ask(Question::MayEdit, input)?;
+    let reply = server.ask(HookQuestion::MayEdit, input)?;
     let Some(error) = reply.error else { return Ok(ExitCode::SUCCESS) };
     let fault: Fault = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
     say(&format!("{}\n  {}", fault.message, fault.hint));

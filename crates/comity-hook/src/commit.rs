@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use comity_wire::Fault;
 
-use crate::question::Question;
+use crate::question::HookQuestion;
 use crate::server::{HookClient, quoted};
 use crate::{FAULT, failing, say};
 
@@ -52,7 +52,7 @@ fn verdict() -> Result<Option<Fault>, String> {
     let paths = names.iter().map(|name| quoted(&String::from_utf8_lossy(name)));
     let paths = paths.collect::<Result<Vec<String>, String>>()?.join(",");
     let mut server = HookClient::find()?;
-    let reply = server.ask(Question::MayCommit, format!("{{\"paths\":[{paths}]}}"))?;
+    let reply = server.ask(HookQuestion::MayCommit, format!("{{\"paths\":[{paths}]}}"))?;
     let Some(error) = reply.error else { return Ok(None) };
     serde_json::from_str(error.get()).map(Some).map_err(|error| error.to_string())
 }

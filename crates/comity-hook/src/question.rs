@@ -1,7 +1,7 @@
 //! The operations that hooks ask. This program knows no catalog; `cargo xtask tidy` compares the names with the tables.
 
 #[derive(Clone, Copy)]
-pub(crate) enum Question {
+pub(crate) enum HookQuestion {
     MayEdit,
     MayCommit,
     Call,
@@ -9,14 +9,14 @@ pub(crate) enum Question {
     Confinement,
 }
 
-impl Question {
+impl HookQuestion {
     pub(crate) fn operation(self) -> &'static str {
         match self {
-            Question::MayEdit => "check",
-            Question::MayCommit => "guard_commit",
-            Question::Call => "guard",
-            Question::MailArrived => "guard_told",
-            Question::Confinement => "guard_confine",
+            HookQuestion::MayEdit => "check",
+            HookQuestion::MayCommit => "guard_commit",
+            HookQuestion::Call => "guard",
+            HookQuestion::MailArrived => "guard_told",
+            HookQuestion::Confinement => "guard_confine",
         }
     }
 }

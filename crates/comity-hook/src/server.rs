@@ -8,7 +8,7 @@ use std::time::Duration;
 use comity_wire::{Client, Home, Reply, Request};
 use serde_json::value::RawValue;
 
-use crate::question::Question;
+use crate::question::HookQuestion;
 
 /// How long the server may take; agent programs wait longer for their hooks.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
@@ -46,7 +46,7 @@ impl HookClient {
     }
 
     /// The input is JSON already.
-    pub(crate) fn ask(&mut self, question: Question, input: String) -> Result<Reply<'_>, String> {
+    pub(crate) fn ask(&mut self, question: HookQuestion, input: String) -> Result<Reply<'_>, String> {
         let input = RawValue::from_string(input).map_err(|error| format!("this is no JSON: {error}"))?;
         let request = Request {
             op: Cow::Borrowed(question.operation()),

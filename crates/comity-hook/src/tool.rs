@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::question::Question;
+use crate::question::HookQuestion;
 use crate::server::{HookClient, quoted};
 use crate::{BLOCKED, failing, say};
 
@@ -45,7 +45,7 @@ fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
         client.map(|client| quoted(client).map(|client| format!("\"client\":{client},"))).transpose()?;
     let input = format!("{{{}\"payload\":{payload}}}", client.unwrap_or_default());
     let mut server = HookClient::find()?;
-    let reply = server.ask(Question::Call, input)?;
+    let reply = server.ask(HookQuestion::Call, input)?;
     if let Some(error) = reply.error {
         let error: Value = serde_json::from_str(error.get()).map_err(|error| error.to_string())?;
         return Err(error["message"].as_str().unwrap_or("the server refused").to_owned());
@@ -59,7 +59,7 @@ fn verdict(client: Option<&str>) -> Result<ExitCode, String> {
     if let Some(proof) = said["proof"].as_str() {
         // There is mail in it. If this gets lost the mail is offered again, and says so.
         let told = format!("{{\"proof\":{},\"returned\":{}}}", quoted(proof)?, printed.is_err());
-        let _ = server.ask(Question::MailArrived, told);
+        let _ = server.ask(HookQuestion::MailArrived, told);
     }
     printed.map_err(|error| format!("standard output: {error}"))?;
     print(&mut std::io::stderr(), text("stderr")).map_err(|error| format!("standard error: {error}"))?;

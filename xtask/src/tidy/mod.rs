@@ -4,6 +4,7 @@ mod catalog;
 mod core_purity;
 mod doc_paths;
 mod files;
+mod hops;
 mod lexer;
 mod machine;
 mod rings;
@@ -66,6 +67,7 @@ const RULES: &[Rule] = &[
     Rule { name: "rings", check: rings::rings },
     Rule { name: "core-purity", check: core_purity::core_purity },
     Rule { name: "doc-paths", check: doc_paths::doc_paths },
+    Rule { name: "hops", check: hops::hops },
     Rule { name: "threads", check: threads::threads },
     Rule { name: "catalog", check: catalog::catalog },
     Rule { name: "operation-names", check: catalog::names },

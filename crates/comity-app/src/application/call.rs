@@ -10,7 +10,7 @@ use super::Application;
 use crate::catalog::{self, CatalogEntry};
 use crate::dedupe::outcome_unknown;
 use crate::engine::{Job, JobAnswer, ReplyTo, WaitPlace};
-use crate::operation::{Caller, Effect, Failure, Pace, Rendered};
+use crate::operation::{Audience, Caller, Effect, Failure, Operation, Pace, Rendered};
 use crate::plan::{Change, Changed, Finish, Plan};
 use crate::planted::panic_at;
 use crate::worker_pool::Work;
@@ -161,6 +161,16 @@ impl Application {
         });
     }
 
+    /// Answers, and tells the agent what waits for it.
+    fn respond(
+        &self,
+        asker: &comity_core::Asker,
+        responder: Box<dyn Responder>,
+        output: Result<Rendered, Failure>,
+    ) {
+        responder.respond(output, self.notices_for(asker));
+    }
+
     /// Takes a call and waits for its output, for doors that have a thread to spend.
     pub fn call_and_wait(
         &self,
@@ -201,6 +211,36 @@ impl Application {
         }
         Ok((Cow::Owned(Caller { key, given_key: Some(given.into()), ..caller.clone() }), input))
     }
+}
+
+/// Reads the input and plans the operation; in words, too, if that is wanted.
+pub(crate) fn plan<O: Operation>(
+    entry: &CatalogEntry,
+    app: &Application,
+    caller: &Caller,
+    input: CallInput<'_>,
+    text: bool,
+) -> Result<Plan<Rendered>, Failure> {
+    let operation: O = input.read().map_err(|error| {
+        let hint =
+            format!("its input is described at /api/openapi.json and by: comity {} --help", entry.command());
+        Refusal::bad_input(format!("{} can't read its input: {error}", entry.name), hint)
+    })?;
+    let of_pages = entry.audience == Audience::Browsing;
+    operation.plan(app, caller)?.map(move |output| render::<O>(&output, text, of_pages))
+}
+
+fn render<O: Operation>(output: &O::Output, text: bool, of_pages: bool) -> Result<Rendered, Failure> {
+    let receipt = O::receipt(output);
+    if !of_pages {
+        let json = serde_json::to_string(output).map_err(Failure::fault)?;
+        return Ok(Rendered { json, text: text.then(|| output.to_string()), receipt });
+    }
+    // Pages have a say in it.
+    let mut value = serde_json::to_value(output).map_err(Failure::fault)?;
+    crate::browser::show_hidden(&mut value);
+    let text = text.then(|| comity_core::display::visible_lines(&output.to_string()).into_owned());
+    Ok(Rendered { json: value.to_string(), text, receipt })
 }
 
 /// A call that the engine has; it is answered when the engine has answered.

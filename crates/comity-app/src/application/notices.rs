@@ -1,20 +1,14 @@
-//! Answers, with what the caller has to be told besides.
+//! What a caller has to be told besides the answer.
 
 use comity_core::notices::NoticeAsk;
 use comity_core::people::{PersonAsk, Proof, Unseen};
 use comity_core::{Ask, Principal};
 
-use super::{Application, Responder};
-use crate::operation::{Failure, Rendered};
+use super::Application;
 
 impl Application {
-    /// Answers, and tells the agent what waits for it.
-    pub(super) fn respond(
-        &self,
-        asker: &comity_core::Asker,
-        responder: Box<dyn Responder>,
-        output: Result<Rendered, Failure>,
-    ) {
+    /// What waits for the caller, which is told it with this answer.
+    pub(super) fn notices_for(&self, asker: &comity_core::Asker) -> Vec<String> {
         let who = asker.who;
         let (mut notices, mut told) = (self.new_places(asker), false);
         if let Principal::Agent(id) = who {
@@ -28,7 +22,7 @@ impl Application {
             self.engine().tell(who, vec![Ask::Notice(NoticeAsk::Take)]);
             self.engine().wake();
         }
-        responder.respond(output, notices);
+        notices
     }
 
     /// What was done in the human's name from places that were new, for a human who looks; each is

@@ -50,8 +50,14 @@ impl Place {
     /// The same over a log in memory.
     pub(crate) fn open_in_memory(&self) -> (App, MemoryLog) {
         let log = MemoryLog::default();
-        let world = World::new(Timeouts::default());
-        (App::start(world, Box::new(log.clone()), None, &self.repo(), &self.home()), log)
+        (self.open_on(&log), log)
+    }
+
+    /// Starts on a log in memory, as a server that comes after another.
+    pub(crate) fn open_on(&self, log: &MemoryLog) -> App {
+        let mut world = World::new(Timeouts::default());
+        log.records().iter().for_each(|record| world.apply(record));
+        App::start(world, Box::new(log.clone()), None, &self.repo(), &self.home())
     }
 }
 

@@ -106,7 +106,7 @@ fn write_payload(bench: &Bench) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-fn beside(bench: &Bench, name: &str) -> Option<PathBuf> {
+pub(super) fn beside(bench: &Bench, name: &str) -> Option<PathBuf> {
     Some(bench.stage.program().with_file_name(name)).filter(|path| path.is_file())
 }
 
@@ -132,7 +132,7 @@ impl Spawn {
     }
 }
 
-fn succeeded(status: std::io::Result<std::process::ExitStatus>) -> Result<(), String> {
+pub(super) fn succeeded(status: std::io::Result<std::process::ExitStatus>) -> Result<(), String> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("it ended with {status}")),

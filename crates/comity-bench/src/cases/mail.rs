@@ -35,7 +35,8 @@ const SAMPLES: usize = 600;
 const CHUNK: usize = 20;
 /// Nothing happens for this long before each letter of a wake.
 const PAUSE: Duration = Duration::from_millis(4);
-const TEXT: &str = "I have finished the login page; the tests pass. Could you look at src/login.rs?";
+pub(super) const TEXT: &str =
+    "I have finished the login page; the tests pass. Could you look at src/login.rs?";
 
 pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     for (writers, times) in [(10, 30.0), (50, 60.0)] {
@@ -130,13 +131,13 @@ fn file_task(file: &std::path::Path, for_ms: u64) -> WorkerTask {
 }
 
 /// Somebody who reads all mail and acknowledges it.
-struct MailReader {
+pub(super) struct MailReader {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<u64, String>>,
 }
 
 impl MailReader {
-    fn start(mut agent: BenchAgent) -> MailReader {
+    pub(super) fn start(mut agent: BenchAgent) -> MailReader {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
@@ -157,7 +158,7 @@ impl MailReader {
     }
 
     /// How many letters came, once there are no more.
-    fn stop(self) -> Result<u64, String> {
+    pub(super) fn stop(self) -> Result<u64, String> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| "the reader of mail failed".to_owned())?
     }

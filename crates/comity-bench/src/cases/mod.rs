@@ -2,6 +2,7 @@
 
 mod browser;
 mod check;
+mod command;
 mod commit;
 mod confine;
 mod hook;
@@ -50,6 +51,11 @@ pub(super) const ALL: &[Case] = &[
     Case { name: "commit", about: "a scoped commit, against git commit, and the guard", run: commit::run },
     Case { name: "worktree", about: "worktrees made, taken and released, against git", run: worktree::run },
     Case { name: "mail", about: "mail of many processes, and how soon a receiver is awake", run: mail::run },
+    Case {
+        name: "command",
+        about: "a command as a process, against an empty program and a commit",
+        run: command::run,
+    },
     Case {
         name: "witness",
         about: "a durable batch with the witness of the log's head, and without",

@@ -40,7 +40,7 @@ pub(super) fn run(bench: &mut Bench) -> Result<(), String> {
     let tools = client.tool_list_bytes()? as f64;
     bench.measured("MCP tool list", Unit::Bytes, &[tools], Some(Goal::AtMost(8.0 * KILOBYTE)));
     let program = std::fs::metadata(bench.stage.program()).map_err(|error| error.to_string())?;
-    let goal = Some(Goal::AtMost(25.0 * MEGABYTE));
+    let goal = Some(Goal::AtMost(17.0 * MEGABYTE));
     bench.measured("size of the program", Unit::Bytes, &[program.len() as f64], goal);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Mail as a feature: its names, whom it concerns, and what is said of it.
 
-use super::{LetterId, MailAsk, MailEvent, may_read};
+use super::{LetterId, MailAsk, MailEvent, may_read, send, take};
 use crate::concerns::agents;
 use crate::decide::AskResult;
 use crate::event::{EventType, Record, durable, live};
@@ -13,7 +13,16 @@ use crate::world::World;
 
 impl FeatureAsk for MailAsk {
     fn decide(&self, world: &World, asker: &Asker) -> Result<AskResult, Refusal> {
-        Ok(super::decide(world, asker.who, self)?.into())
+        let who = asker.who;
+        let events = match self {
+            MailAsk::Send(draft) => send::send(world, who, draft)?,
+            MailAsk::Take { bytes_max, letters_max, what, lease } => {
+                take::take(world, who, (*bytes_max, *letters_max), *what, *lease)?
+            }
+            MailAsk::Acknowledge { receipt } => take::acknowledge(world, who, *receipt)?,
+            MailAsk::Return { receipt } => take::give_back(world, who, *receipt)?,
+        };
+        Ok(events.into())
     }
 
     fn is_work(&self) -> bool {

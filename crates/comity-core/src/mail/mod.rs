@@ -15,11 +15,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::control::ControlId;
-use crate::event::Event;
 use crate::ids::{Key, Principal};
-use crate::refusal::Refusal;
 use crate::time::Millis;
-use crate::world::World;
 
 use boxes::apply;
 pub use boxes::{Mail, Mailbox, Newest, OpenOffer, SenderRank, StoredLetter, WaitingControl};
@@ -156,17 +153,6 @@ pub enum MailEvent {
         to: Principal,
         letters: Vec<LetterId>,
     },
-}
-
-fn decide(world: &World, who: Principal, ask: &MailAsk) -> Result<Vec<Event>, Refusal> {
-    match ask {
-        MailAsk::Send(draft) => send::send(world, who, draft),
-        MailAsk::Take { bytes_max, letters_max, what, lease } => {
-            take::take(world, who, (*bytes_max, *letters_max), *what, *lease)
-        }
-        MailAsk::Acknowledge { receipt } => take::acknowledge(world, who, *receipt),
-        MailAsk::Return { receipt } => take::give_back(world, who, *receipt),
-    }
 }
 
 impl fmt::Display for LetterId {

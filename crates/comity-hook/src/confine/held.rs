@@ -11,7 +11,7 @@ use comity_wire::Fault;
 use serde_json::Value;
 
 use super::globs::{self, SearchRoot};
-use crate::question::Question;
+use crate::question::HookQuestion;
 use crate::server::{self, HookClient};
 
 /// Digits of the length of an answer.
@@ -48,7 +48,7 @@ pub(super) fn ask() -> Result<ConfineRules, NoAnswer> {
         true => NoAnswer::Forbidden(problem),
         false => NoAnswer::Unreachable(problem),
     })?;
-    let reply = server.ask(Question::Confinement, "{}".into()).map_err(NoAnswer::Unreachable)?;
+    let reply = server.ask(HookQuestion::Confinement, "{}".into()).map_err(NoAnswer::Unreachable)?;
     let unclear = |problem: &dyn std::fmt::Display| {
         NoAnswer::Refused(Fault { code: String::new(), message: problem.to_string(), hint: String::new() })
     };
