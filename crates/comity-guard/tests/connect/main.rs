@@ -8,6 +8,7 @@ mod plugin;
 mod refusals;
 mod toml;
 mod written;
+mod written_for_claude;
 
 use comity_guard::Dialect;
 use comity_guard::connect::{self, Connected, ProgramPaths, SettingsKind, places};

@@ -19,7 +19,7 @@ pub struct AnswerInbox {
     pub entry: String,
     /// One of the answers that the list names: allow, deny, approve, accept, adopt ...
     pub answer: String,
-    /// Why
+    /// The reason, for answers that take one
     pub reason: Option<String>,
 }
 
