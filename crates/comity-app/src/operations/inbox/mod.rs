@@ -31,8 +31,8 @@ pub(crate) const GROUPS: &[Group] = &[("inbox", "What waits for you, and how to 
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                    GET,  "/api/inbox"),
-    CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer>", POST, "/api/inbox/{entry}").changes(),
+    CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox"),
+    CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer> <reason>", POST, "/api/inbox/{entry}").changes(),
 ];
 
 /// One thing that waits for the caller.
