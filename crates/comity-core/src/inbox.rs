@@ -1,7 +1,7 @@
 //! What waits for somebody to decide or to read: one list over all features.
 
 use crate::agents::Agent;
-use crate::control::Shutdown;
+use crate::control::{Control, Shutdown};
 use crate::decisions::{Decision, DecisionState};
 use crate::ids::{AgentId, Principal};
 use crate::locks::Lock;
@@ -26,9 +26,10 @@ pub enum InboxItem<'w> {
     Decision(&'w Decision),
     /// An agent would like to be in a team.
     Wish(&'w Agent),
-    /// Letters that nobody has read yet.
+    /// Letters that it has not read yet, and answers to what it asked.
     Mail {
         letters: usize,
+        answers: usize,
         since: Timestamp,
     },
     /// A task that it was given and has not begun.
@@ -147,7 +148,9 @@ fn admits(world: &World, agent: &Agent) -> Option<Principal> {
 
 fn mail(world: &World, who: Principal) -> Option<InboxItem<'_>> {
     let mailbox = world.mail.of(who)?;
-    let oldest = mailbox.all_letters().next()?;
-    let since = world.mail.get(oldest).map_or(world.now, |stored| stored.sent);
-    Some(InboxItem::Mail { letters: mailbox.letters(), since })
+    let is_answer = |control: &Control| !matches!(control, Control::ShutdownRequest { .. });
+    let answers = || mailbox.controls().filter(|(_, waiting)| is_answer(&waiting.control));
+    let oldest = mailbox.all_letters().next().and_then(|letter| Some(world.mail.get(letter)?.sent));
+    let since = oldest.into_iter().chain(answers().map(|(_, waiting)| waiting.since)).min()?;
+    Some(InboxItem::Mail { letters: mailbox.letters(), answers: answers().count(), since })
 }

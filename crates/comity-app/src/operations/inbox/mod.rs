@@ -18,7 +18,7 @@ use crate::operation::Operation;
 use crate::operations::control::{ApproveShutdown, RejectShutdown};
 use crate::operations::decisions::{ConfirmDecision, RejectDecision};
 use crate::operations::locks::{Adopt, Release, Rescue};
-use crate::operations::mail::ReadMail;
+use crate::operations::mail::{Next, ReadMail};
 use crate::operations::permissions::{AllowRequest, ApprovePlan, DenyRequest, RejectPlan};
 use crate::operations::tasks::{TaskAccept, TaskRetry, TaskSendBack, TaskSkip, TaskStart};
 use crate::operations::teams::Admit;
@@ -233,12 +233,16 @@ impl InboxEntry {
                     vec![by::<Admit>("admit", words, json!({ "agent": agent, "team": team }))],
                 )
             }
-            InboxItem::Mail { letters, .. } => (
-                "mail".to_owned(),
-                "mail",
-                format!("{} unread", counted(*letters, "letter")),
-                vec![by::<ReadMail>("read", "mail read", json!({}))],
-            ),
+            InboxItem::Mail { letters, answers, .. } => {
+                let counts =
+                    [(*letters, "letter"), (*answers, "answer")].into_iter().filter(|(count, _)| *count > 0);
+                let counts: Vec<String> = counts.map(|(count, what)| counted(count, what)).collect();
+                let read = match who.agent() {
+                    Some(_) => by::<Next>("read", "next", json!({})),
+                    None => by::<ReadMail>("read", "mail read", json!({})),
+                };
+                ("mail".to_owned(), "mail", format!("{} unread", counts.join(" and ")), vec![read])
+            }
             InboxItem::Task(task) => {
                 let (id, word) = (&*task.id, shell_word(&task.id).into_owned());
                 (
