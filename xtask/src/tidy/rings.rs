@@ -197,7 +197,7 @@ mod tests {
             == crates/comity-app/Cargo.toml
             [dependencies]
             comity-core.workspace = true
-            clap.workspace = true
+            serde.workspace = true
             == crates/comity-git/Cargo.toml
             [dependencies]
             comity-core.workspace = true
@@ -212,13 +212,15 @@ mod tests {
             == crates/comity-app/Cargo.toml
             [dependencies]
             axum.workspace = true
+            clap.workspace = true
             comity = { path = "../comity" }
             == crates/comity-git/Cargo.toml
             [dependencies]
             comity-app.workspace = true"#,
             expect![[r#"
                 crates/comity-app/Cargo.toml:2: this crate must not depend on `axum` [rings]
-                crates/comity-app/Cargo.toml:3: this crate must not depend on `comity` [rings]
+                crates/comity-app/Cargo.toml:3: this crate must not depend on `clap` [rings]
+                crates/comity-app/Cargo.toml:4: this crate must not depend on `comity` [rings]
                 crates/comity-git/Cargo.toml:2: this crate must not depend on `comity-app` [rings]"#]],
         );
     }

@@ -42,28 +42,28 @@ fn help() {
                            waits
               commit       Commits exactly what you have locked and changed, nothing else
               worktree     A copy of the repository of one's own: add, list, merge, remove, restore
-              tab          Tabs of the shared browser: open, read, click, type, hand over, and more
-              task         What there is to do: add, claim, start, done, and how it goes on
+              tab          Tabs of the shared browser: open, close, list, navigate, read, state, and more
+              task         What there is to do: add, declare, list, graph, get, claim, and more
               next         What to do now, what matters most first: requests, answers, letters, a task. Call it
                            when idle
-              mail         Letters between agents and you: send, read, search, tail
-              team         A leader and its workers: create, delete, list, show
-              shutdown     Asks an agent to end, and answers that
+              mail         Letters between agents and you: send, read, search, boxes, tail, spool, and more
+              team         A leader and its workers: create, admit, delete, list, show
+              shutdown     Asks an agent to end, and answers that: request, approve, reject
               idle         Tells your leader that you wait for work, and in 5 to 10 words what you did
               decide       Writes a decision down for everybody, with the reasons
               decisions    Shows what was decided, why, and what waits to be confirmed
-              decision     Confirms a decision, or turns it down
+              decision     Confirms a decision, or turns it down: confirm, reject
               agent        Who is here: join, list, bye, limit
               whoami       Says who you are to Comity and how it knows: an agent, you at a terminal, a script of
                            yours, or nobody
-              token        Tokens by which scripts act as you: create, list, revoke
+              token        Tokens by which scripts act as you: create, list, revoke, first
               passphrase   Sets the passphrase that has to be given once in every terminal before you can decide
                            anything there, or removes it
               login        Proves that you are present: gives the passphrase for this terminal, if one is set,
                            and prints a link that is logged in
               ask          Asks whether you may make a tool call; your leader answers what no rule does. An
                            answer is for this exact input, once
-              permissions  Who asks for what: list, allow, deny, and the rules
+              permissions  Who asks for what, and the rules: list, allow, deny, rules, rule
               mode         Shows the mode of an agent, or changes it: plan (reads only), ask, accept-edits or
                            full. Nobody widens its own
               plan         Plans of agents that may only read: submit, approve, reject
