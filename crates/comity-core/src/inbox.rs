@@ -148,7 +148,10 @@ fn admits(world: &World, agent: &Agent) -> Option<Principal> {
 
 fn mail(world: &World, who: Principal) -> Option<InboxItem<'_>> {
     let mailbox = world.mail.of(who)?;
-    let is_answer = |control: &Control| !matches!(control, Control::ShutdownRequest { .. });
+    // What asks for something is in the list by itself.
+    let is_answer = |control: &Control| {
+        matches!(control, Control::PermissionResponse { .. } | Control::PlanApprovalResponse { .. })
+    };
     let answers = || mailbox.controls().filter(|(_, waiting)| is_answer(&waiting.control));
     let oldest = mailbox.all_letters().next().and_then(|letter| Some(world.mail.get(letter)?.sent));
     let since = oldest.into_iter().chain(answers().map(|(_, waiting)| waiting.since)).min()?;
