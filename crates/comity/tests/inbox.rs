@@ -52,7 +52,7 @@ fn everything_waits_in_one_list_and_is_answered_there() {
     let shown = place.run(&["inbox"]).out;
     assert!(shown.contains("ann asks for Bash: cargo publish"), "{shown}");
     assert!(shown.contains("comity permissions allow 1"), "{shown}");
-    assert!(shown.contains("bob left uncommitted work in src/left.rs"), "{shown}");
+    assert!(shown.contains("src/left.rs  bob left uncommitted work here"), "{shown}");
     for (kind, words) in [
         ("permission", &["allow"][..]),
         ("orphan", &["adopt"]),

@@ -61,7 +61,10 @@ impl AnswerInbox {
         let entries = items.iter().map(|item| InboxEntry::of(item, &world, caller.who, now));
         let is_number = !self.entry.is_empty() && self.entry.bytes().all(|byte| byte.is_ascii_digit());
         let is_meant = |entry: &InboxEntry| match is_number {
-            true => entry.entry.trim_start_matches(|c: char| !c.is_ascii_digit()) == self.entry,
+            true => {
+                entry.kind != "orphan"
+                    && entry.entry.trim_start_matches(|c: char| !c.is_ascii_digit()) == self.entry
+            }
             false => entry.entry == self.entry,
         };
         let mut meant: Vec<InboxEntry> = entries.filter(is_meant).collect();

@@ -154,17 +154,17 @@ impl InboxEntry {
             InboxItem::Orphan(lock) => {
                 let path = lock.wanted.pattern.to_string();
                 let word = shell_word(&path).into_owned();
-                let left: Vec<&str> = lock.left.iter().map(|file| &**file).collect();
-                let files = if left.is_empty() { String::new() } else { format!(": {}", left.join(", ")) };
+                let place = match &lock.left[..] {
+                    [] => "here".to_owned(),
+                    [only] if **only == *path => "here".to_owned(),
+                    files => format!("in {}", files.join(", ")),
+                };
+                let what = format!("{} left uncommitted work {place}", world.name_of(lock.holder));
                 let input = json!({ "paths": [path] });
                 (
-                    format!("lock{}", lock.fence.0),
+                    visible(&path).into_owned(),
                     "orphan",
-                    visible(&format!(
-                        "{} left uncommitted work in {path}{files}",
-                        world.name_of(lock.holder)
-                    ))
-                    .into_owned(),
+                    visible(&what).into_owned(),
                     vec![
                         by::<Adopt>("adopt", format!("adopt {word}"), input.clone()).reasoned("reason"),
                         by::<Rescue>("rescue", format!("rescue {word}"), input.clone()),
