@@ -99,3 +99,23 @@ fn a_person_at_a_terminal_is_told_how_much_waits() {
     assert!(!at_terminal("inbox").contains("things wait for you"), "they are shown");
     assert!(!place.run(&["locks"]).err.contains("comity inbox"), "a script is told nothing");
 }
+
+#[test]
+fn whoever_leads_is_told_which_files_were_left() {
+    let place = Place::new();
+    let lead = place.join(&["lead", "--role", "lead"]);
+    let ann = Agent::of(&place.json_as(&lead, &["agent", "join", "ann"]));
+    std::fs::create_dir_all(place.repo.join("src")).expect("made");
+    place.json_as(&ann, &["lock", "src/"]);
+    std::fs::write(place.repo.join("src/left.rs"), "// half done\n").expect("written");
+    place.json_as(&ann, &["agent", "bye"]);
+    let alert = || place.json(&["alerts"])["alerts"][0]["message"].as_str().unwrap_or_default().to_owned();
+    eventually("the files were looked at", || alert().contains("src/left.rs"));
+    let noted = place.run_as(&lead, &["locks"]).err;
+    assert!(noted.contains("ann left uncommitted work in src/ (src/left.rs)"), "{noted}");
+    let waits = place.json_as(&lead, &["inbox"]);
+    assert_eq!(waits["entries"][0]["what"], "ann left uncommitted work in src/left.rs", "{waits}");
+    assert_eq!(place.json(&["inbox"])["count"], 0, "it waits for its leader");
+    let status = place.run(&["status"]).out;
+    assert!(status.contains("1 orphaned lock of uncommitted work"), "{status}");
+}
