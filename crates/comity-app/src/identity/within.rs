@@ -143,12 +143,13 @@ impl Application {
         line: impl FnOnce() -> Option<String>,
         process: Option<Process>,
     ) -> AgentId {
-        let Some(program) = program_with_sub_agents(&self.engine().world(), agent) else { return agent };
+        // Whoever is known to be a sub-agent stays one, whatever line it makes up.
+        if program_with_sub_agents(&self.engine().world(), agent) != Some(agent) {
+            return agent;
+        }
         let Some(line) = line() else { return agent };
         let mut sub_agents = lock(&self.identities().sub_agents);
-        let Some(by) = sub_agents.take_command(program, &line).filter(|by| *by != agent) else {
-            return agent;
-        };
+        let Some(by) = sub_agents.take_command(agent, &line).filter(|by| *by != agent) else { return agent };
         if let Some(process) = process {
             sub_agents.runs(process, by);
         }

@@ -127,6 +127,8 @@ pub(crate) fn all_steps() -> Vec<Step> {
         step("task_list", json!({ "all": true }), &["--all"]),
         step("task_retry", json!({ "id": "late" }), &["late"]),
         step("task_claim", json!({ "id": "late" }), &["late"]),
+        step("inbox", json!({ "limit": 3 }), &["--limit", "3"]),
+        step("inbox_answer", json!({ "entry": "task4", "answer": "start" }), &["task4", "start"]),
         step("task_give_back", json!({ "id": "late" }), &["late"]),
         step("task_assign", json!({ "id": "late", "to": "ann" }), &["late", "ann"]),
         step("task_skip", json!({ "id": "late" }), &["late"]),

@@ -20,6 +20,7 @@ fn help() {
               up           Starts the server, or restarts an older one that nobody uses, and says where it is
               down         Stops the server; nothing is lost
               restart      Stops the server and starts it with this program; nothing is lost
+              inbox        What waits for you, and how to answer it: list, answer
               lock         Locks paths so that nobody else edits them. All or none; asking again renews. A
                            refusal says who holds it and what to do
               unlock       Gives back your own locks: these paths, all below a directory, or everything with all
@@ -117,6 +118,7 @@ fn help() {
                   --shared         Others may hold it shared too, and nobody may edit
                   --ttl <SPAN>     How long it lasts without a sign of life (5m)
                   --wait <SPAN>    Wait in line up to this long (e.g. 30s)
+                  --with-children  The agents below you may write there, too
               -h, --help           Print help
             [exit 0]"#]],
     );

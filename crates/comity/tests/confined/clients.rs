@@ -181,6 +181,10 @@ fn codex_in_its_own_sandbox_is_not_confined_and_is_not_taken_for_it() {
         sandboxed.envs(codex.get_envs().filter_map(|(key, value)| Some((key, value?))));
         sandboxed.args(["exec", "--json", "--skip-git-repo-check", "--sandbox", "workspace-write"]);
         sandboxed.args(["--dangerously-bypass-hook-trust", "go on"]);
+        // Below the directory for temporary files it would not make the program that its sandbox runs.
+        let temporary = place.dir().join("temporary");
+        fs::create_dir_all(&temporary).expect("made");
+        sandboxed.env("TMPDIR", temporary);
         let ran = clients::run(&place, sandboxed);
         let told = model.told();
         let [reads, script, hidden, free] = &told[..] else { panic!("{policy}: {told:?}: {ran:?}") };
