@@ -105,7 +105,7 @@ impl Application {
         let world = self.engine().world();
         if let Some(name) = world.people.token(&hash) {
             // Whoever exported it before starting an agent did not mean to make that agent the human.
-            if let Some(agent) = self.registered(lineage) {
+            if let Some(agent) = self.registered_in(&world, lineage) {
                 return Ok(Identity::agent(agent));
             }
             // A script that works with several agents may have shown their tokens, too.
@@ -119,7 +119,7 @@ impl Application {
         let agent = world.agents.by_token(&hash)?;
         let id = agent.id;
         // A token that another agent has found makes nobody somebody else; whoever leads an agent may have given it one.
-        if let Some(own) = self.registered(lineage)
+        if let Some(own) = self.registered_in(&world, lineage)
             && own != id
             && !world.agents.is_ancestor(own, id)
         {

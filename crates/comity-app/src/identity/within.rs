@@ -158,14 +158,17 @@ impl Application {
 
     /// The live agent whose process, or whose command, is nearest in the lineage.
     pub(super) fn registered(&self, lineage: &Lineage) -> Option<AgentId> {
-        let world = self.engine().world();
+        self.registered_in(&self.engine().world(), lineage)
+    }
+
+    /// The same for whoever looks at the world already: looking twice at a time would wait for a writer in between, and that
+    /// for the first look.
+    pub(super) fn registered_in(&self, world: &World, lineage: &Lineage) -> Option<AgentId> {
         let commands = &lock(&self.identities().sub_agents).commands;
         let of_command =
             |process| commands.get(&process).copied().filter(|by| world.agents.living(*by).is_ok());
-        lineage
-            .links
-            .iter()
-            .find_map(|link| of_command(link.process).or_else(|| world.agents.by_process(link.process)))
+        let mut nearest = lineage.links.iter().map(|link| link.process);
+        nearest.find_map(|process| of_command(process).or_else(|| world.agents.by_process(process)))
     }
 }
 

@@ -46,8 +46,8 @@ impl Operation for Attach {
     fn plan(self, app: &Application, caller: &Caller) -> Result<Plan<Attached>, Failure> {
         let (new_agent, token) = app.new_identity(caller)?;
         let after = app.predecessor(caller);
-        let world = app.engine().world();
         let below = caller.who.agent().and_then(|agent| app.program_below(agent, caller));
+        let world = app.engine().world();
         let (asks, agent, name) = match caller.who {
             // A client that an agent has started is an agent of its own, below that one.
             Principal::Agent(_) if below.is_some() => {
