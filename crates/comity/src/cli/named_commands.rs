@@ -9,6 +9,8 @@ use super::command;
 
 /// What follows the name of the program where no command is meant: the heading of a file.
 const NO_COMMANDS: [&str; 1] = ["journal"];
+/// Groups that mean something without a verb, too.
+const SHORT_FORMS: [&str; 1] = ["inbox"];
 
 #[test]
 fn every_command_that_is_named_exists() {
@@ -65,6 +67,7 @@ fn follow<'a>(tree: &Command, words: &'a str) -> Result<(), &'a str> {
         let word = word.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
         let is_choice = at.is_subcommand_required_set();
         match at.find_subcommand(word) {
+            Some(_) if SHORT_FORMS.contains(&word) => break,
             Some(below) => at = below,
             None if !is_choice
                 || !word.starts_with(|c: char| c.is_ascii_lowercase())

@@ -5,7 +5,7 @@ use std::fmt;
 use comity_core::{Refusal, inbox};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::InboxEntry;
 use crate::application::Application;
@@ -25,7 +25,11 @@ pub struct AnswerInbox {
 
 /// What the operation that answers says.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Answered(pub Value);
+pub struct Answered {
+    /// Its fields.
+    #[serde(flatten)]
+    pub said: Map<String, Value>,
+}
 
 impl Operation for AnswerInbox {
     type Output = Answered;
@@ -87,6 +91,6 @@ impl AnswerInbox {
 
 impl fmt::Display for Answered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        f.write_str(&Value::Object(self.said.clone()).to_string())
     }
 }

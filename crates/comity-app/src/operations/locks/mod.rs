@@ -32,7 +32,7 @@ pub use unlock::Unlock;
 /// The operations, in the order in which people read them.
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
-    CatalogEntry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits(),
+    CatalogEntry::of::<Lock>(     "lock",     "lock <paths>",     POST,   "/api/coordination/locks")         .changes().for_agents().always_loaded().waits().unlisted(&["with_children"]),
     CatalogEntry::of::<Unlock>(   "unlock",   "unlock <paths>",   DELETE, "/api/coordination/locks/{paths}") .changes().for_agents().always_loaded(),
     CatalogEntry::of::<ListLocks>("locks",    "locks <path>",     GET,    "/api/coordination/locks")         .for_agents(),
     CatalogEntry::of::<Check>(    "check",    "check <path>",     GET,    "/api/coordination/check")         .for_agents().always_loaded(),
