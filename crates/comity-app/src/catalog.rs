@@ -124,6 +124,8 @@ pub struct CatalogEntry {
     pub route: Route,
     /// Whether it may wait for others, as long as its field `wait` says.
     pub waits: bool,
+    /// Whether its answer is kept for who asks again: the world does not remember what it did.
+    keeps_answer: bool,
     /// Whether its output offers mail, for as long as its field `lease` says.
     pub is_offer: bool,
     /// Whether its output holds a picture.
@@ -190,6 +192,7 @@ impl CatalogEntry {
             unlisted: &[],
             route: Route { method, path },
             waits: false,
+            keeps_answer: false,
             is_offer: false,
             has_image: false,
             at_terminal: AtTerminal::Asks,
@@ -253,6 +256,11 @@ impl CatalogEntry {
         CatalogEntry { waits: true, ..self }
     }
 
+    /// Its answer is kept for who asks again.
+    pub(crate) const fn keeps_answer(self) -> CatalogEntry {
+        CatalogEntry { keeps_answer: true, ..self }
+    }
+
     pub(crate) const fn offers(self) -> CatalogEntry {
         CatalogEntry { is_offer: true, ..self }
     }
@@ -267,7 +275,7 @@ impl CatalogEntry {
 
     /// Whether its answer is kept for who asks again, for the world does not remember what it did.
     pub(crate) fn is_kept(&self) -> bool {
-        self.audience == Audience::Browsing && self.effect != Effect::Reads
+        self.keeps_answer || (self.audience == Audience::Browsing && self.effect != Effect::Reads)
     }
 
     /// What it does, in a sentence: the doc comment of its struct.

@@ -104,7 +104,9 @@ impl Application {
             Ok(Plan::Change(change)) => change,
             Ok(Plan::Answer(output)) => return self.respond(&caller.asker(), responder, Ok(output)),
             Ok(Plan::Instead { operation, input }) => {
-                let key = caller.given_key.as_deref();
+                // A key of its own: the given one stands for the call that led here, whose answer is kept.
+                let key = caller.given_key.as_deref().map(|given| format!("{operation} {given}"));
+                let key = key.as_deref().filter(|key| Key::new(key).is_some());
                 let call = OperationCall { op: operation, input: input.into(), key, text, again: false };
                 return self.call(caller, call, responder);
             }

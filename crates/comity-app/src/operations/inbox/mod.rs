@@ -32,7 +32,7 @@ pub(crate) const GROUPS: &[Group] = &[("inbox", "What waits for you, and how to 
 #[rustfmt::skip] // A table: a line for each.
 pub(crate) const OPERATIONS: &[CatalogEntry] = &[
     CatalogEntry::of::<ListInbox>(  "inbox",        "inbox list",                             GET,  "/api/inbox"),
-    CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer> <reason>", POST, "/api/inbox/{entry}").changes(),
+    CatalogEntry::of::<AnswerInbox>("inbox_answer", "inbox answer <entry> <answer> <reason>", POST, "/api/inbox/{entry}").changes().long().keeps_answer(),
 ];
 
 /// One thing that waits for the caller.
