@@ -14,7 +14,7 @@ use crate::version::Version;
 pub enum Step {
     /// Send this line now; it holds no line break, not even at its end.
     Reply(String),
-    /// Run this call, then send what [`Server::finish`] makes of it.
+    /// Run this call, then send what [`McpServer::finish`](crate::McpServer::finish) makes of it.
     Call(Call),
     /// Give up the call of this id if it still runs, and send no reply to it.
     Cancel(JsonRpcId),

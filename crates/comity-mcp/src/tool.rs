@@ -51,7 +51,7 @@ impl Tool {
 /// A call of a tool, for the caller of this crate to run.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What the reply has to carry; give it back to [`crate::Server::finish`].
+    /// What the reply has to carry; give it back to [`crate::McpServer::finish`].
     pub ticket: CallTicket,
     /// The name of the tool, which the server has.
     pub tool: String,

@@ -40,7 +40,7 @@ pub struct Seeker {
     pub until: Timestamp,
 }
 
-/// The facts of [`Tasks`], for snapshots.
+/// The facts of [`TaskTable`], for snapshots.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TaskFacts {
