@@ -124,7 +124,7 @@ pub struct CatalogEntry {
     pub route: Route,
     /// Whether it may wait for others, as long as its field `wait` says.
     pub waits: bool,
-    /// Whether its answer is kept for who asks again: the world does not remember what it did.
+    /// Whether its answer is kept for a repeated call, because the world does not remember what it did.
     keeps_answer: bool,
     /// Whether its output offers mail, for as long as its field `lease` says.
     pub is_offer: bool,
@@ -256,7 +256,7 @@ impl CatalogEntry {
         CatalogEntry { waits: true, ..self }
     }
 
-    /// Its answer is kept for who asks again.
+    /// Keeps its answer for a repeated call.
     pub(crate) const fn keeps_answer(self) -> CatalogEntry {
         CatalogEntry { keeps_answer: true, ..self }
     }
